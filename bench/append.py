@@ -16,10 +16,10 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from timemachine.accounts.models import Project  # noqa: E402
-from timemachine.recording.commands import append, start_session  # noqa: E402
-from timemachine.recording.draft import ActionDraft  # noqa: E402
-from timemachine.timeline.rows import window  # noqa: E402
+from timemachine.core.accounts.models import Project  # noqa: E402
+from timemachine.recording.sessions.commands import append, start_session  # noqa: E402
+from timemachine.recording.sessions.pure.draft import ActionDraft  # noqa: E402
+from timemachine.recording.timeline.rows import window  # noqa: E402
 
 BATCHES, SIZE, RUNS = 20, 1_000, 5
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from rapidfuzz.distance import Indel
 
-from timemachine.difference.text import text_diff
+from timemachine.text.pure.difference.text import text_diff
 
 LETTERS, EDITED, MOVED, RUNS = 200_000, 0.06, 20, 7
 WITHIN_MS = 50.0

@@ -24,11 +24,12 @@ django.setup()
 
 from django.core.management import call_command  # noqa: E402
 
-from timemachine.accounts.models import Project  # noqa: E402
-from timemachine.evidence import exporting, sealing  # noqa: E402
-from timemachine.recording.commands import append, end_session, start_session  # noqa: E402
-from timemachine.recording.draft import ActionDraft, Usage  # noqa: E402
-from timemachine.recording.models import Session  # noqa: E402
+from timemachine.core.accounts.models import Project  # noqa: E402
+from timemachine.evidence.bundles import exporting  # noqa: E402
+from timemachine.evidence.sealing import seals  # noqa: E402
+from timemachine.recording.sessions.commands import append, end_session, start_session  # noqa: E402
+from timemachine.recording.sessions.models import Session  # noqa: E402
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage  # noqa: E402
 from timemachine.verifier import tm_verify  # noqa: E402
 
 ACTIONS = int(os.environ.get("ACTIONS", "100000"))
@@ -39,7 +40,7 @@ EXPORT_SECONDS, VERIFY_SECONDS = 30.0, 2.0
 def main() -> int:
     call_command("migrate", verbosity=0)
     session = recorded()
-    took, _ = timed(lambda: sealing.seal_session(session.id))
+    took, _ = timed(lambda: seals.seal_session(session.id))
     print(f"sealed {ACTIONS:,} actions in {took:.1f} s, {took / ACTIONS * 1e6:.0f} µs each")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "evidence.zip"

@@ -18,14 +18,14 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from timemachine.accounts.models import Project  # noqa: E402
-from timemachine.exchange.exported import line_of  # noqa: E402
-from timemachine.exchange.exporting import AT_ONCE, EXPORTS, exact, export_session  # noqa: E402
-from timemachine.recording.commands import append, start_session  # noqa: E402
-from timemachine.recording.draft import ActionDraft  # noqa: E402
-from timemachine.recording.models import Action, Session  # noqa: E402
-from timemachine.recording.snapshot import snapshot  # noqa: E402
-from timemachine.timeline.document import with_everything  # noqa: E402
+from timemachine.core.accounts.models import Project  # noqa: E402
+from timemachine.recording.importing.exporting import AT_ONCE, EXPORTS, exact, export_session  # noqa: E402
+from timemachine.recording.importing.pure.exported import line_of  # noqa: E402
+from timemachine.recording.sessions.commands import append, start_session  # noqa: E402
+from timemachine.recording.sessions.models import Action, Session  # noqa: E402
+from timemachine.recording.sessions.pure.draft import ActionDraft  # noqa: E402
+from timemachine.recording.sessions.read_snapshot import snapshot  # noqa: E402
+from timemachine.recording.timeline.document import with_everything  # noqa: E402
 
 STEPS, SIZE, RUNS = 20_000, 1_000, 3
 

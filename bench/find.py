@@ -26,13 +26,13 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 
-from timemachine.accounts.models import Project  # noqa: E402
-from timemachine.base.clock import now  # noqa: E402
-from timemachine.retrieval import nearest, ranking  # noqa: E402
-from timemachine.retrieval.commands import NewFrame, make_collection, put  # noqa: E402
-from timemachine.retrieval.embedding import wordllama  # noqa: E402
-from timemachine.retrieval.finding import Query, find  # noqa: E402
-from timemachine.retrieval.models import Collection  # noqa: E402
+from timemachine.core.accounts.models import Project  # noqa: E402
+from timemachine.core.pure.clock import now  # noqa: E402
+from timemachine.knowledge import hnsw, ranking  # noqa: E402
+from timemachine.knowledge.commands import NewFrame, make_collection, put  # noqa: E402
+from timemachine.knowledge.embedding import wordllama  # noqa: E402
+from timemachine.knowledge.find import Query, find  # noqa: E402
+from timemachine.knowledge.models import Collection  # noqa: E402
 
 FOLDER = Path(os.environ.get("RETRIEVAL_DIR", Path(__file__).parents[1] / ".." / "shared" / "retrieval"))
 FRAMES = int(os.environ.get("FRAMES", "100000"))
@@ -51,7 +51,7 @@ def main() -> None:
     large = filled(project, "all rows", texts, FRAMES)
     small = filled(project, "one in a hundred", texts, FRAMES // 100)
     began = time.perf_counter()
-    nearest.build(large.id, large.embedding_model)
+    hnsw.build(large.id, large.embedding_model)
     print(f"index of {FRAMES:,} vectors built in {time.perf_counter() - began:.0f} s")
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
@@ -106,9 +106,9 @@ def recall(collection: Collection, questions: Sequence[str]) -> float:
     """The share of the exact first ten that the index finds, over all questions."""
     shares = []
     for vector in wordllama.embed(list(questions)):
-        asked = (collection.id, vector.tolist(), collection.embedding_model, now(), nearest.DEPTH)
+        asked = (collection.id, vector.tolist(), collection.embedding_model, now(), hnsw.DEPTH)
         with transaction.atomic():
-            near = list(nearest.nearest(*asked))[:TOP]
+            near = list(hnsw.nearest(*asked))[:TOP]
         exact = list(ranking.semantic(*asked)())[:TOP]
         shares.append(len(set(near) & set(exact)) / len(exact))
     return statistics.fmean(shares)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from timemachine.grounding.support import Grounding, Passage, ground
-from timemachine.language.terms import terms
+from timemachine.text.pure.grounding.support import Grounding, Passage, ground
+from timemachine.text.pure.language.terms import terms
 
 RESAMPLED = 1_000
 TEXTS = (

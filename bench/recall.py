@@ -23,12 +23,12 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 
-from timemachine.accounts.commands import make_api_key  # noqa: E402
-from timemachine.accounts.models import Project  # noqa: E402
-from timemachine.recording.commands import append, start_session  # noqa: E402
-from timemachine.recording.draft import ActionDraft  # noqa: E402
-from timemachine.recording.vocabulary import SIGNIFICANCES  # noqa: E402
-from timemachine.search import indexing  # noqa: E402
+from timemachine.core.accounts.commands import make_api_key  # noqa: E402
+from timemachine.core.accounts.models import Project  # noqa: E402
+from timemachine.memory.search import indexing  # noqa: E402
+from timemachine.recording.sessions.commands import append, start_session  # noqa: E402
+from timemachine.recording.sessions.pure.draft import ActionDraft  # noqa: E402
+from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES  # noqa: E402
 
 SHORT, LONG = 5.0, 200.0
 RUNS = 15

@@ -23,19 +23,19 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from timemachine.accounts.models import Project  # noqa: E402
-from timemachine.base.clock import now  # noqa: E402
-from timemachine.recall.among import among  # noqa: E402
-from timemachine.recall.document import recollection_json  # noqa: E402
-from timemachine.recall.legs import by_meaning  # noqa: E402
-from timemachine.recall.queries import recall  # noqa: E402
-from timemachine.recall.wanted import Wanted  # noqa: E402
-from timemachine.recording.commands import append, start_session  # noqa: E402
-from timemachine.recording.draft import ActionDraft  # noqa: E402
-from timemachine.recording.vocabulary import SIGNIFICANCES  # noqa: E402
-from timemachine.retrieval.embedding import table  # noqa: E402
-from timemachine.retrieval.ranking import dense  # noqa: E402
-from timemachine.search import indexing  # noqa: E402
+from timemachine.core.accounts.models import Project  # noqa: E402
+from timemachine.core.pure.clock import now  # noqa: E402
+from timemachine.knowledge.embedding import table  # noqa: E402
+from timemachine.knowledge.ranking import dense  # noqa: E402
+from timemachine.memory.recall.conditions import among  # noqa: E402
+from timemachine.memory.recall.document import recollection_json  # noqa: E402
+from timemachine.memory.recall.queries import recall  # noqa: E402
+from timemachine.memory.recall.questions import Wanted  # noqa: E402
+from timemachine.memory.recall.retrievers import by_meaning  # noqa: E402
+from timemachine.memory.search import indexing  # noqa: E402
+from timemachine.recording.sessions.commands import append, start_session  # noqa: E402
+from timemachine.recording.sessions.pure.draft import ActionDraft  # noqa: E402
+from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES  # noqa: E402
 
 SESSIONS, TURNS, QUESTIONS, LIMIT = 1_000, 100, 60, 60.0
 VOCABULARY, FUNCTION_WORDS = 5_000, 20

@@ -32,18 +32,18 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 
-from timemachine.accounts.models import Project  # noqa: E402
-from timemachine.answering.asking import CallParameters, ContextPassage, answer  # noqa: E402
-from timemachine.base.content import sha256_hex  # noqa: E402
-from timemachine.providers.catalogue import ModelName  # noqa: E402
-from timemachine.providers.queries import usable_model  # noqa: E402
-from timemachine.recording.commands import append, start_session  # noqa: E402
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft  # noqa: E402
-from timemachine.recording.models import Session  # noqa: E402
-from timemachine.replay.commands import launch  # noqa: E402
-from timemachine.replay.models import Replay  # noqa: E402
-from timemachine.replay.options import ReplayOptions  # noqa: E402
-from timemachine.replay.working import work  # noqa: E402
+from timemachine.core.accounts.models import Project  # noqa: E402
+from timemachine.core.pure.content import sha256_hex  # noqa: E402
+from timemachine.llm.pure.catalogue import ModelName  # noqa: E402
+from timemachine.llm.queries import usable_model  # noqa: E402
+from timemachine.recording.answering.model_asks import CallParameters, ContextPassage, answer  # noqa: E402
+from timemachine.recording.sessions.commands import append, start_session  # noqa: E402
+from timemachine.recording.sessions.models import Session  # noqa: E402
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft  # noqa: E402
+from timemachine.replay.runs.commands import launch  # noqa: E402
+from timemachine.replay.runs.models import Replay  # noqa: E402
+from timemachine.replay.runs.pure.options import ReplayOptions  # noqa: E402
+from timemachine.replay.runs.worker import work  # noqa: E402
 
 FOLDER = Path(os.environ.get("RETRIEVAL_DIR", Path(__file__).parents[1] / ".." / "shared" / "retrieval"))
 ASKS = int(os.environ.get("ASKS", "1000"))

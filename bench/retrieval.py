@@ -24,12 +24,12 @@ django.setup()
 import bm25s  # type: ignore[import-untyped]  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 
-from timemachine.accounts.models import Project  # noqa: E402
-from timemachine.retrieval import backlog  # noqa: E402
-from timemachine.retrieval.commands import NewFrame, make_collection, put  # noqa: E402
-from timemachine.retrieval.embedding import table  # noqa: E402
-from timemachine.retrieval.finding import MODES, Query, find  # noqa: E402
-from timemachine.retrieval.models import Collection  # noqa: E402
+from timemachine.core.accounts.models import Project  # noqa: E402
+from timemachine.knowledge import embedding_backlog  # noqa: E402
+from timemachine.knowledge.commands import NewFrame, make_collection, put  # noqa: E402
+from timemachine.knowledge.embedding import table  # noqa: E402
+from timemachine.knowledge.find import MODES, Query, find  # noqa: E402
+from timemachine.knowledge.models import Collection  # noqa: E402
 
 FOLDER = Path(os.environ.get("RETRIEVAL_DIR", Path(__file__).parents[1] / ".." / "shared" / "retrieval"))
 DEPTH, BATCH = 100, 200
@@ -76,7 +76,7 @@ def filled(frames: Sequence[dict[str, Any]]) -> Collection:
 def embedded_by_a_worker(collection: Collection) -> None:
     """What a slow embedding model leaves behind a put; prints how long it takes."""
     began = time.perf_counter()
-    if backlog.work_off(collection.id, seconds=math.inf):
+    if embedding_backlog.work_off(collection.id, seconds=math.inf):
         sys.exit("The vectors could not be made.")
     if table.named(collection.embedding_model).slow:
         print(f"embedded behind the put in {time.perf_counter() - began:.1f} s")

@@ -19,13 +19,13 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from timemachine.accounts.models import Project  # noqa: E402
-from timemachine.recording.commands import append, start_session  # noqa: E402
-from timemachine.recording.draft import ActionDraft  # noqa: E402
-from timemachine.recording.models import Action  # noqa: E402
-from timemachine.search import indexing  # noqa: E402
-from timemachine.search.queries import search  # noqa: E402
-from timemachine.search.wanted import Wanted  # noqa: E402
+from timemachine.core.accounts.models import Project  # noqa: E402
+from timemachine.memory.search import indexing  # noqa: E402
+from timemachine.memory.search.filters import Wanted  # noqa: E402
+from timemachine.memory.search.queries import search  # noqa: E402
+from timemachine.recording.sessions.commands import append, start_session  # noqa: E402
+from timemachine.recording.sessions.models import Action  # noqa: E402
+from timemachine.recording.sessions.pure.draft import ActionDraft  # noqa: E402
 
 SESSIONS, STEPS, RUNS = 100, 1_000, 40
 VOCABULARY = 5_000

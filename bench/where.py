@@ -24,18 +24,18 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from timemachine.accounts.models import Project  # noqa: E402
-from timemachine.answering import commands as answering  # noqa: E402
-from timemachine.recording.commands import end_session, start_session  # noqa: E402
-from timemachine.recording.models import Session  # noqa: E402
-from timemachine.replay.retrieving import moment_of  # noqa: E402
-from timemachine.replay.where import where  # noqa: E402
-from timemachine.retrieval.commands import NewFrame, make_collection, put  # noqa: E402
-from timemachine.retrieval.finding import Query, find  # noqa: E402
-from timemachine.retrieval.models import Collection  # noqa: E402
-from timemachine.sweeping.commands import launch  # noqa: E402
-from timemachine.sweeping.grid import Grid  # noqa: E402
-from timemachine.sweeping.working import work  # noqa: E402
+from timemachine.core.accounts.models import Project  # noqa: E402
+from timemachine.knowledge.commands import NewFrame, make_collection, put  # noqa: E402
+from timemachine.knowledge.find import Query, find  # noqa: E402
+from timemachine.knowledge.models import Collection  # noqa: E402
+from timemachine.recording.answering import commands as answering  # noqa: E402
+from timemachine.recording.sessions.commands import end_session, start_session  # noqa: E402
+from timemachine.recording.sessions.models import Session  # noqa: E402
+from timemachine.replay.runs.frame_ranks import where  # noqa: E402
+from timemachine.replay.runs.retrieval import moment_of  # noqa: E402
+from timemachine.replay.sweeps.commands import launch  # noqa: E402
+from timemachine.replay.sweeps.pure.grid import Grid  # noqa: E402
+from timemachine.replay.sweeps.worker import work  # noqa: E402
 
 FOLDER = Path(os.environ.get("RETRIEVAL_DIR", Path(__file__).parents[1] / ".." / "shared" / "retrieval"))
 FRAMES = int(os.environ.get("FRAMES", "20000"))

@@ -5,19 +5,19 @@ from collections.abc import Sequence
 from django.db import connection
 from django.test import override_settings
 
-from timemachine.accounts.models import Project
-from timemachine.answering import commands as answering
-from timemachine.comparison.arms import Arm
-from timemachine.comparison.commands import Plan, create
-from timemachine.comparison.models import Comparison
-from timemachine.recording.commands import end_session, start_session
-from timemachine.recording.models import Session
-from timemachine.replay.commands import launch
-from timemachine.replay.models import Replay
-from timemachine.replay.options import ReplayOptions
-from timemachine.replay.working import work
-from timemachine.retrieval.commands import NewFrame, collection_named
-from timemachine.retrieval.finding import Query
+from timemachine.core.accounts.models import Project
+from timemachine.knowledge.commands import NewFrame, collection_named
+from timemachine.knowledge.find import Query
+from timemachine.recording.answering import commands as answering
+from timemachine.recording.sessions.commands import end_session, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.commands import Plan, create
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.runs.commands import launch
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.worker import work
 
 FACTS = (
     ("Retention", "Invoices are kept for ten years. Then the archive team shreds them."),

@@ -21,7 +21,7 @@ from tests.embedded.homes import home_of_this_run
 from tests.measuring import unmeasured
 from tests.static_files import find_once
 from tests.turns import Turns
-from timemachine.accounts.models import Project
+from timemachine.core.accounts.models import Project
 
 MIGRATED = "migrated"
 LONGEST_NAMED = 40

@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from timemachine.base.content import text_sha256
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.recording.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
+from timemachine.core.pure.content import text_sha256
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
 
 texts = st.text(st.characters(exclude_categories=()), max_size=12)
 words = st.none() | texts

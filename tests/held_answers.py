@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from timemachine.api.answers import ANSWERS
 from timemachine.api.answers.shape import Error
-from timemachine.base.cut_off import CUT_OFF
+from timemachine.core.pure.truncation import CUT_OFF
 
 _ERRORS: Final = 400
 _JSON: Final = "application/json"

@@ -25,14 +25,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from tests.stub_answers import (
-    Call,
-    Script,
-    anthropic_answer,
-    anthropic_events,
-    openai_answer,
-    openai_events,
-)
+from tests.stub_answers import Call, Script, anthropic_answer, anthropic_events, openai_answer, openai_events
 
 __all__ = ["Call", "Script", "StubModelServer"]
 

@@ -7,7 +7,7 @@ from django.core.management.color import no_style
 from django.db import connection, transaction
 
 from tests.waiting import wait_until
-from timemachine.accounts.models import Project
+from timemachine.core.accounts.models import Project
 
 TABLES = ["tm_collection", "tm_project"]
 WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'tm_project'::regclass"

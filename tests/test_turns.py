@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.turns import LONG, next_file, starts_programs
 
 ROOT = Path(__file__).resolve().parent.parent
-LIGHT, OTHER = "tests/base/test_clock.py", "tests/base/test_home.py"
+LIGHT, OTHER = "tests/core/test_clock.py", "tests/core/test_home.py"
 STORY, BROWSER = "tests/e2e/test_live.py", "tests/web/test_notes_in_a_browser.py"
 
 

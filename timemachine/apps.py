@@ -12,7 +12,8 @@ class TimeMachineConfig(AppConfig):
 
     def ready(self) -> None:
         """Let Django's checks, which every start runs, know of ours, and its connections of vectors."""
-        from timemachine.providers import base_urls, overrides  # noqa: F401
-        from timemachine.retrieval.prepared import send_vectors_as_they_are
+        from timemachine.evidence import receivers  # noqa: F401
+        from timemachine.knowledge.prepared_statements import send_vectors_as_they_are
+        from timemachine.llm import base_urls, price_overrides  # noqa: F401
 
         send_vectors_as_they_are()

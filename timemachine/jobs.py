@@ -14,29 +14,30 @@ from celery.signals import worker_ready
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from timemachine.alignment import long_diffs
-from timemachine.answering.cache_upkeep import trim
-from timemachine.answering.lost import record_lost
-from timemachine.comparison import opinions, results
-from timemachine.erasure import commands as erasures
-from timemachine.evidence import anchors, due, sealing
 from timemachine.evidence import commands as evidence
-from timemachine.exchange import working as imports
-from timemachine.forgetting import commands as forgettings
-from timemachine.forgetting import retention
-from timemachine.intake import commands as intakes
-from timemachine.intake.taking import Taken
-from timemachine.intake.working import work as put_file
-from timemachine.patterns import alerts, reading, settling
-from timemachine.replay import commands as replays
-from timemachine.replay.working import work
-from timemachine.retrieval import backlog, nearest
-from timemachine.search import indexing
-from timemachine.sharing import heads
-from timemachine.suites import running as suites
-from timemachine.sweeping import commands as sweeps
-from timemachine.sweeping.working import work as measure
-from timemachine.weight.compression import follow_rules
+from timemachine.evidence.log import anchors
+from timemachine.evidence.sealing import due, seals
+from timemachine.governance.deletion.erasure import commands as erasures
+from timemachine.governance.deletion.retention import commands as forgettings
+from timemachine.governance.deletion.retention import retention
+from timemachine.governance.sharing import log_heads
+from timemachine.knowledge import embedding_backlog, hnsw
+from timemachine.memory.patterns import alerts, clustering, reader
+from timemachine.memory.search import indexing
+from timemachine.recording.annotations.significance.compression import follow_rules
+from timemachine.recording.answering.cache_maintenance import trim
+from timemachine.recording.answering.lost_asks import record_lost
+from timemachine.recording.importing import worker as imports
+from timemachine.recording.intake import commands as intakes
+from timemachine.recording.intake.receive import Taken
+from timemachine.recording.intake.worker import work as put_file
+from timemachine.replay.alignment import long_diffs
+from timemachine.replay.comparison import judge_queue, results
+from timemachine.replay.runs import commands as replays
+from timemachine.replay.runs.worker import work
+from timemachine.replay.suites import running as suites
+from timemachine.replay.sweeps import commands as sweeps
+from timemachine.replay.sweeps.worker import work as measure
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ def run_intake(intake_id: str) -> None:
     put_file(UUID(intake_id))
     for waiting_id in intakes.next_after(UUID(intake_id)):
         run_intake.delay(str(waiting_id))
-    for collection_id in backlog.due_for_ringing():
+    for collection_id in embedding_backlog.due_for_ringing():
         embed_backlog.delay(str(collection_id))
 
 
@@ -91,13 +92,13 @@ def compute_results(comparison_id: str) -> None:
 @shared_task(name="timemachine.jobs.judge_cells")
 def judge_cells(comparison_id: str) -> None:
     """Ask judges about the cells of a comparison until none waits."""
-    opinions.work_off(UUID(comparison_id))
+    judge_queue.work_off(UUID(comparison_id))
 
 
 @shared_task(name="timemachine.jobs.embed_backlog")
 def embed_backlog(collection_id: str) -> None:
     """Make vectors that a collection lacks for a while, then queue behind the others."""
-    if backlog.work_off(UUID(collection_id)):
+    if embedding_backlog.work_off(UUID(collection_id)):
         embed_backlog.delay(collection_id)
 
 
@@ -113,7 +114,7 @@ def index_steps(project_id: str) -> None:
 @shared_task(name="timemachine.jobs.read_patterns")
 def read_patterns(project_id: str) -> None:
     """Read the steps of a project for patterns for a while, then queue behind the others."""
-    if settling.work_off(UUID(project_id)):
+    if clustering.work_off(UUID(project_id)):
         read_patterns.delay(project_id)
 
 
@@ -132,19 +133,19 @@ def make_long_diff(long_diff_id: str) -> None:
 @shared_task(name="timemachine.jobs.seal_session")
 def seal_session(session_id: str) -> None:
     """Seal what a session recorded since."""
-    sealing.seal_session(UUID(session_id))
+    seals.seal_session(UUID(session_id))
 
 
 @shared_task(name="timemachine.jobs.seal_replay")
 def seal_replay(replay_id: str) -> None:
     """Seal a replay that is over."""
-    sealing.seal_replay(UUID(replay_id))
+    seals.seal_replay(UUID(replay_id))
 
 
 @shared_task(name="timemachine.jobs.seal_comparison")
 def seal_comparison(comparison_id: str) -> None:
     """Seal a comparison that is over."""
-    sealing.seal_comparison(UUID(comparison_id))
+    seals.seal_comparison(UUID(comparison_id))
 
 
 @shared_task(name="timemachine.jobs.tell_anchor")
@@ -156,7 +157,7 @@ def tell_anchor(anchor_id: str) -> None:
 @shared_task(name="timemachine.jobs.commit_access")
 def commit_access(project_id: str) -> None:
     """Have a project's log commit to its access logs."""
-    heads.commit(UUID(project_id))
+    log_heads.commit(UUID(project_id))
 
 
 @shared_task(name="timemachine.jobs.check_seal")
@@ -190,7 +191,7 @@ def sweep() -> None:
     for job, rows_due in _SWEPT:
         for row_id in rows_due():
             job.delay(str(row_id))
-    for collection_id, model in nearest.due():
+    for collection_id, model in hnsw.due():
         index_collection.delay(str(collection_id), model)
     record_lost()
     run_suites()  # after what was begun
@@ -220,7 +221,7 @@ def run_due_suite(suite_id: str) -> None:
 @shared_task(name="timemachine.jobs.index_collection")
 def index_collection(collection_id: str, model: str) -> None:
     """Build the index by which a large collection is searched by meaning."""
-    nearest.build(UUID(collection_id), model)
+    hnsw.build(UUID(collection_id), model)
 
 
 @shared_task(name="timemachine.jobs.trim_answer_cache")
@@ -240,12 +241,12 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID] | list[int]]], ...]] = (
     (run_sweep, sweeps.due_for_ringing),
     (run_intake, intakes.due_for_ringing),
     (run_import, imports.due_for_ringing),
-    (judge_cells, opinions.due_for_ringing),
+    (judge_cells, judge_queue.due_for_ringing),
     (compute_results, results.due_for_ringing),
-    (embed_backlog, backlog.due_for_ringing),
+    (embed_backlog, embedding_backlog.due_for_ringing),
     (make_long_diff, long_diffs.due_for_ringing),
     (index_steps, indexing.BELL.due),
-    (read_patterns, reading.BELL.due),
+    (read_patterns, reader.BELL.due),
     (tell_pattern_alert, alerts.due),
     (seal_session, due.sessions),
     (seal_replay, due.replays),
@@ -253,7 +254,7 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID] | list[int]]], ...]] = (
     (check_seal, evidence.due_for_ringing),
     (work_on_erasure, erasures.due_for_ringing),
     (forget, forgettings.due_for_ringing),
-    (commit_access, heads.due),
+    (commit_access, log_heads.due),
     (tell_anchor, anchors.due),
 )
 
@@ -262,7 +263,7 @@ def ring_backlog(collection_id: UUID) -> None:
     """Ring for the vectors that a collection lacks, where it does, once this transaction is committed."""
 
     def ring_where_due() -> None:
-        if backlog.is_due(collection_id):
+        if embedding_backlog.is_due(collection_id):
             _ring_now(embed_backlog, collection_id)
 
     transaction.on_commit(ring_where_due)
@@ -380,9 +381,9 @@ def ring_at_start(**_: Any) -> None:
         (run_intake, intakes.due_for_ringing),
         (run_import, imports.due_for_ringing),
         (forget, forgettings.due_for_ringing),
-        (embed_backlog, backlog.due_for_ringing),
+        (embed_backlog, embedding_backlog.due_for_ringing),
         (index_steps, indexing.BELL.due),
-        (read_patterns, reading.BELL.due),
+        (read_patterns, reader.BELL.due),
     ):
         for row_id in left_by_another(at_once=True):
             job.delay(str(row_id))

@@ -1,16 +1,7 @@
 """Every model of the app, listed for Django. Nobody imports from here: each lives in its room."""
 
-from timemachine.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
-from timemachine.alignment.models import LongDiff
-from timemachine.answering.models import AnswerCacheSwitch, AskUnderWay, CachedAnswer, SessionSummary
-from timemachine.comparison.models import (
-    CellMark,
-    CellOpinion,
-    Comparison,
-    ComparisonFindings,
-    ComparisonReplay,
-)
-from timemachine.erasure.models import Erasure
+from timemachine.core.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
+from timemachine.core.payloads.models import Payload
 from timemachine.evidence.models import (
     AccessHead,
     Anchor,
@@ -27,34 +18,10 @@ from timemachine.evidence.models import (
     SealedResults,
     SigningKey,
 )
-from timemachine.exchange.models import FileImport, FilePart
-from timemachine.forgetting.models import Forgetting, ForgottenSession, RetentionRule
-from timemachine.intake.models import Intake
-from timemachine.judging.models import Judgement
-from timemachine.notes.models import Note
-from timemachine.patterns.models import (
-    PatternAlert,
-    PatternReading,
-    PatternRule,
-    PatternStep,
-    ReadSession,
-    Wording,
-)
-from timemachine.payloads.models import Payload
-from timemachine.providers.models import ModelAccessChange, ModelServer, ModelTrial, ProviderKey
-from timemachine.recording.models import (
-    Action,
-    Delivery,
-    ErasedSession,
-    ErasedTurn,
-    HeldSession,
-    Hit,
-    Hold,
-    Session,
-)
-from timemachine.redaction.models import RedactionProfile
-from timemachine.replay.models import CallBeside, Replay, ReplayAttempt, ReplayHit, ReplayStep
-from timemachine.retrieval.models import (
+from timemachine.governance.deletion.erasure.models import Erasure
+from timemachine.governance.deletion.retention.models import Forgetting, ForgottenSession, RetentionRule
+from timemachine.governance.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOpening, SharePolicy
+from timemachine.knowledge.models import (
     BlankFrame,
     Collection,
     EmbeddingWork,
@@ -66,8 +33,16 @@ from timemachine.retrieval.models import (
     SourcePassage,
     TermCount,
 )
-from timemachine.rollup.models import Bin, FirstUse, Latency, Usage
-from timemachine.search.models import (
+from timemachine.llm.models import ModelAccessChange, ModelServer, ModelTrial, ProviderKey
+from timemachine.memory.patterns.models import (
+    PatternAlert,
+    PatternReading,
+    PatternRule,
+    PatternStep,
+    ReadSession,
+    Wording,
+)
+from timemachine.memory.search.models import (
     ActionMeaning,
     ActionSketch,
     CountedWord,
@@ -75,11 +50,8 @@ from timemachine.search.models import (
     Indexing,
     SearchedAction,
 )
-from timemachine.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOpening, SharePolicy
-from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
-from timemachine.sweeping.models import Sweep, SweepRow
-from timemachine.traces.models import Trace
-from timemachine.weight.models import (
+from timemachine.recording.annotations.notes.models import Note
+from timemachine.recording.annotations.significance.models import (
     Compression,
     CompressionChange,
     CompressionRule,
@@ -87,6 +59,39 @@ from timemachine.weight.models import (
     Weight,
     WeightChange,
 )
+from timemachine.recording.answering.models import (
+    AnswerCacheSwitch,
+    AskUnderWay,
+    CachedAnswer,
+    SessionSummary,
+)
+from timemachine.recording.importing.models import FileImport, FilePart
+from timemachine.recording.intake.models import Intake
+from timemachine.recording.otel.models import Trace
+from timemachine.recording.sessions.models import (
+    Action,
+    Delivery,
+    ErasedSession,
+    ErasedTurn,
+    HeldSession,
+    Hit,
+    Hold,
+    Session,
+)
+from timemachine.recording.usage.models import Bin, FirstUse, Latency, Usage
+from timemachine.replay.alignment.models import LongDiff
+from timemachine.replay.comparison.models import (
+    CellMark,
+    CellOpinion,
+    Comparison,
+    ComparisonFindings,
+    ComparisonReplay,
+)
+from timemachine.replay.judging.models import Judgement
+from timemachine.replay.runs.models import CallBeside, Replay, ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
+from timemachine.replay.sweeps.models import Sweep, SweepRow
+from timemachine.text.redaction.models import RedactionProfile
 
 __all__ = [
     "AccessHead",

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from tests.held_answers import held
-from timemachine.accounts.commands import make_api_key
-from timemachine.accounts.models import SCOPES, Project
+from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.models import SCOPES, Project
 
 
 @dataclass

@@ -10,7 +10,14 @@ from ninja import Schema
 from tests.api.conftest import Program
 from timemachine.api import action_schemas as schemas
 from timemachine.api.answers.recording import Action
-from timemachine.recording.vocabulary import DEFAULT_IMPORTANCE, KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
+from timemachine.recording.sessions.pure.vocabulary import (
+    DEFAULT_IMPORTANCE,
+    KINDS,
+    LAYERS,
+    MODES,
+    ROLES,
+    SIGNIFICANCES,
+)
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "actions.md").read_text(encoding="utf-8")
 

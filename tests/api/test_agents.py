@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program
-from timemachine.recording.models import Action
+from timemachine.recording.sessions.models import Action
 
 DONE: list[tuple[str, dict[str, Any], int]] = [
     ("put", {"text": "Invoices are kept for ten years."}, 1),

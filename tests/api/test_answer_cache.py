@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program, program
-from timemachine.accounts.models import Project
+from timemachine.core.accounts.models import Project
 
 PUT = {"frames": [{"title": "Retention", "text": "Invoices are kept for ten years."}]}
 ASK = {"question": "How long are invoices kept?", "top_k": 3}

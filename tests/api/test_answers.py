@@ -13,7 +13,7 @@ from tests.held_answers import conforms, held
 from timemachine.api.answers import ANSWERS, documents_of
 from timemachine.api.answers.project import Project
 from timemachine.api.answers.shape import Error
-from timemachine.exchange.exporting import EXPORTS
+from timemachine.recording.importing.exporting import EXPORTS
 
 JSON = "application/json"
 ZIP = {"application/zip"}

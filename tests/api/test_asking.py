@@ -15,12 +15,12 @@ from tests.asking import ANSWER, MISBEHAVIOURS, MODELS, Misbehaviour, as_vendors
 from tests.builders import FACTS
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
-from timemachine.accounts.models import Project
-from timemachine.answering import under_way
-from timemachine.answering.models import AskUnderWay
-from timemachine.base.server_sent import events_in
-from timemachine.providers.listening import Cancellation
-from timemachine.providers.places import places
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.server_sent import events_in
+from timemachine.llm.concurrency import places
+from timemachine.llm.pure.cancellation import Cancellation
+from timemachine.recording.answering import running_asks
+from timemachine.recording.answering.models import AskUnderWay
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -279,10 +279,10 @@ def test_a_session_ends_only_once_its_asks_have_their_record(
     told = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
     next(told)
     under_way_soon()
-    monkeypatch.setattr(under_way, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(running_asks, "PATIENCE_SECONDS", 0.1)
     refused = handbook.post("/sessions/s/end")
     assert (refused.status_code, refused.json()["code"]) == (409, "ask_under_way")
-    monkeypatch.setattr(under_way, "PATIENCE_SECONDS", 20)
+    monkeypatch.setattr(running_asks, "PATIENCE_SECONDS", 20)
     threading.Timer(0.3, go_on.set).start()
     assert handbook.post("/sessions/s/end").json()["status"] == "ended"
     assert step(handbook)["output"] == ANSWER

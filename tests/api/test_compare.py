@@ -2,10 +2,10 @@
 
 from tests.api.conftest import Program
 from tests.builders import recorded_session, replayed
-from timemachine.accounts.models import Project
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.replay.options import ReplayOptions
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 
 def calls(project: Project, *paths: str) -> str:

@@ -7,11 +7,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.api.conftest import Program, program
 from tests.builders import recorded_session, replayed
-from tests.costs.recorded import two_sessions
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.recording.models import Action, Session
-from timemachine.replay.options import ReplayOptions
+from tests.recording.usage.costs.recorded import two_sessions
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 DAYS = {"since": "2026-11-20", "until": "2026-11-21"}
 

@@ -3,12 +3,12 @@
 import pytest
 
 from tests.api.conftest import Program, program
-from timemachine.accounts.models import Project
-from timemachine.retrieval import backlog
-from timemachine.retrieval.embedding import minilm
-from timemachine.retrieval.embedding.files import ModelFiles
-from timemachine.retrieval.models import Collection, Frame
-from timemachine.retrieval.vectors import keep_refusal
+from timemachine.core.accounts.models import Project
+from timemachine.knowledge import embedding_backlog
+from timemachine.knowledge.embedding import minilm
+from timemachine.knowledge.embedding.files import ModelFiles
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.knowledge.vectors import keep_refusal
 
 OWN = "wordllama-l2-supercat-256@64b47a2d"
 
@@ -50,7 +50,7 @@ def test_re_embedding_is_accepted_and_its_progress_can_be_read(filled: Program) 
         "refused": None,
         "requested_by": "key test",
     }
-    assert backlog.is_due(Collection.objects.get().id)
+    assert embedding_backlog.is_due(Collection.objects.get().id)
 
 
 def test_what_the_server_refused_is_counted_with_its_reason_and_tried_again_when_asked(
@@ -64,7 +64,7 @@ def test_what_the_server_refused_is_counted_with_its_reason_and_tried_again_when
     assert (read["embedded"], read["frames"]) == (0, 2)
     asked = filled.post("/collections/handbook/embedding", {"model": "minilm"}).json()
     assert asked["refused"] is None
-    assert backlog.is_due(Collection.objects.get().id)
+    assert embedding_backlog.is_due(Collection.objects.get().id)
 
 
 def test_only_an_administrators_key_may_re_embed(filled: Program, project: Project) -> None:

@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 
 from tests.api.conftest import Program, program
-from timemachine.accounts.models import Project
-from timemachine.erasure import commands
-from timemachine.evidence import sealing
+from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import LogEntry
+from timemachine.evidence.sealing import seals
+from timemachine.governance.deletion.erasure import commands
 
 TEXT = "Call Zoë under +49 30 901820 or write to zoe@example.org."
 
@@ -79,7 +79,7 @@ def test_a_session_is_erased_for_a_reason_that_the_log_keeps(
     api: Program, recorded: str, project: Project
 ) -> None:
     made = api.get("/sessions/s1").json()["id"]
-    sealing.seal_session(UUID(made))
+    seals.seal_session(UUID(made))
     refused = api.delete_for("/sessions/s1", {"reason": "zoe@example.org asked"})
     assert (refused.status_code, refused.json()["code"]) == (422, "reason_tells")
     assert api.get("/sessions/s1").status_code == 200

@@ -7,10 +7,11 @@ from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
 from tests.builders import compared, recorded_session, replayed
-from timemachine.accounts.models import Project
-from timemachine.evidence import commands, sealing
+from timemachine.core.accounts.models import Project
+from timemachine.evidence import commands
 from timemachine.evidence.models import SealCheck, SigningKey
-from timemachine.replay.options import ReplayOptions
+from timemachine.evidence.sealing import seals
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
@@ -61,7 +62,7 @@ def test_a_long_check_is_accepted_and_told_later(
 ) -> None:
     monkeypatch.setattr(commands, "AT_ONCE", 3)
     session = recorded_session(project)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     asked = api.post(f"/sessions/{session.id}/seal/check").json()
     assert (asked["result"], api.get(f"/sessions/{session.id}/seal").json()["checking"]["id"]) == (
         None,
@@ -74,7 +75,7 @@ def test_a_long_check_is_accepted_and_told_later(
 def test_keys_are_read_by_all_and_replaced_by_administrators(api: Program, project: Project) -> None:
     assert program(project, "read").get("/evidence/keys").json()["items"] == []
     assert not SigningKey.objects.exists()  # whoever reads makes none
-    sealing.seal_session(recorded_session(project).id)
+    seals.seal_session(recorded_session(project).id)
     (first,) = program(project, "read").get("/evidence/keys").json()["items"]
     assert program(project, "run").post("/evidence/keys").status_code == 403
     made = api.post("/evidence/keys")
@@ -108,7 +109,7 @@ def test_nothing_of_another_project_is_there(api: Program, other_project: Projec
     session = recorded_session(other_project)
     replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
     comparison = compared(other_project, [session], "local:extractive-1", "local:extractive-3")
-    sealing.seal_replay(replay.id)
+    seals.seal_replay(replay.id)
     for path in (f"/sessions/{session.id}", f"/replays/{replay.id}", f"/comparisons/{comparison.id}"):
         assert {api.get(f"{path}/{what}").status_code for what in ("seal", "evidence")} == {404}
         assert api.post(f"{path}/seal/check").status_code == 404

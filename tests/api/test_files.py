@@ -9,12 +9,12 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
-from tests.documents.files import pdf
-from timemachine.accounts.models import Project
-from timemachine.base.clock import written
-from timemachine.intake.working import work
-from timemachine.recording.models import Action
-from timemachine.retrieval.models import Collection, Frame
+from tests.text.documents.files import pdf
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import written
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.recording.intake.worker import work
+from timemachine.recording.sessions.models import Action
 
 GUIDE = "# Guide\n\nHow it began.\n\n## Install\n\nRun the installer twice.\n"
 

@@ -9,8 +9,8 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program
-from timemachine.recording.models import Session
-from timemachine.retrieval.models import Collection
+from timemachine.knowledge.models import Collection
+from timemachine.recording.sessions.models import Session
 
 PAGED = [
     "/sessions",

@@ -10,14 +10,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from tests.accounts.people import member
 from tests.api.conftest import Program
-from timemachine.accounts.models import Project
-from timemachine.exchange.exporting import export_session
-from timemachine.exchange.formats.timemachine import FORMAT, VERSION
-from timemachine.exchange.models import FileImport, FilePart
-from timemachine.exchange.working import work
-from timemachine.recording.models import Action, Session
+from tests.core.accounts.people import member
+from timemachine.core.accounts.models import Project
+from timemachine.recording.importing.exporting import export_session
+from timemachine.recording.importing.models import FileImport, FilePart
+from timemachine.recording.importing.pure.formats.timemachine import FORMAT, VERSION
+from timemachine.recording.importing.worker import work
+from timemachine.recording.sessions.models import Action, Session
 
 pytestmark = pytest.mark.django_db
 OVER_64_MB = 70 * 1024 * 1024

@@ -6,7 +6,7 @@ import pytest
 
 from tests.api.conftest import Program, program
 from tests.stub_model_server import Script, StubModelServer
-from timemachine.accounts.models import Project
+from timemachine.core.accounts.models import Project
 
 KEY = "sk-project-0123456789-wxyz"
 

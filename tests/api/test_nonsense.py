@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from tests.api.conftest import Program
-from timemachine.base.clock import now, written
-from timemachine.recording.models import Action
+from timemachine.core.pure.clock import now, written
+from timemachine.recording.sessions.models import Action
 
 pytestmark = pytest.mark.django_db
 

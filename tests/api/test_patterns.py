@@ -6,12 +6,12 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
-from tests.patterns.recorded import asked, failed, read, said, session_of
-from timemachine.accounts.models import Project
+from tests.memory.patterns.recorded import asked, failed, read, said, session_of
+from timemachine.core.accounts.models import Project
 from timemachine.jobs import index_steps, read_patterns, sweep
-from timemachine.patterns.models import PatternAlert
-from timemachine.recording.erasure import erase_session
-from timemachine.recording.models import Session
+from timemachine.memory.patterns.models import PatternAlert
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.session_deletion import erase_session
 
 pytestmark = pytest.mark.django_db
 SHORT = "gift card balance is not enough"

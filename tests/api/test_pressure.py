@@ -6,9 +6,9 @@ from contextlib import ExitStack
 import pytest
 
 from tests.api.conftest import Program
-from timemachine.accounts.models import Project
 from timemachine.api import pressure
-from timemachine.recording.models import Action, Delivery
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.models import Action, Delivery
 
 EVENT = {"kind": "event", "name": "x"}
 

@@ -11,12 +11,12 @@ from tests.api.conftest import Program
 from tests.brokers import use_broker
 from tests.builders import recorded_session
 from tests.embedded.machine import free_port
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
 from timemachine.config.celery import app as queue
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
 from timemachine.jobs import ring_replays, run_replay, sweep
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.models import Replay
 
 GONE: dict[str, Callable[[Path], dict[str, Any]]] = {
     "pgmq": lambda folder: {"conn_string": f"host={folder} dbname=timemachine"},

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.conftest import Program, program
-from timemachine.accounts.models import Project
+from timemachine.core.accounts.models import Project
 
 RULES = {"detect": ["email"], "patterns": [{"name": "number", "pattern": "ACME-[0-9]+"}], "fields": ["agent"]}
 

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from tests.api.conftest import Program, program
-from timemachine.accounts.commands import make_api_key, revoke_api_key
-from timemachine.accounts.models import Project
-from timemachine.recording.models import Action, Session
-from timemachine.replay.models import Replay
-from timemachine.retrieval.models import Frame
-from timemachine.sharing.models import ShareLink
+from timemachine.core.accounts.commands import make_api_key, revoke_api_key
+from timemachine.core.accounts.models import Project
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.knowledge.models import Frame
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.runs.models import Replay
 
 
 @pytest.mark.parametrize(

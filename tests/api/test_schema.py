@@ -25,9 +25,9 @@ from schemathesis.specs.openapi import checks
 
 from tests.builders import compared, recorded_session, replayed
 from tests.cli.conftest import bell
-from timemachine.accounts.commands import make_api_key
-from timemachine.accounts.models import SCOPES, Project
-from timemachine.replay.options import ReplayOptions
+from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.models import SCOPES, Project
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 __all__ = ["bell"]
 type Operation = APIOperation[Any, Any, Any, Any]

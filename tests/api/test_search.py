@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program, program
-from timemachine.accounts.models import Project
+from timemachine.core.accounts.models import Project
 from timemachine.jobs import index_steps, read_patterns, sweep
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ import pytest
 
 from tests.api.conftest import Program
 from tests.threads import in_a_thread
-from timemachine.recording.models import Action, Session
+from timemachine.recording.sessions.models import Action, Session
 
 pytestmark = pytest.mark.django_db
 

@@ -8,13 +8,13 @@ import pytest
 
 from tests.api.conftest import Program
 from tests.threads import in_a_thread
-from timemachine.answering.commands import AskDone, Audience
-from timemachine.answering.models import AskUnderWay
-from timemachine.answering.once import claimed, keeping
 from timemachine.api.documents import ask_json
-from timemachine.base.errors import Conflict
-from timemachine.erasure.commands import delete_turn
-from timemachine.recording.models import Action, Delivery, Session
+from timemachine.core.pure.errors import Conflict
+from timemachine.governance.deletion.erasure.commands import delete_turn
+from timemachine.recording.answering.commands import AskDone, Audience
+from timemachine.recording.answering.idempotency import claimed, keeping
+from timemachine.recording.answering.models import AskUnderWay
+from timemachine.recording.sessions.models import Action, Delivery, Session
 
 pytestmark = pytest.mark.django_db
 
@@ -109,7 +109,7 @@ def test_an_ask_that_was_answered_is_told_again_as_events_where_those_are_wanted
 def test_an_ask_of_a_process_that_died_is_told_to_be_lost(
     api: Program, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("timemachine.answering.once.GONE_SECONDS", 0.2)
+    monkeypatch.setattr("timemachine.recording.answering.idempotency.GONE_SECONDS", 0.2)
     path = f"/sessions/{session}/ask"
     sent(api, path, BODIES["ask"])
     Delivery.objects.update(status=None, answer=None)
@@ -121,7 +121,7 @@ def test_an_ask_of_a_process_that_died_is_told_to_be_lost(
 def test_an_ask_that_is_under_way_is_waited_for_and_then_refused_for_now(
     api: Program, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("timemachine.answering.once.PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("timemachine.recording.answering.idempotency.PATIENCE_SECONDS", 0.2)
     path = f"/sessions/{session}/ask"
     sent(api, path, BODIES["ask"])
     row = Session.objects.get()

@@ -10,15 +10,15 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import PASSAGES, Program, program
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now, written
-from timemachine.base.content import text_sha256
-from timemachine.exchange.working import work as work_on_import
-from timemachine.recording.models import Action, Session
-from timemachine.replay.models import Replay
-from timemachine.replay.working import work
-from timemachine.retrieval.models import Frame
-from timemachine.sharing.models import ShareLink
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.content import text_sha256
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.knowledge.models import Frame
+from timemachine.recording.importing.worker import work as work_on_import
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.worker import work
 
 
 def test_a_session_is_recorded_walked_and_ended(api: Program, session: str) -> None:

@@ -6,9 +6,9 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from tests.api.conftest import Program, program
-from tests.costs.recorded import two_sessions
-from timemachine.accounts.models import Project
-from timemachine.recording.models import Session
+from tests.recording.usage.costs.recorded import two_sessions
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.models import Session
 
 
 @pytest.fixture

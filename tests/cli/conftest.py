@@ -12,18 +12,18 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.brokers import use_broker
 from tests.cli.terminal import Here, Terminal
-from timemachine.accounts.commands import make_api_key
-from timemachine.accounts.models import SCOPES, Project
 from timemachine.config.celery import app as queue
-from timemachine.exchange.models import FileImport
-from timemachine.exchange.working import work as import_file
-from timemachine.intake.models import Intake
-from timemachine.intake.working import work as put_file
-from timemachine.replay.models import Replay
-from timemachine.replay.working import work
-from timemachine.suites.running import settle_run_of
-from timemachine.sweeping.models import Sweep
-from timemachine.sweeping.working import work as measure
+from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.models import SCOPES, Project
+from timemachine.recording.importing.models import FileImport
+from timemachine.recording.importing.worker import work as import_file
+from timemachine.recording.intake.models import Intake
+from timemachine.recording.intake.worker import work as put_file
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.worker import work
+from timemachine.replay.suites.running import settle_run_of
+from timemachine.replay.sweeps.models import Sweep
+from timemachine.replay.sweeps.worker import work as measure
 
 
 @pytest.fixture

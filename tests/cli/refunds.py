@@ -3,7 +3,7 @@
 import json
 
 from tests.cli.terminal import Here
-from timemachine.recording.models import Session
+from timemachine.recording.sessions.models import Session
 
 PASSAGES = [
     (

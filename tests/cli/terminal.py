@@ -9,13 +9,13 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from timemachine.accounts.commands import make_api_key
-from timemachine.accounts.models import ApiKey, Project
 from timemachine.cli.main import cli
-from timemachine.recording.models import Action, Session
-from timemachine.replay.models import Replay
-from timemachine.retrieval.models import Collection, Frame
-from timemachine.sharing.models import ShareLink
+from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.models import ApiKey, Project
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.runs.models import Replay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from tests.asking import ANSWER, MODELS, as_vendors
 from tests.cli.terminal import Here
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
-from timemachine.answering.models import AskUnderWay
-from timemachine.recording.models import Action
+from timemachine.recording.answering.models import AskUnderWay
+from timemachine.recording.sessions.models import Action
 
 ASK = ("ask", "handbook", "--question", "How long?", "--use-model", MODELS[0], "--session", "s", "--no-cache")
 

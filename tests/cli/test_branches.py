@@ -4,8 +4,8 @@ import re
 
 from tests.builders import recorded_session
 from tests.cli.terminal import Here
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
 def test_the_tree_of_a_session_is_shown(tm: Here) -> None:

@@ -4,9 +4,9 @@ import pytest
 
 from tests.cli.refunds import refunds
 from tests.cli.terminal import Here
-from timemachine.accounts.models import Project
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
 def session_of(key: str, *drafts: ActionDraft) -> None:

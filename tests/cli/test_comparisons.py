@@ -14,10 +14,10 @@ from tests.cli.terminal import Here
 from tests.cli.test_process import shell
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
-from timemachine.comparison.models import Comparison
-from timemachine.comparison.opinions import work_off
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.judge_queue import work_off
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
 
 MODELS = ("--model", "local:extractive-1", "--model", "local:extractive-3")
 USED = ("--use-model", "local:extractive-1", "--use-model", "local:extractive-3")

@@ -1,7 +1,7 @@
 """costs, against a real server."""
 
 from tests.cli.terminal import Here
-from tests.costs.recorded import two_sessions
+from tests.recording.usage.costs.recorded import two_sessions
 
 DAYS = ("--since", "2026-11-20", "--until", "2026-11-21")
 

@@ -10,8 +10,8 @@ from django.db import connection
 
 from tests.cli.terminal import Here
 from tests.stub_model_server import Script, StubModelServer
-from timemachine.retrieval import backlog
-from timemachine.retrieval.models import Collection
+from timemachine.knowledge import embedding_backlog
+from timemachine.knowledge.models import Collection
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def embedder(tm: Here) -> Generator[None]:
 
     def tend() -> None:
         while not stop.is_set():
-            for collection_id in backlog.due_for_ringing(at_once=True):
-                backlog.work_off(collection_id)
+            for collection_id in embedding_backlog.due_for_ringing(at_once=True):
+                embedding_backlog.work_off(collection_id)
             time.sleep(0.02)  # nothing rings: it looks again and again
         connection.close()
 

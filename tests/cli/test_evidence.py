@@ -7,13 +7,13 @@ from pytest_django.fixtures import Settings
 
 from tests.builders import compared, recorded_session, replayed, tamper
 from tests.cli.terminal import Here
-from timemachine.base.clock import now
+from timemachine.core.pure.clock import now
 from timemachine.evidence import commands
-from timemachine.evidence.keys import key_in_use
-from timemachine.evidence.log import replace_key
+from timemachine.evidence.log.keys import key_in_use
+from timemachine.evidence.log.project_log import replace_key
 from timemachine.evidence.models import Anchor
-from timemachine.evidence.sealing import seal_session
-from timemachine.replay.options import ReplayOptions
+from timemachine.evidence.sealing.seals import seal_session
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 
 def test_a_session_a_replay_and_a_comparison_are_exported_and_verified(tm: Here, tmp_path: Path) -> None:

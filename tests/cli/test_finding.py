@@ -5,10 +5,10 @@ import re
 
 from tests.cli.terminal import Here
 from tests.cli.test_records import handbook
-from timemachine.base.clock import written
-from timemachine.cli.moment import local
-from timemachine.recording.models import Action
-from timemachine.retrieval.models import Frame
+from timemachine.cli.times import local
+from timemachine.core.pure.clock import written
+from timemachine.knowledge.models import Frame
+from timemachine.recording.sessions.models import Action
 
 
 def test_find_prints_what_it_found_and_how(tm: Here) -> None:

@@ -11,7 +11,7 @@ from tests.cli.test_asking import Typed
 from tests.cli.test_process import shell
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
-from timemachine.judging.models import Judgement
+from timemachine.replay.judging.models import Judgement
 
 MODEL = "openai:gpt-4o-mini"
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from tests.cli.terminal import Here, Terminal
-from timemachine.accounts.models import ApiKey
-from timemachine.base.clock import now, written
-from timemachine.cli.moment import local
+from timemachine.cli.times import local
+from timemachine.core.accounts.models import ApiKey
+from timemachine.core.pure.clock import now, written
 
 REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("key", "create", "--name", "n", "--scope", "read", "--expires", "soon"), "14d"),

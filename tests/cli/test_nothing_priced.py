@@ -9,8 +9,8 @@ import pytest
 from tests.api.conftest import Program, program
 from tests.cli.terminal import Here
 from tests.web.people import browser_of
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft, Usage
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 UNKNOWN: Final = ActionDraft(
     kind="llm_call", model="acme:odd", usage=Usage(input_tokens=5, output_tokens=7), cached=True

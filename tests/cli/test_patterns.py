@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cli.terminal import Here
-from tests.patterns.recorded import failed, read, said, session_of
+from tests.memory.patterns.recorded import failed, read, said, session_of
 from timemachine.client import TimeMachine
 from timemachine.client.errors import Refused
 

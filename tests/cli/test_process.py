@@ -18,8 +18,8 @@ import pytest
 from tests.builders import recorded_session
 from tests.cli.terminal import Here, Terminal
 from tests.client.other_server import answering, other_server
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 COMMAND = str(Path(sys.executable).with_name("timemachine"))
 HEAVY = ("django", "celery", "ninja", "openai", "anthropic", "httpx", "numpy", "psycopg")

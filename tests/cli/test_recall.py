@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.terminal import Here
-from tests.search.recorded import index, said, session_of
-from timemachine.cli.recall import zone_here
+from tests.memory.search.recorded import index, said, session_of
+from timemachine.cli.commands.recall import zone_here
 
 
 def test_a_question_brings_turns_in_words_and_as_the_apis_document(tm: Here) -> None:

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from tests.cli.terminal import Here, Terminal
-from tests.documents.files import pdf
-from timemachine.payloads.queries import text
-from timemachine.recording.models import Action
-from timemachine.retrieval.commands import NewFrame, put
-from timemachine.retrieval.models import Frame
+from tests.text.documents.files import pdf
+from timemachine.core.payloads.queries import text
+from timemachine.knowledge.commands import NewFrame, put
+from timemachine.knowledge.models import Frame
+from timemachine.recording.sessions.models import Action
 
 HANDBOOK = "\n".join(
     json.dumps(line, ensure_ascii=False)

@@ -8,8 +8,8 @@ from tests.api.conftest import program
 from tests.cli.refunds import refunds
 from tests.cli.terminal import Here
 from tests.stub_model_server import Script, StubModelServer
-from timemachine.base.wording import money
-from timemachine.recording.models import Session
+from timemachine.core.pure.formatting import money
+from timemachine.recording.sessions.models import Session
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from timemachine.cli.replay_step import step_lines
+from timemachine.cli.output.replay_step import step_lines
 
 AUDIT, DEBUG = {"kind": "audit"}, {"kind": "debug"}
 

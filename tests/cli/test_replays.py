@@ -10,14 +10,14 @@ from tests.asking import as_vendors
 from tests.cli.refunds import refunds
 from tests.cli.terminal import Here, Terminal
 from tests.waiting import wait_until
-from timemachine.cli import replays
+from timemachine.cli.commands import replays
 from timemachine.cli.terminal import Progress
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
-from timemachine.replay.commands import cancel
-from timemachine.replay.models import Replay
-from timemachine.retrieval.models import Frame
+from timemachine.knowledge.models import Frame
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.commands import cancel
+from timemachine.replay.runs.models import Replay
 
 REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("--audit", "--top-k", "3"), "`top_k` cannot go with it"),

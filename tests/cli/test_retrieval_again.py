@@ -6,9 +6,9 @@ from tests.cli.refunds import refunds
 from tests.cli.terminal import Here
 from tests.cli.test_process import started
 from tests.waiting import wait_until
-from timemachine.recording.models import Session
-from timemachine.sweeping.commands import cancel
-from timemachine.sweeping.models import Sweep
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.sweeps.commands import cancel
+from timemachine.replay.sweeps.models import Sweep
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from ninja import Schema
 from timemachine.api.filter_schemas import SearchIn
 from timemachine.api.schemas import SessionFilter
 from timemachine.cli.main import cli
-from timemachine.web.views.search import ASKED
-from timemachine.web.views.sessions import FILTERS
+from timemachine.web.insights.views.search import ASKED
+from timemachine.web.sessions.views.sessions import FILTERS
 
 PAGING = {"limit", "after"}
 

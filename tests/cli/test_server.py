@@ -6,9 +6,9 @@ import pytest
 
 from tests.cli.terminal import Here, Terminal
 from tests.client.other_server import answering, other_server
-from timemachine.base.home import RunningServer, announce, local_key_file, write_private
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
+from timemachine.core.pure.home import RunningServer, announce, local_key_file, write_private
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.models import Replay
 
 EVERY_COMMAND = [
     ("status",),

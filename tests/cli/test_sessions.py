@@ -12,11 +12,11 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from tests.cli.terminal import Here, Terminal
-from timemachine.accounts.models import Project
-from timemachine.cli.imports import how_far
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Action, Session
+from timemachine.cli.output.imports import how_far
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAMING_A_SESSION = [
     ("session", "view"),

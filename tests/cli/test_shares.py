@@ -6,15 +6,15 @@ import pytest
 
 from tests.builders import tamper
 from tests.cli.terminal import Here
-from timemachine.base.clock import now
 from timemachine.client.client import Client
 from timemachine.client.server import Server
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
-from timemachine.replay.commands import launch
-from timemachine.replay.options import ReplayOptions
-from timemachine.sharing.models import ShareLink
+from timemachine.core.pure.clock import now
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.commands import launch
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 REFUSED: list[tuple[tuple[str, ...], str]] = [
     (

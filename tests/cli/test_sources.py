@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from timemachine.cli.failure import Failure
 from timemachine.cli.frames import MOST_FRAMES, batches, frames_of
-from timemachine.cli.grounding import answer_and_context
+from timemachine.cli.output.grounding import answer_and_context
 from timemachine.cli.source import read_bytes, read_lines, read_text
 
 

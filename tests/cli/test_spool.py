@@ -7,9 +7,9 @@ import pytest
 
 from tests.cli.terminal import Here, Terminal
 from timemachine.client import TimeMachine
-from timemachine.client.spool import Spool
-from timemachine.payloads.queries import value
-from timemachine.recording.models import Session
+from timemachine.client.recording.spool import Spool
+from timemachine.core.payloads.queries import value
+from timemachine.recording.sessions.models import Session
 
 NOBODY = "http://127.0.0.1:9"
 

@@ -4,10 +4,10 @@ import pytest
 
 from tests.builders import QUESTIONS, recorded_session
 from tests.cli.terminal import Here
-from timemachine.recording.erasure import erase_session
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
-from timemachine.suites.models import Suite, SuiteRun
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.suites.models import Suite, SuiteRun
 
 ONE = ("--audit", "--reason", "Nightly", "--use-model", "local:extractive-1")
 

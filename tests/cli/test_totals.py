@@ -1,7 +1,7 @@
 """session totals, against a real server."""
 
 from tests.cli.terminal import Here
-from tests.costs.recorded import two_sessions
+from tests.recording.usage.costs.recorded import two_sessions
 
 
 def lines(tm: Here, *words: str) -> list[str]:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from tests.cli.terminal import Here
-from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
 def solved(tm: Here) -> None:

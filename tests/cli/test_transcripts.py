@@ -6,9 +6,9 @@ import pytest
 
 from tests.cli.terminal import Here
 from tests.client.other_server import answering, other_server
-from timemachine.base.cut_off import CUT_OFF
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.core.pure.truncation import CUT_OFF
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 TURNS = (
     ("user", "It fails.", "error"),

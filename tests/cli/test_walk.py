@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from timemachine.cli.walk import action_lines
+from timemachine.cli.output.timeline import action_lines
 
 
 def step(sequence: int, name: str | None, parent: Any) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.cli.terminal import Here
-from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 MADE = [
     ActionDraft(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.cli.word_diff import MOST_WORDS, difference
+from timemachine.cli.output.word_diff import MOST_WORDS, difference
 
 MARKS = re.compile(r"\[-|-\]|\{\+|\+\}")
 plain = st.text(st.characters(codec="utf-8", exclude_characters="[]{}+-")).filter(

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.base.errors import InvalidInput
-from timemachine.base.wording import money, money_or_unknown, priced
-from timemachine.cli import wording
-from timemachine.cli.moment import end_of, local
-from timemachine.cli.table import facts, table, width
+from timemachine.cli import formatting
+from timemachine.cli.output.table import facts, table, width
+from timemachine.cli.times import end_of, local
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.formatting import money, money_or_unknown, priced
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
@@ -107,7 +107,7 @@ def test_what_is_no_end_is_refused_with_the_ways_to_write_one(text: str) -> None
     ],
 )
 def test_a_duration_has_its_unit(milliseconds: float | None, shown: str) -> None:
-    assert wording.duration(milliseconds) == shown
+    assert formatting.duration(milliseconds) == shown
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_duration_has_its_unit(milliseconds: float | None, shown: str) -> None
     ],
 )
 def test_tokens_nobody_counted_are_unknown_and_none_is_none(usage: dict[str, Any] | None, shown: str) -> None:
-    assert wording.tokens(usage) == shown
+    assert formatting.tokens(usage) == shown
 
 
 @pytest.mark.parametrize(
@@ -138,12 +138,12 @@ def test_tokens_nobody_counted_are_unknown_and_none_is_none(usage: dict[str, Any
     ],
 )
 def test_a_recorded_text_cannot_steer_the_terminal(text: str, shown: str) -> None:
-    assert wording.visible(text) == shown
+    assert formatting.visible(text) == shown
 
 
 def test_a_long_text_is_cut_on_one_line() -> None:
-    assert wording.shortened("one\ntwo   three", 99) == "one two three"
-    assert wording.shortened("a" * 61) == "a" * 59 + "…"
+    assert formatting.shortened("one\ntwo   three", 99) == "one two three"
+    assert formatting.shortened("a" * 61) == "a" * 59 + "…"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_long_text_is_cut_on_one_line() -> None:
     [([4], "step 4"), ([4, 5, 6], "steps 4 to 6"), ([1000, 1001], "steps 1,000 to 1,001")],
 )
 def test_steps_are_told_as_a_run(sequences: list[int], shown: str) -> None:
-    assert wording.steps(sequences) == shown
+    assert formatting.steps(sequences) == shown
 
 
 def test_columns_stand_under_each_other_whatever_the_letters_are_wide() -> None:

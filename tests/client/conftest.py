@@ -16,15 +16,16 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.cli.conftest import bell
 from tests.client.gate import Gate
-from timemachine.accounts.commands import make_api_key
-from timemachine.accounts.models import SCOPES, Project
-from timemachine.client import TimeMachine, delivery
-from timemachine.forgetting.commands import work as forget
-from timemachine.forgetting.models import RUNNING, Forgetting
-from timemachine.payloads.queries import value
-from timemachine.recording.models import Action, Session
-from timemachine.replay.models import Replay
-from timemachine.replay.working import work
+from timemachine.client import TimeMachine
+from timemachine.client.recording import delivery
+from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.models import SCOPES, Project
+from timemachine.core.payloads.queries import value
+from timemachine.governance.deletion.retention.commands import work as forget
+from timemachine.governance.deletion.retention.models import RUNNING, Forgetting
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.worker import work
 
 __all__ = ["bell"]
 

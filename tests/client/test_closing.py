@@ -11,16 +11,17 @@ import pytest
 from tests.client.conftest import Served
 from tests.client.gate import Fate
 from tests.waiting import wait_until
-from timemachine.client import TimeMachine, delivery
+from timemachine.client import TimeMachine
 from timemachine.client.connection import Connection
-from timemachine.client.delivery import Delivery
 from timemachine.client.errors import NoServer, NotRecorded
-from timemachine.client.left import left_in, send
-from timemachine.client.outbox import header_of
-from timemachine.client.recorder import Session
+from timemachine.client.recording import delivery
+from timemachine.client.recording.delivery import Delivery
+from timemachine.client.recording.outbox import header_of
+from timemachine.client.recording.recorder import Session
+from timemachine.client.recording.spool import Spool, spools_in
+from timemachine.client.recording.waiting_recordings import left_in, send
 from timemachine.client.server import Server
-from timemachine.client.spool import Spool, spools_in
-from timemachine.recording.models import Session as Recorded
+from timemachine.recording.sessions.models import Session as Recorded
 
 NOBODY = "http://127.0.0.1:9"
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.client.other_server import Request, answering, other_server
 from tests.waiting import wait_until
-from timemachine.client import TimeMachine, outbox
+from timemachine.client import TimeMachine
+from timemachine.client.recording import outbox
 
 FAULT = json.dumps({"code": "internal_error", "message": "A fault of ours.", "facts": {}}).encode()
 

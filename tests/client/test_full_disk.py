@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from tests.client.conftest import Served
-from timemachine.client.lines import END, line_of
-from timemachine.client.outbox import header_of
-from timemachine.client.spool import Spool
-from timemachine.payloads.queries import value
-from timemachine.recording.models import Session
+from timemachine.client.recording.lines import END, line_of
+from timemachine.client.recording.outbox import header_of
+from timemachine.client.recording.spool import Spool
+from timemachine.core.payloads.queries import value
+from timemachine.recording.sessions.models import Session
 
 FULL = """
 import resource, sys

@@ -6,7 +6,7 @@ import pytest
 
 from tests.client.conftest import Served
 from timemachine.client.errors import NotRecorded
-from timemachine.recording.models import Session
+from timemachine.recording.sessions.models import Session
 
 
 def test_a_key_that_is_used_again_after_its_end_gives_a_new_session(

@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from tests.client.conftest import Served
 from tests.client.gate import Fate
 from tests.waiting import wait_until
-from timemachine.client import TimeMachine, delivery
+from timemachine.client import TimeMachine
 from timemachine.client.connection import Connection
-from timemachine.client.left import drop, left_in, send
+from timemachine.client.recording import delivery
+from timemachine.client.recording.spool import Spool
+from timemachine.client.recording.waiting_recordings import drop, left_in, send
 from timemachine.client.server import Server
-from timemachine.client.spool import Spool
-from timemachine.payloads.queries import value
-from timemachine.recording.models import Session
+from timemachine.core.payloads.queries import value
+from timemachine.recording.sessions.models import Session
 
 RECORDING = """
 import sys, time

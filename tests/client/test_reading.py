@@ -5,7 +5,7 @@ import pytest
 from tests.client.conftest import Served
 from timemachine.client import TimeMachine
 from timemachine.client.errors import NotFound, Refused
-from timemachine.recording.models import Session
+from timemachine.recording.sessions.models import Session
 
 QUESTION = "How long are invoices kept?"
 

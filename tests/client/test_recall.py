@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.client.conftest import Served
-from tests.search.recorded import index
+from tests.memory.search.recorded import index
 from timemachine.client.errors import ClientError, Refused
 
 

@@ -16,10 +16,10 @@ from tests.client.conftest import Served
 from tests.waiting import wait_until
 from timemachine.client import TimeMachine
 from timemachine.client.errors import NotRecorded
-from timemachine.client.lines import line_of
-from timemachine.client.outbox import header_of
-from timemachine.payloads.queries import value
-from timemachine.recording.models import Session
+from timemachine.client.recording.lines import line_of
+from timemachine.client.recording.outbox import header_of
+from timemachine.core.payloads.queries import value
+from timemachine.recording.sessions.models import Session
 
 
 def test_what_is_recorded_stands_in_the_session(served: Served) -> None:

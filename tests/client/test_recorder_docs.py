@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.conftest import Served
-from timemachine.recording.models import Session
+from timemachine.recording.sessions.models import Session
 
 DOCUMENT = Path(__file__).parents[2] / "docs/recorder.md"
 

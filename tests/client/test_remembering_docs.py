@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.client.conftest import Served
-from tests.patterns.recorded import read
-from tests.search.recorded import index
-from timemachine.recording.models import Session
+from tests.memory.patterns.recorded import read
+from tests.memory.search.recorded import index
+from timemachine.recording.sessions.models import Session
 
 DOCUMENT = Path(__file__).parents[2] / "docs/remembering.md"
 RECIPE = re.compile(r"^## (.+?)$|```python\n(.*?)```", re.DOTALL | re.MULTILINE)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from timemachine.base.home import RunningServer, announce, local_key_file, write_private
 from timemachine.client.errors import NoServer
 from timemachine.client.server import find_server
+from timemachine.core.pure.home import RunningServer, announce, local_key_file, write_private
 
 
 @pytest.fixture(autouse=True)

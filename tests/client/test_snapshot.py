@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.client.snapshot import DEEPEST, frozen, thawed, written
+from timemachine.client.recording.snapshot import DEEPEST, frozen, thawed, written
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

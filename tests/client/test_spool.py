@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from timemachine.client import spool as spools
-from timemachine.client.outbox import header_of
-from timemachine.client.spool import Spool, spools_in
+from timemachine.client.recording import spool as spools
+from timemachine.client.recording.outbox import header_of
+from timemachine.client.recording.spool import Spool, spools_in
 
 HEADER = header_of({"key": "k", "name": "n"}, url=None, key_id=None)
 

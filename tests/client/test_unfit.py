@@ -12,9 +12,9 @@ from pydantic import BaseModel
 
 from tests.client.conftest import Served
 from timemachine.api.action_schemas import ActionIn, UsageIn
-from timemachine.client import fitting, usage
 from timemachine.client.errors import NotRecorded
-from timemachine.payloads.queries import value
+from timemachine.client.recording import fitting, usage
+from timemachine.core.payloads.queries import value
 
 
 class PromptDetails(BaseModel):
@@ -286,6 +286,6 @@ def test_a_usage_whose_own_code_fails_is_kept_as_what_it_says(served: Served) ->
 
 
 def test_other_words_for_a_role_are_those_of_the_server() -> None:
-    from timemachine.recording.vocabulary import SAME_ROLE
+    from timemachine.recording.sessions.pure.vocabulary import SAME_ROLE
 
     assert fitting.SAME_ROLE == SAME_ROLE

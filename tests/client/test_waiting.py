@@ -11,7 +11,7 @@ from tests.client.other_server import answering, other_server
 from timemachine.client import waiting
 from timemachine.client.client import Client
 from timemachine.client.errors import Refused, Unreachable
-from timemachine.client.replays import ReplayOptions
+from timemachine.client.resources.replays import ReplayOptions
 from timemachine.client.server import Server
 
 

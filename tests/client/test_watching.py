@@ -13,8 +13,8 @@ import pytest
 
 from tests.client.conftest import Served
 from tests.client.other_server import answering, other_server
-from timemachine.client import command_words, watching
-from timemachine.payloads.queries import value
+from timemachine.client.recording import command_words, system_events
+from timemachine.core.payloads.queries import value
 
 
 def test_files_and_requests_are_recorded_while_the_session_is_open(served: Served, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_files_and_requests_are_recorded_while_the_session_is_open(served: Serve
     ]
     assert {each.layer for each in served.actions("watched") if each.kind == "event"} == {"sys"}
     assert httpx.HTTPTransport.handle_request is handled
-    assert watching._listeners == []
+    assert system_events._listeners == []
 
 
 def test_a_file_that_is_not_there_and_a_program_that_does_not_start_do_not_read_as_done(

@@ -6,7 +6,7 @@ import pytest
 
 from tests.client.conftest import Served
 from timemachine.client.errors import NotRecorded
-from timemachine.recording.models import Session
+from timemachine.recording.sessions.models import Session
 
 
 @pytest.mark.parametrize("way_out", ["sys.exit(0)", "sys.exit()"])

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from tests.client.conftest import Served
 from tests.client.other_server import Request, answering, other_server
 from timemachine.client import TimeMachine
-from timemachine.client.lines import line_of
-from timemachine.client.outbox import header_of
-from timemachine.client.spool import Spool
-from timemachine.recording.models import Session
+from timemachine.client.recording.lines import line_of
+from timemachine.client.recording.outbox import header_of
+from timemachine.client.recording.spool import Spool
+from timemachine.recording.sessions.models import Session
 
 
 def test_a_session_that_is_delivered_later_began_and_ended_when_it_did(served: Served) -> None:

@@ -1,6 +1,6 @@
 """The product while what it stands on goes away: its worker killed, its database stopped hard, its queue out of reach.
 
-Nothing is lost, nothing is done twice unseen. Workers killed at each point of a step are in tests/replay/test_crash_lab.py.
+Nothing is lost, nothing is done twice unseen. Workers killed at each point of a step are in tests/replay/runs/test_crash_lab.py.
 """
 
 import os

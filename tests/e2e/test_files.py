@@ -12,11 +12,11 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.documents.files import pdf
 from tests.e2e.conftest import Product
 from tests.e2e.looking import look
 from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
+from tests.text.documents.files import pdf
 from tests.waiting import wait_until
 
 GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n```\nmake up\n```\n"

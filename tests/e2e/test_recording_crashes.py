@@ -26,7 +26,8 @@ from tests.e2e.database import Database
 from tests.e2e.writer import whole_lines
 from tests.embedded.machine import Machine
 from tests.waiting import wait_until
-from timemachine.client import TimeMachine, delivery
+from timemachine.client import TimeMachine
+from timemachine.client.recording import delivery
 from timemachine.embedded import postgres
 from timemachine.embedded.sockets import clear_socket_folder
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from timemachine.base.errors import Unavailable
+from timemachine.core.pure.errors import Unavailable
 from timemachine.embedded import postgres
 from timemachine.embedded.leftovers import processes_in
 from timemachine.embedded.postgres import Cluster

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import timemachine
-from timemachine.base.errors import Conflict, InvalidInput, Unavailable
+from timemachine.core.pure.errors import Conflict, InvalidInput, Unavailable
 from timemachine.embedded import prepared, up
 from timemachine.embedded.address import Address, answers, chosen_address, refuse_taken
 from timemachine.embedded.children import Program, run

@@ -17,7 +17,7 @@ from tests.embedded.conftest import Start
 from tests.embedded.homes import copied
 from tests.embedded.machine import PATIENCE, UP, Machine, free_port, up_environment
 from tests.waiting import wait_until
-from timemachine.base.home import RunningServer
+from timemachine.core.pure.home import RunningServer
 
 
 def test_a_first_start_serves_pages_and_says_where_everything_is(tmp_path: Path, start: Start) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from timemachine.accounts.models import Project
+from timemachine.core.accounts.models import Project
 
 
 @pytest.fixture

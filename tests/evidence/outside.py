@@ -11,7 +11,7 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from timemachine.evidence.tree import consistent
+from timemachine.evidence.pure.tree import consistent
 
 Posted = Callable[[bytes, str], tuple[int, bytes]]
 

@@ -1,11 +1,12 @@
 """Sessions that are sealed and compared, and what that comes to."""
 
-from timemachine.accounts.models import Project
-from timemachine.evidence import commands, sealing
+from timemachine.core.accounts.models import Project
+from timemachine.evidence import commands
 from timemachine.evidence.models import Seal, SealCheck
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
+from timemachine.evidence.sealing import seals
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
 def message(text: str) -> ActionDraft:
@@ -21,7 +22,7 @@ def long_session(project: Project, actions: int) -> Session:
 
 
 def checked(session: Session) -> list[dict[str, object]]:
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     done = compared_with_its_seal(session)
     assert done.records >= session.last_sequence
     return list(done.problems)

@@ -14,18 +14,21 @@ from pytest_django.fixtures import Settings
 from tests.evidence.outside import Authority, Witness, served
 from tests.verifier.bundles import faults, packed, unpacked
 from tests.web.people import browser_of
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.base.errors import InvalidInput
-from timemachine.evidence import anchors, exporting, log, outside, sealing
-from timemachine.evidence.anchors import anchor_json, anchors_of, key_for_witness, set_anchor
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.log import anchors, project_log
+from timemachine.evidence.log.anchors import anchor_json, anchors_of, key_for_witness, set_anchor
 from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, Anchored
-from timemachine.evidence.note import known_size
-from timemachine.evidence.outside import Unreached, post
-from timemachine.evidence.timestamping import time_told
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
+from timemachine.evidence.pure.note import known_size
+from timemachine.evidence.pure.timestamping import time_told
+from timemachine.evidence.sealing import seals
+from timemachine.llm import outbound_posts
+from timemachine.llm.outbound_posts import Unreached, post
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +44,7 @@ def grown(project: Project, by: int = 1) -> None:
     for _ in range(by):
         session = start_session(project, name="s", by="test")
         append(session.id, [ActionDraft(kind="message", output="x")])
-        sealing.seal_session(session.id)
+        seals.seal_session(session.id)
 
 
 def told(project: Project) -> dict[str, Anchor]:
@@ -155,9 +158,9 @@ def test_addresses_in_private_networks_are_refused_unless_the_operator_allows_th
 def test_a_name_that_leads_into_a_private_network_is_not_called(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outside, "is_refused_as_written", lambda *_: False)
-    with pytest.raises(outside.Unreached, match="not on the public internet"):
-        outside.post("https://localhost:1/x", b"", "text/plain")
+    monkeypatch.setattr(outbound_posts, "is_refused_as_written", lambda *_: False)
+    with pytest.raises(outbound_posts.Unreached, match="not on the public internet"):
+        outbound_posts.post("https://localhost:1/x", b"", "text/plain")
 
 
 def test_another_address_begins_anew_and_none_ends_it(project: Project) -> None:
@@ -176,7 +179,7 @@ def test_a_key_that_was_replaced_signs_no_more_for_the_witness(project: Project)
         set_anchor(project, WITNESS, url, by="test")
         grown(project)
         told(project)
-        log.replace_key(project, by="test")
+        project_log.replace_key(project, by="test")
         assert "404: unknown log" in (told(project)[WITNESS].error or "")
     assert known_size(b"12\n") == 12
     assert (known_size(b""), known_size(b"9" * 30)) == (None, None)

@@ -11,21 +11,20 @@ from pytest_django.fixtures import Settings
 
 from tests.builders import recorded_session, tamper
 from tests.evidence.sessions import checked, compared_with_its_seal, long_session, message
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.base.content import canonical_json
-from timemachine.base.errors import Conflict, Unavailable
-from timemachine.evidence import checking, commands, log, sealing
-from timemachine.evidence.models import (
-    ErasedField,
-    LogEntry,
-)
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import canonical_json
+from timemachine.core.pure.errors import Conflict, Unavailable
+from timemachine.evidence import commands
+from timemachine.evidence.log import project_log
+from timemachine.evidence.models import ErasedField, LogEntry
+from timemachine.evidence.pure.record import Record
+from timemachine.evidence.pure.tree import leaf_hash
 from timemachine.evidence.queries import sealed_session
-from timemachine.evidence.record import Record
-from timemachine.evidence.subjects import SessionSubject
-from timemachine.evidence.tree import leaf_hash
-from timemachine.recording.commands import append
-from timemachine.recording.snapshot import snapshot
+from timemachine.evidence.sealing import checking, seals
+from timemachine.evidence.sealing.subjects import SessionSubject
+from timemachine.recording.sessions.commands import append
+from timemachine.recording.sessions.read_snapshot import snapshot
 
 pytestmark = pytest.mark.django_db
 
@@ -110,12 +109,12 @@ def test_a_check_names_what_was_altered_in_the_database(project: Project, name: 
 
 def test_what_is_not_signed_yet_is_no_alteration(project: Project, settings: Settings) -> None:
     session, other = long_session(project, 3), long_session(project, 3)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     append(session.id, [message("later")])
     settings.SECRET_KEY = "another one" * 5
     for each in (session, other):
         with pytest.raises(Unavailable):
-            sealing.seal_session(each.id)
+            seals.seal_session(each.id)
     done = compared_with_its_seal(session)
     assert (done.problems, done.records) == ([], 4)
     with pytest.raises(Conflict, match="Nothing is sealed"):
@@ -124,9 +123,9 @@ def test_what_is_not_signed_yet_is_no_alteration(project: Project, settings: Set
 
 def test_a_seal_that_was_put_back_to_an_earlier_state_is_noticed(project: Project) -> None:
     session = long_session(project, 3)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     append(session.id, [message("an answer that somebody regrets")])
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     for statement in (
         "DELETE FROM tm_seal_checkpoint c USING tm_seal s WHERE c.seal_id = s.id AND s.session_id = %s AND c.size = 5",
         "DELETE FROM tm_sealed_record r USING tm_seal s WHERE r.seal_id = s.id AND s.session_id = %s AND r.index = 4",
@@ -150,7 +149,7 @@ def test_a_tombstone_that_the_signed_log_does_not_have_excuses_nothing(project: 
         [str(session.id)],
     )
     named = {"of": "session", "id": str(session.id), "generation": 1, "records": [[2, ["output"]]]}
-    line = canonical_json({"v": 1, "at": "2026-11-22T18:00:00Z", "entry": log.ERASED_FIELDS, **named})
+    line = canonical_json({"v": 1, "at": "2026-11-22T18:00:00Z", "entry": project_log.ERASED_FIELDS, **named})
     LogEntry.objects.create(project=project, index=7, entry=line, leaf=leaf_hash(line))
     ErasedField.objects.create(
         project=project,
@@ -173,7 +172,7 @@ class Growing(SessionSubject):
     def records(self, first: int, last: int) -> Iterator[Record]:
         def go_on() -> None:
             append(self.session.id, [message("later")])
-            sealing.seal_session(self.session.id)
+            seals.seal_session(self.session.id)
             connections.close_all()
 
         with ThreadPoolExecutor(1) as pool:
@@ -183,7 +182,7 @@ class Growing(SessionSubject):
 
 def test_a_session_that_is_sealed_further_meanwhile_is_compared_as_it_was(committed: Project) -> None:
     session = long_session(committed, 3)
-    seal = sealing.seal_session(session.id)
+    seal = seals.seal_session(session.id)
     assert seal is not None
     with snapshot():
         found = checking.compare(Growing(session), seal)
@@ -194,7 +193,7 @@ def test_a_check_that_is_asked_for_twice_is_one(project: Project) -> None:
     session = recorded_session(project)
     with pytest.raises(Conflict, match="Nothing is sealed"):
         commands.ask_for_check(None, by="test")
-    seal = sealing.seal_session(session.id)
+    seal = seals.seal_session(session.id)
     first, second = commands.ask_for_check(seal, by="a"), commands.ask_for_check(seal, by="b")
     assert (first.id, sealed_session(session).checking) == (second.id, first)
     assert commands.due_for_ringing() == []

@@ -10,17 +10,19 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from tests.builders import compared, recorded_session, tamper
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.base.errors import Conflict, NotFound
-from timemachine.comparison import results
-from timemachine.comparison.commands import mark, retry
-from timemachine.comparison.models import CellOpinion, Comparison, ComparisonFindings
-from timemachine.evidence import commands, comparison_results, due, erasing, exporting, sealing
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict, NotFound
+from timemachine.evidence import commands
+from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import LogEntry, Seal, SealedRecord, SealedResults
 from timemachine.evidence.queries import sealed_comparison
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay, ReplayStep
+from timemachine.evidence.sealing import comparison_results, due, seals, session_deletion
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison import results
+from timemachine.replay.comparison.commands import mark, retry
+from timemachine.replay.comparison.models import CellOpinion, Comparison, ComparisonFindings
+from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
@@ -80,7 +82,7 @@ def test_all_that_its_page_shows_is_sealed_and_each_cell_links_what_it_repeats(
 ) -> None:
     said(comparison)
     assert due.comparisons() == [comparison.id]
-    seal = sealing.seal_comparison(comparison.id)
+    seal = seals.seal_comparison(comparison.id)
     assert seal is not None
     records = SealedRecord.objects.filter(seal=seal).order_by("index")
     kinds = [json.loads(bytes(each.envelope))["kind"] for each in records]
@@ -139,7 +141,7 @@ ALTERATIONS = {
 def test_a_check_names_what_was_altered_in_the_database(comparison: Comparison, name: str) -> None:
     statement, index, says = ALTERATIONS[name]
     said(comparison)
-    sealing.seal_comparison(comparison.id)
+    seals.seal_comparison(comparison.id)
     cell = cells(comparison)[0]
     placed = statement.replace("{cell}", str(cell.id)).replace("{answer}", str(cell.output_id))
     placed = placed.replace("{{}}", "{}")
@@ -151,13 +153,13 @@ def test_a_check_names_what_was_altered_in_the_database(comparison: Comparison, 
 def test_a_results_copy_counts_where_the_program_computes_other_figures_now(
     comparison: Comparison, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sealing.seal_comparison(comparison.id)
+    seals.seal_comparison(comparison.id)
     ComparisonFindings.objects.filter(comparison=comparison).update(cells="of an earlier version")
     assert faults(comparison) == []
     tamper("UPDATE tm_sealed_results SET content = '{}'", [])
     assert [index for index, _ in faults(comparison)] == [7]
     monkeypatch.setattr(comparison_results, "FORM", comparison_results.FORM + 1)
-    sealing.seal_comparison(comparison.id)
+    seals.seal_comparison(comparison.id)
     assert SealedResults.objects.count() == 2
     assert sealed_comparison(comparison).records == 9
 
@@ -166,7 +168,7 @@ def test_it_grows_by_what_is_said_of_its_cells(
     comparison: Comparison, settings: Settings, tmp_path: Path
 ) -> None:
     settings.SEAL_SECONDS = 300
-    sealing.seal_comparison(comparison.id)
+    seals.seal_comparison(comparison.id)
     opinion = said(comparison)
     assert (due.comparisons(), sealed_comparison(comparison).unsealed) == ([], 2)
     Seal.objects.filter(comparison=comparison).update(signed_at=now() - timedelta(minutes=6))
@@ -195,29 +197,29 @@ def test_its_bundle_proves_the_recorded_steps_of_each_session(
 def test_one_that_runs_is_not_sealed_and_one_that_ran_again_is_sealed_anew(
     comparison: Comparison, session: Session
 ) -> None:
-    sealing.seal_comparison(comparison.id)
+    seals.seal_comparison(comparison.id)
     failed = cells(comparison)[0]
     ReplayStep.objects.filter(id=failed.id).update(status="failed", error_message="x")
     retry(comparison)
     assert (due.comparisons(), sealed_comparison(comparison).seal) == ([], None)
-    for attempt in (sealing.seal_comparison, lambda _: exporting.write_comparison(BytesIO(), comparison)):
+    for attempt in (seals.seal_comparison, lambda _: exporting.write_comparison(BytesIO(), comparison)):
         with pytest.raises(Conflict, match="still runs"):
             attempt(comparison.id)
     ReplayStep.objects.filter(id=failed.id).update(status="done", finished_at=now())
     Replay.objects.filter(finished_at=None).update(status="done", finished_at=now())
     assert due.comparisons() == [comparison.id]
-    again = sealing.seal_comparison(comparison.id)
+    again = seals.seal_comparison(comparison.id)
     assert again is not None
     assert again.generation == 2
     assert results.over_with(failed.replay_id) == [comparison.id]
-    assert sealing.seal_comparison(uuid4()) is None
+    assert seals.seal_comparison(uuid4()) is None
 
 
 def test_erasing_its_only_session_leaves_its_tombstone(
     comparison: Comparison, session: Session, project: Project, tmp_path: Path
 ) -> None:
-    sealing.seal_comparison(comparison.id)
-    erasing.erase_session(session, by="ada@example.org", reason="asked for")
+    seals.seal_comparison(comparison.id)
+    session_deletion.erase_session(session, by="ada@example.org", reason="asked for")
     told = [json.loads(bytes(each.entry)) for each in LogEntry.objects.order_by("index")]
     assert ("erased", "comparison", str(comparison.id)) in [
         (each["entry"], each["of"], each["id"]) for each in told
@@ -233,8 +235,8 @@ def test_erasing_one_of_its_sessions_has_the_rest_of_it_sealed_anew(
 ) -> None:
     kept = recorded_session(project, key="kept")
     both = compared(project, [session, kept], *MODELS)
-    sealing.seal_comparison(both.id)
-    erasing.erase_session(session, by="test")
+    seals.seal_comparison(both.id)
+    session_deletion.erase_session(session, by="test")
     assert due.comparisons() == [both.id]
     report = verified(both, tmp_path / "x.zip")
     assert (report.problems, report.checked["links"]) == ([], 6)

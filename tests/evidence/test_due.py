@@ -8,17 +8,15 @@ from pytest_django.fixtures import Settings
 
 from tests.builders import compared, recorded_session, replayed
 from tests.evidence.sessions import long_session, message
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.base.errors import Unavailable
-from timemachine.evidence import due, keys, log, sealing
-from timemachine.evidence.models import (
-    Seal,
-    SigningKey,
-)
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.models import Session
-from timemachine.replay.options import ReplayOptions
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Unavailable
+from timemachine.evidence.log import keys, project_log
+from timemachine.evidence.models import Seal, SigningKey
+from timemachine.evidence.sealing import due, seals
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +35,7 @@ def test_what_is_due_is_what_ended_or_waited(project: Project, settings: Setting
     start_session(project, name="empty", by="test")
     assert due.sessions() == [ended.id, waited.id]
     for each in (ended, waited, fresh):
-        sealing.seal_session(each.id)
+        seals.seal_session(each.id)
     append(waited.id, [message("more")])
     assert due.sessions() == []
     Seal.objects.filter(session=waited).update(signed_at=now() - timedelta(minutes=6))
@@ -61,9 +59,9 @@ def test_a_project_whose_key_cannot_be_read_keeps_no_other_waiting(
     unreadable(project)
     assert (due.sessions(), due.replays(), due.comparisons()) == ([waiting.id], [], [])
     with pytest.raises(Unavailable, match="SECRET_KEY"):
-        sealing.seal_session(lost[0].id)
+        seals.seal_session(lost[0].id)
     assert due.sessions() == [waiting.id]
-    log.replace_key(project, by="ada@example.org")
+    project_log.replace_key(project, by="ada@example.org")
     assert due.sessions() == [lost[0].id, waiting.id]
     assert replay.id in due.replays()
     assert due.comparisons() == [comparison.id]
@@ -81,15 +79,15 @@ def test_each_project_has_its_turn_before_any_has_another(
 
 def test_a_replay_that_could_not_be_signed_is_due_once_it_can_be(project: Project) -> None:
     session = recorded_session(project)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     replay = replayed(session, AUDIT)
     unreadable(project)
     with pytest.raises(Unavailable):
-        sealing.seal_replay(replay.id)
+        seals.seal_replay(replay.id)
     assert due.replays() == []
-    log.replace_key(project, by="ada@example.org")
+    project_log.replace_key(project, by="ada@example.org")
     assert due.replays() == [replay.id]
-    sealing.seal_replay(replay.id)
+    seals.seal_replay(replay.id)
     assert due.replays() == []
 
 

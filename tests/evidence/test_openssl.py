@@ -7,8 +7,10 @@ from typing import Final
 import pytest
 
 from tests.builders import recorded_session
-from timemachine.accounts.models import Project
-from timemachine.evidence import exporting, keys, sealing
+from timemachine.core.accounts.models import Project
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.log import keys
+from timemachine.evidence.sealing import seals
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "evidence.md"
 pytestmark = pytest.mark.django_db
@@ -25,7 +27,7 @@ def bundle(tmp_path: Path) -> tuple[Path, str]:
     """A bundle, and the fingerprint of its key."""
     project = Project.objects.create(name="Prüfung")
     session = recorded_session(project)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     session.refresh_from_db()
     with (tmp_path / "evidence.zip").open("wb") as opened:
         exporting.write_session(opened, session)

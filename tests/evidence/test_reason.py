@@ -2,9 +2,9 @@
 
 import pytest
 
-from timemachine.base.errors import InvalidInput
-from timemachine.evidence.reason import LONGEST, ReasonTells, checked_reason
-from timemachine.redaction.rules import read_rules
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.evidence.pure.reason import LONGEST, ReasonTells, checked_reason
+from timemachine.text.redaction.pure.rules import read_rules
 
 OTHERS = read_rules(
     {"patterns": [{"name": "customer number", "pattern": "ACME-[0-9]+"}], "fields": ["agent"]}

@@ -14,11 +14,13 @@ from tests.evidence.sessions import long_session, message
 from tests.threads import in_a_thread
 from tests.verifier.bundles import packed, unpacked
 from tests.waiting import wait_until
-from timemachine.accounts.models import Project
-from timemachine.evidence import exporting, keys, log, sealing
+from timemachine.core.accounts.models import Project
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.log import keys, project_log
 from timemachine.evidence.models import SealCheckpoint
-from timemachine.recording.commands import append
-from timemachine.recording.models import Session
+from timemachine.evidence.sealing import seals
+from timemachine.recording.sessions.commands import append
+from timemachine.recording.sessions.models import Session
 from timemachine.verifier import tm_verify
 
 
@@ -32,12 +34,12 @@ def test_what_is_sealed_while_the_key_is_replaced_is_signed_by_the_new_one(
     transactional_db: None, project: Project
 ) -> None:
     session = long_session(project, 2)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     append(session.id, [message("later")])
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            new = log.replace_key(project, by="ada@example.org")
-            sealed = in_a_thread(pool, lambda: sealing.seal_session(session.id))
+            new = project_log.replace_key(project, by="ada@example.org")
+            sealed = in_a_thread(pool, lambda: seals.seal_session(session.id))
             wait_until(somebody_waits, seconds=20)
         sealed.result(20)
     assert SealCheckpoint.objects.latest("id").key == new
@@ -48,10 +50,10 @@ def test_who_knows_the_key_that_sealed_it_learns_from_a_bundle_which_key_signs_t
     project: Project, tmp_path: Path
 ) -> None:
     session = long_session(project, 2)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     first = keys.key_in_use(project).fingerprint
     assert "replaced.json" not in unpacked(written(session, link={"id": "x"}))
-    second, third = (log.replace_key(project, by="ada@example.org").fingerprint for _ in range(2))
+    second, third = (project_log.replace_key(project, by="ada@example.org").fingerprint for _ in range(2))
     files = unpacked(written(session, link={"id": "x"}))
     assert b"ada@example.org" not in files["replaced.json"]
     report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")), third)
@@ -69,9 +71,9 @@ def test_a_replaced_key_that_could_not_be_read_vouches_for_none(
     project: Project, settings: Settings, tmp_path: Path
 ) -> None:
     session = long_session(project, 2)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     settings.SECRET_KEY = "another one, under which the first cannot be read"
-    log.replace_key(project, by="ada@example.org")
+    project_log.replace_key(project, by="ada@example.org")
     files = unpacked(written(session))
     assert "replaced.json" not in files
     assert tm_verify.verify(str(packed(files, tmp_path / "x.zip"))).problems == []
@@ -80,8 +82,8 @@ def test_a_replaced_key_that_could_not_be_read_vouches_for_none(
 @pytest.mark.django_db
 def test_what_was_done_to_the_entries_of_replaced_keys_is_found(project: Project, tmp_path: Path) -> None:
     session = long_session(project, 2)
-    sealing.seal_session(session.id)
-    log.replace_key(project, by="ada@example.org")
+    seals.seal_session(session.id)
+    project_log.replace_key(project, by="ada@example.org")
     files = unpacked(written(session))
     (said,) = json.loads(files["replaced.json"])
     sealed = json.loads(files["session/log.json"])

@@ -8,10 +8,10 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.hostile import CORPUS
-from timemachine.evidence.envelope import Place, envelope
-from timemachine.evidence.readme import About, log_readme, readme
-from timemachine.evidence.report import Counts, Shown, log_report, report
-from timemachine.evidence.report_rows import FIRST, Rows, first_line
+from timemachine.evidence.pure.envelope import Place, envelope
+from timemachine.evidence.pure.readme import About, log_readme, readme
+from timemachine.evidence.pure.report import Counts, Shown, log_report, report
+from timemachine.evidence.pure.report_rows import FIRST, Rows, first_line
 
 KEY: Final = "ed25519:" + "0" * 64
 STATED: Final[dict[str, Any]] = {

@@ -7,11 +7,12 @@ from typing import IO, Any
 import pytest
 
 from tests.builders import compared, recorded_session, replayed
-from timemachine.accounts.models import Project
-from timemachine.evidence import exporting, sealing
-from timemachine.replay.options import ReplayOptions
-from timemachine.sharing.commands import create_link
-from timemachine.sharing.scope import Scope
+from timemachine.core.accounts.models import Project
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.sealing import seals
+from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.scope import Scope
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 pytestmark = pytest.mark.django_db
 AUDIT = ReplayOptions(audit=True, reason="a test")
@@ -25,7 +26,7 @@ def made(write: Callable[[IO[bytes]], Any]) -> bytes:
 
 def test_a_bundle_is_the_same_bytes_whenever_it_is_made(project: Project) -> None:
     session = recorded_session(project)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     replay = replayed(session, AUDIT)
     comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
     link, _ = create_link(project, session, by="test")

@@ -17,23 +17,19 @@ from pytest_django.fixtures import Settings
 
 from tests.builders import recorded_session, replayed, tamper
 from tests.evidence.sessions import checked, long_session, message
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.base.errors import Conflict, Unavailable
-from timemachine.evidence import due, erasing, exporting, keys, log, sealing
-from timemachine.evidence.envelope import Place, envelope
-from timemachine.evidence.models import (
-    LogCheckpoint,
-    LogEntry,
-    Seal,
-    SealCheckpoint,
-    SealedRecord,
-)
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict, Unavailable
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.log import keys, project_log
+from timemachine.evidence.models import LogCheckpoint, LogEntry, Seal, SealCheckpoint, SealedRecord
+from timemachine.evidence.pure.envelope import Place, envelope
 from timemachine.evidence.queries import sealed_replay
-from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
-from timemachine.replay.commands import retry
-from timemachine.replay.options import ReplayOptions
+from timemachine.evidence.sealing import due, seals, session_deletion
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.replay.runs.commands import retry
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
@@ -63,24 +59,24 @@ def test_an_envelope_is_canonical_json(commitments: dict[str, str], index: int) 
 
 def test_a_session_is_sealed_to_its_last_record_and_signed_once(project: Project) -> None:
     session = recorded_session(project)
-    seal = sealing.seal_session(session.id)
+    seal = seals.seal_session(session.id)
     assert seal is not None
     assert (seal.size, seal.signed_size, seal.state) == (
         session.last_sequence + 1,
         session.last_sequence + 1,
         "closed",
     )
-    again = sealing.seal_session(session.id)
+    again = seals.seal_session(session.id)
     assert again is not None
     assert (again.peaks, SealCheckpoint.objects.count(), LogEntry.objects.count()) == (seal.peaks, 1, 1)
 
 
 def test_a_session_that_records_is_sealed_as_far_as_it_is_and_then_further(project: Project) -> None:
     session = long_session(project, 3)
-    first = sealing.seal_session(session.id)
+    first = seals.seal_session(session.id)
     append(session.id, [message("later")])
     end_session(session.id)
-    second = sealing.seal_session(session.id)
+    second = seals.seal_session(session.id)
     assert first is not None
     assert second is not None
     assert [(each.size, each.state) for each in SealCheckpoint.objects.order_by("id")] == [
@@ -102,12 +98,12 @@ def test_a_long_session_is_sealed_in_batches_to_the_same_tree(project: Project, 
 def test_a_gap_stops_the_seal_and_says_where(project: Project) -> None:
     session = long_session(project, 5)
     tamper("DELETE FROM tm_action WHERE session_id = %s AND sequence = 3", [str(session.id)])
-    with pytest.raises(sealing.NotWhole, match="Record 3"), transaction.atomic():
-        sealing.seal_session(session.id)
+    with pytest.raises(seals.NotWhole, match="Record 3"), transaction.atomic():
+        seals.seal_session(session.id)
 
 
 def test_sealed_records_and_the_log_refuse_every_change(project: Project) -> None:
-    sealing.seal_session(recorded_session(project).id)
+    seals.seal_session(recorded_session(project).id)
     for table in ("tm_sealed_record", "tm_seal_checkpoint", "tm_log_entry", "tm_log_checkpoint"):
         for statement in (f"UPDATE {table} SET id = id", f"DELETE FROM {table}"):
             with (
@@ -122,7 +118,7 @@ def test_a_replay_is_sealed_behind_its_session_and_anew_when_it_ran_again(projec
     session = recorded_session(project)
     replay = replayed(session, AUDIT)
     assert due.replays() == [replay.id]
-    first = sealing.seal_replay(replay.id)
+    first = seals.seal_replay(replay.id)
     assert first is not None
     assert (first.size, due.replays(), sealed_replay(replay).unsealed) == (
         len(list(replay.steps.all())) + 1,
@@ -134,22 +130,22 @@ def test_a_replay_is_sealed_behind_its_session_and_anew_when_it_ran_again(projec
     replay.steps.filter(sequence=2).update(status="failed", error_message="x")
     retry(replay)
     with pytest.raises(Conflict, match="still runs"):
-        sealing.seal_replay(replay.id)
+        seals.seal_replay(replay.id)
     replay.refresh_from_db()
     type(replay).objects.filter(id=replay.id).update(status="done", finished_at=now())
-    second = sealing.seal_replay(replay.id)
+    second = seals.seal_replay(replay.id)
     assert second is not None
     assert (first.generation, second.generation) == (1, 2)
-    assert sealing.seal_replay(uuid4()) is None
-    assert sealing.seal_session(uuid4()) is None
+    assert seals.seal_replay(uuid4()) is None
+    assert seals.seal_session(uuid4()) is None
 
 
 def test_erasing_leaves_a_tombstone_and_the_log_stands(project: Project) -> None:
     session = recorded_session(project)
     replay = replayed(session, AUDIT)
-    sealing.seal_replay(replay.id)
+    seals.seal_replay(replay.id)
     assert (
-        erasing.erase_session(session, by="ada@example.org", reason="asked for by the person")
+        session_deletion.erase_session(session, by="ada@example.org", reason="asked for by the person")
         == session.last_sequence
     )
     told = [json.loads(bytes(each.entry)) for each in LogEntry.objects.order_by("index")]
@@ -171,7 +167,7 @@ def test_erasing_leaves_a_tombstone_and_the_log_stands(project: Project) -> None
     }
     assert not Seal.objects.exists()
     unsealed = recorded_session(project, key="other")
-    erasing.erase_session(unsealed, by=None)
+    session_deletion.erase_session(unsealed, by=None)
     assert LogEntry.objects.count() == 5
     last = json.loads(bytes(LogEntry.objects.latest("index").entry))
     assert (last["entry"], last["of"], last["id"]) == ("erased", "session", str(unsealed.id))
@@ -184,10 +180,10 @@ def test_the_log_misses_a_session_that_was_dropped_and_not_one_that_was_erased(
         exporting.write_log(BytesIO(), project)
     kept, dropped, erased = (long_session(project, 3) for _ in range(3))
     for each in (kept, dropped, erased):
-        sealing.seal_session(each.id)
+        seals.seal_session(each.id)
     exporting.write_session(BytesIO(), kept, through=1)  # a smaller state, sealed later
-    log.replace_key(project, by="test")
-    erasing.erase_session(erased, by="test")
+    project_log.replace_key(project, by="test")
+    session_deletion.erase_session(erased, by="test")
     assert of_log(project, tmp_path) == ([], {"sealed": 2, "erased": 1})
     tamper(
         "DELETE FROM tm_seal_checkpoint USING tm_seal s WHERE seal_id = s.id AND s.session_id = %s",
@@ -216,9 +212,9 @@ def test_a_replaced_key_is_named_under_the_old_one_and_signs_from_then_on(
     project: Project, tmp_path: Path
 ) -> None:
     session = long_session(project, 2)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     old = keys.key_in_use(project)
-    new = log.replace_key(project, by="ada@example.org")
+    new = project_log.replace_key(project, by="ada@example.org")
     both = LogCheckpoint.objects.filter(size=2).values_list("key__fingerprint", flat=True)
     assert set(both) == {old.fingerprint, new.fingerprint}
     append(session.id, [message("later")])
@@ -233,17 +229,17 @@ def test_a_key_that_cannot_be_read_says_what_to_do(project: Project, settings: S
     keys.key_in_use(project)
     settings.SECRET_KEY = "another one" * 5
     with pytest.raises(Unavailable, match="SECRET_KEY"):
-        sealing.seal_session(recorded_session(project).id)
+        seals.seal_session(recorded_session(project).id)
 
 
 def test_a_project_whose_key_is_lost_replaces_it_and_exports_what_was_sealed_before(
     project: Project, settings: Settings, tmp_path: Path
 ) -> None:
     session = long_session(project, 2)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     old = keys.key_in_use(project)
     settings.SECRET_KEY = "another one" * 5
-    new = log.replace_key(project, by="ada@example.org")
+    new = project_log.replace_key(project, by="ada@example.org")
     entry = json.loads(bytes(LogEntry.objects.latest("index").entry))
     assert (entry["replaces"], entry["replaced"]) == (old.fingerprint, "unreadable")
     assert list(LogCheckpoint.objects.filter(size=2).values_list("key", flat=True)) == [new.pk]
@@ -261,8 +257,8 @@ def test_a_project_whose_key_is_lost_replaces_it_and_exports_what_was_sealed_bef
 
 
 def test_a_log_is_exported_under_the_new_key_at_once(project: Project, tmp_path: Path) -> None:
-    sealing.seal_session(long_session(project, 2).id)
-    new = log.replace_key(project, by="ada@example.org")
+    seals.seal_session(long_session(project, 2).id)
+    new = project_log.replace_key(project, by="ada@example.org")
     with (tmp_path / "log.zip").open("wb") as opened:
         exporting.write_log(opened, project)
     report = tm_verify.verify(str(tmp_path / "log.zip"), new.fingerprint)
@@ -327,7 +323,7 @@ def test_many_who_seal_at_once_seal_each_record_once(committed: Project) -> None
 
     def seal(number: int) -> None:
         try:
-            sealing.seal_session(sessions[number % 2].id)
+            seals.seal_session(sessions[number % 2].id)
         finally:
             connections.close_all()
 

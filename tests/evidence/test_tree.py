@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.evidence.tree import EMPTY, Frontier, Tree, consistent, included, leaf_hash
+from timemachine.evidence.pure.tree import EMPTY, Frontier, Tree, consistent, included, leaf_hash
 from timemachine.verifier import tm_verify
 
 DATA: Final = [

@@ -8,11 +8,13 @@ from django.db import transaction
 from pytest_django.plugin import DjangoDbBlocker
 
 from tests.builders import compared, recorded_session, replayed
-from timemachine.accounts.models import Project
-from timemachine.evidence import exporting, keys, sealing
-from timemachine.recording.commands import append
-from timemachine.recording.draft import ActionDraft
-from timemachine.replay.options import ReplayOptions
+from timemachine.core.accounts.models import Project
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.log import keys
+from timemachine.evidence.sealing import seals
+from timemachine.recording.sessions.commands import append
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,7 @@ def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Made:
     with django_db_blocker.unblock(), transaction.atomic():
         project = Project.objects.create(name="Prüfung")
         session = recorded_session(project)
-        sealing.seal_session(session.id)
+        seals.seal_session(session.id)
         older = BytesIO(), BytesIO()
         exporting.write_session(older[0], session)
         exporting.write_log(older[1], project)

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tests.verifier.bundles import Files
-from timemachine.evidence.dsse import pre_authentication_encoding
+from timemachine.evidence.pure.dsse import pre_authentication_encoding
 from timemachine.verifier import tm_verify
 
 

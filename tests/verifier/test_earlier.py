@@ -11,18 +11,18 @@ from django.db import transaction
 from pytest_django.plugin import DjangoDbBlocker
 
 from tests.builders import compared, recorded_session, replayed
-from tests.erasure.canary import erased
+from tests.governance.deletion.erasure.canary import erased
 from tests.verifier.bundles import Change, document, packed, statement, unpacked, without
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.comparison.models import CellMark
-from timemachine.evidence import exporting
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import EarlierSeal
-from timemachine.replay.models import Replay, ReplayStep
-from timemachine.replay.options import ReplayOptions
-from timemachine.sharing.commands import create_link
-from timemachine.sharing.scope import Scope
-from timemachine.sharing.terms import Terms
+from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.scope import Scope
+from timemachine.replay.comparison.models import CellMark
+from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db  # for the fixture alone

@@ -12,7 +12,7 @@ import pytest
 from tests.verifier.bundles import Files, packed, unpacked
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
-from timemachine.evidence.tree import Tree, leaf_hash
+from timemachine.evidence.pure.tree import Tree, leaf_hash
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db  # for the fixture alone

@@ -15,7 +15,7 @@ import pytest
 from tests.verifier.bundles import Files, packed, unpacked
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
-from timemachine.evidence.zipped import Zipped
+from timemachine.evidence.pure.deterministic_zip import Zipped
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db  # for the fixture alone

@@ -10,11 +10,11 @@ from tests.builders import recorded_session
 from tests.verifier.bundles import Change, document, drop, faults, lines, packed, replaced, unpacked
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
-from timemachine.accounts.models import Project
-from timemachine.evidence import exporting
-from timemachine.evidence.keys import key_in_use
-from timemachine.evidence.log import replace_key
-from timemachine.evidence.sealing import seal_session
+from timemachine.core.accounts.models import Project
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.log.keys import key_in_use
+from timemachine.evidence.log.project_log import replace_key
+from timemachine.evidence.sealing.seals import seal_session
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db  # for the fixture alone

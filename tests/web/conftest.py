@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.chromium import required
 from tests.web.handbook import FACTS, NAME
 from tests.web.people import browser_of
-from timemachine.accounts.models import ADMIN, Project
-from timemachine.retrieval.commands import collection_named, put
-from timemachine.retrieval.models import Collection
+from timemachine.core.accounts.models import ADMIN, Project
+from timemachine.knowledge.commands import collection_named, put
+from timemachine.knowledge.models import Collection
 
 
 @pytest.fixture

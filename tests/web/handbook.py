@@ -9,10 +9,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from timemachine.payloads.queries import text
-from timemachine.retrieval.commands import NewFrame
-from timemachine.retrieval.models import Collection
-from timemachine.retrieval.queries import frames_at
+from timemachine.core.payloads.queries import text
+from timemachine.knowledge.commands import NewFrame
+from timemachine.knowledge.models import Collection
+from timemachine.knowledge.queries import frames_at
 
 NAME = "Handbuch für Prüfer 📚"
 HERE = f"/collections/{quote(NAME)}/"

@@ -2,8 +2,8 @@
 
 from django.test import Client
 
-from tests.accounts.people import member
-from timemachine.accounts.models import OPERATOR, Project
+from tests.core.accounts.people import member
+from timemachine.core.accounts.models import OPERATOR, Project
 
 
 def browser_of(project: Project, role: str = OPERATOR) -> Client:

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from django.test import Client
 
 from tests.builders import compared, recorded_session
-from tests.sharing.recorded import FROZEN, recorded, replayed
+from tests.governance.sharing.recorded import FROZEN, recorded, replayed
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import Project
-from timemachine.base.content import text_sha256
-from timemachine.comparison.models import Comparison
-from timemachine.recording.models import Session
-from timemachine.replay.models import ReplayStep
-from timemachine.sharing.models import ShareLink
-from timemachine.sharing.terms import Terms
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.content import text_sha256
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import ReplayStep
 
 ONE, THREE, FIVE = (f"local:extractive-{n}" for n in (1, 3, 5))
 LARGE = "9" * 30

@@ -2,10 +2,10 @@
 
 import pytest
 
-from timemachine.accounts.models import Project
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
 @pytest.fixture

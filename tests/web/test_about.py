@@ -8,11 +8,11 @@ from django.test import Client
 
 from tests.api.conftest import program
 from tests.web.timelines import words
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 pytestmark = pytest.mark.django_db
 CHAT = b'{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"yo"}]}\n'

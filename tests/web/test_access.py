@@ -10,9 +10,9 @@ from django.test import Client, RequestFactory
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 
-from tests.accounts.people import member
-from timemachine.accounts.models import Project, User
-from timemachine.base.errors import NotAllowed, NotFound, NotSignedIn
+from tests.core.accounts.people import member
+from timemachine.core.accounts.models import Project, User
+from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn
 from timemachine.web import access, errors
 
 

@@ -4,15 +4,15 @@ from django.test import Client
 
 from tests.builders import recorded_session
 from tests.web.people import browser_of
-from timemachine.accounts.models import Project
-from timemachine.answering.commands import ask
-from timemachine.answering.models import AnswerCacheSwitch, CachedAnswer
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.erasure import erase_session
-from timemachine.recording.models import Session
-from timemachine.retrieval.finding import Query
-from timemachine.sharing.commands import create_link
+from timemachine.core.accounts.models import Project
+from timemachine.governance.sharing.commands import create_link
+from timemachine.knowledge.find import Query
+from timemachine.recording.answering.commands import ask
+from timemachine.recording.answering.models import AnswerCacheSwitch, CachedAnswer
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.session_deletion import erase_session
 
 QUESTION = "How long are invoices kept?"
 

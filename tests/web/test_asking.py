@@ -11,13 +11,13 @@ from tests.asking import ANSWER, MISBEHAVIOURS, MODELS, Misbehaviour, as_vendors
 from tests.builders import FACTS
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
-from timemachine.accounts.models import Project
-from timemachine.answering.models import AskUnderWay
-from timemachine.base.server_sent import events_in
-from timemachine.providers.listening import Cancellation
-from timemachine.recording.commands import start_session
-from timemachine.recording.models import Session
-from timemachine.retrieval.commands import NewFrame, collection_named, put
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.server_sent import events_in
+from timemachine.knowledge.commands import NewFrame, collection_named, put
+from timemachine.llm.pure.cancellation import Cancellation
+from timemachine.recording.answering.models import AskUnderWay
+from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.models import Session
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,14 +10,14 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from tests.accounts.people import PASSWORD, member
 from tests.asking import MODELS, as_vendors
 from tests.builders import FACTS
+from tests.core.accounts.people import PASSWORD, member
 from tests.stub_model_server import Script, StubModelServer
-from timemachine.accounts.models import Project
-from timemachine.recording.commands import end_session, start_session
-from timemachine.recording.models import Session
-from timemachine.retrieval.commands import NewFrame, collection_named, put
+from timemachine.core.accounts.models import Project
+from timemachine.knowledge.commands import NewFrame, collection_named, put
+from timemachine.recording.sessions.commands import end_session, start_session
+from timemachine.recording.sessions.models import Session
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.base.content import json_bytes
-from timemachine.web.bodies import MOST_LEAVES, Leaf, body, indented
+from timemachine.core.pure.content import json_bytes
+from timemachine.web.sessions.presenters.bodies import MOST_LEAVES, Leaf, body, indented
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -10,12 +10,12 @@ from tests.api.conftest import Program, program
 from tests.builders import recorded_session
 from tests.web.people import browser_of
 from tests.web.timelines import words
-from timemachine.accounts.models import Project
-from timemachine.cli.branches import went_on_from
-from timemachine.recording import branches
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
+from timemachine.cli.commands.branches import went_on_from
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions import branches
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 pytestmark = pytest.mark.django_db
 

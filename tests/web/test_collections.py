@@ -8,13 +8,13 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from tests.web.handbook import FACTS, HERE, NAME, queries_of, upload
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.documents.document import LARGEST_FILE
-from timemachine.payloads.queries import text
-from timemachine.retrieval.commands import NewFrame, collection_named, delete, put
-from timemachine.retrieval.models import Collection, Frame
-from timemachine.retrieval.queries import collection_of, frames_at
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.queries import text
+from timemachine.core.pure.clock import now
+from timemachine.knowledge.commands import NewFrame, collection_named, delete, put
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.knowledge.queries import collection_of, frames_at
+from timemachine.text.pure.documents.document import LARGEST_FILE
 
 
 def test_without_collections_the_page_says_what_one_is_and_offers_the_form(operator: Client) -> None:

@@ -6,12 +6,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from tests.accounts.people import member
+from tests.core.accounts.people import member
 from tests.web.handbook import FACTS, HERE, texts
 from tests.web.people import browser_of
-from timemachine.accounts.models import Project
-from timemachine.retrieval.commands import NewFrame, put
-from timemachine.retrieval.models import Collection
+from timemachine.core.accounts.models import Project
+from timemachine.knowledge.commands import NewFrame, put
+from timemachine.knowledge.models import Collection
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ import pytest
 from django.test import Client
 
 from tests.builders import QUESTIONS, compared, recorded_session, replayed
-from timemachine.accounts.models import Project
-from timemachine.alignment import long_diffs
-from timemachine.alignment.models import LongDiff
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
-from timemachine.recording.models import Session
-from timemachine.replay.models import ReplayStep
-from timemachine.replay.options import ReplayOptions
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.replay.alignment import long_diffs
+from timemachine.replay.alignment.models import LongDiff
+from timemachine.replay.runs.models import ReplayStep
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 
 def session_of(project: Project, *drafts: ActionDraft, name: str = "a run") -> Session:

@@ -14,14 +14,14 @@ from django.test.utils import CaptureQueriesContext
 from tests.api.conftest import program
 from tests.builders import QUESTIONS, compared, recorded_session, worked_off
 from tests.web.people import browser_of
-from timemachine.accounts.models import ADMIN, VIEWER, Project
-from timemachine.base.ids import uuid7
-from timemachine.comparison.arms import Arm
-from timemachine.comparison.commands import Plan, create
-from timemachine.comparison.models import CellMark, CellOpinion, Comparison
-from timemachine.recording.commands import start_session
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay, ReplayStep
+from timemachine.core.accounts.models import ADMIN, VIEWER, Project
+from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.commands import Plan, create
+from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.runs.models import Replay, ReplayStep
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 

@@ -3,9 +3,9 @@
 from datetime import date, timedelta
 from decimal import Decimal
 
-from timemachine.costs.figures import Row, Sums
-from timemachine.costs.span import Span
-from timemachine.web.cost_plot import (
+from timemachine.recording.usage.pure.figures import Row, Sums
+from timemachine.recording.usage.pure.span import Span
+from timemachine.web.insights.presenters.cost_plot import (
     BOTTOM,
     LEFT,
     MARK,

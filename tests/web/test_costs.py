@@ -9,13 +9,13 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from tests.builders import recorded_session, replayed
-from tests.costs.recorded import NOON, call, two_sessions
+from tests.recording.usage.costs.recorded import NOON, call, two_sessions
 from tests.web.people import browser_of
-from timemachine.accounts.models import VIEWER, Project
-from timemachine.base.clock import now
-from timemachine.recording.commands import append, start_session
-from timemachine.replay.options import ReplayOptions
-from timemachine.web.views import costs as view
+from timemachine.core.accounts.models import VIEWER, Project
+from timemachine.core.pure.clock import now
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.web.insights.views import costs as view
 
 DAYS = "since=2026-11-20&until=2026-11-21"
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.accounts.people import member
-from timemachine.accounts.models import Project
-from timemachine.answering.commands import ask
-from timemachine.recording.commands import start_session
-from timemachine.retrieval.commands import NewFrame, make_collection, put
-from timemachine.retrieval.finding import Query
-from timemachine.web.curves import cut_words, drawn_curve, without_curve
+from tests.core.accounts.people import member
+from timemachine.core.accounts.models import Project
+from timemachine.knowledge.commands import NewFrame, make_collection, put
+from timemachine.knowledge.find import Query
+from timemachine.recording.answering.commands import ask
+from timemachine.recording.sessions.commands import start_session
+from timemachine.web.cutoff_curves import cut_words, drawn_curve, without_curve
 
 
 @pytest.mark.parametrize(

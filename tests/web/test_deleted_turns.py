@@ -9,14 +9,14 @@ from django.test import Client
 from tests.api.conftest import program
 from tests.web.talk import session
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import Project
-from timemachine.erasure import commands as erasing
-from timemachine.evidence.sealing import seal_session
-from timemachine.memory.summarising import summarise
-from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
-from timemachine.recording.queries import session_of
+from timemachine.core.accounts.models import Project
+from timemachine.evidence.sealing.seals import seal_session
+from timemachine.governance.deletion.erasure import commands as erasing
+from timemachine.memory.transcripts.summarising import summarise
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.queries import session_of
 
 __all__ = ["session"]
 REASON = {"reason": "asked for"}

@@ -6,8 +6,8 @@ import pytest
 from django.template import Context, Template
 from django.test import RequestFactory
 
-from timemachine.recording.models import Session
-from timemachine.web.steps import price_words
+from timemachine.recording.sessions.models import Session
+from timemachine.web.sessions.presenters.steps import price_words
 
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
 

@@ -4,12 +4,12 @@ import pytest
 from django.test import Client
 
 from tests.web.people import browser_of
-from timemachine.accounts.models import Project
-from timemachine.retrieval import backlog
-from timemachine.retrieval.commands import NewFrame, delete, make_collection, put
-from timemachine.retrieval.embedding.files import ModelFiles
-from timemachine.retrieval.models import Collection, EmbeddingWork, Frame, FrameEmbedding
-from timemachine.retrieval.vectors import keep_refusal
+from timemachine.core.accounts.models import Project
+from timemachine.knowledge import embedding_backlog
+from timemachine.knowledge.commands import NewFrame, delete, make_collection, put
+from timemachine.knowledge.embedding.files import ModelFiles
+from timemachine.knowledge.models import Collection, EmbeddingWork, Frame, FrameEmbedding
+from timemachine.knowledge.vectors import keep_refusal
 
 PART = {"HX-Request": "true", "HX-Target": "embedded"}
 PAGE = "/collections/handbook/"
@@ -55,7 +55,7 @@ def test_what_went_wrong_stands_on_the_page(admin: Client, handbook: Collection)
     admin.post(f"{PAGE}embedding/", {"model": "minilm"})
     EmbeddingWork.objects.update(error_code="model_failed", error_message="It said <no>.")
     assert "It said &lt;no&gt;." in admin.get(PAGE).content.decode()
-    assert backlog.is_due(handbook.id)
+    assert embedding_backlog.is_due(handbook.id)
 
 
 def test_what_the_server_refused_stands_on_the_page_with_its_reason(
@@ -79,7 +79,7 @@ def test_a_model_that_is_not_offered_is_refused_at_its_field(admin: Client, data
 
 def test_a_server_out_of_reach_is_told_at_its_field(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDDING_SERVER_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setattr("timemachine.providers.openai_embeddings.sleep", lambda _: None)
+    monkeypatch.setattr("timemachine.llm.openai_embeddings.sleep", lambda _: None)
     answer = admin.post(f"{PAGE}embedding/", {"model": "wordllama", "server_model": "nomic"})
     assert answer.status_code == 502
     assert "server:nomic cannot be reached" in answer.content.decode()

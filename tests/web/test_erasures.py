@@ -7,17 +7,17 @@ from pytest_django import DjangoAssertNumQueries
 from tests.builders import recorded_session, replayed
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import ADMIN, Project
-from timemachine.base.content import text_sha256
-from timemachine.erasure import commands
-from timemachine.erasure.models import Erasure
-from timemachine.evidence import sealing
+from timemachine.core.accounts.models import ADMIN, Project
+from timemachine.core.pure.content import text_sha256
 from timemachine.evidence.queries import sealed_session
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Action, Session
-from timemachine.replay.options import ReplayOptions
-from timemachine.sharing.terms import Terms
+from timemachine.evidence.sealing import seals
+from timemachine.governance.deletion.erasure import commands
+from timemachine.governance.deletion.erasure.models import Erasure
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 AUDIT = ReplayOptions(audit=True, reason="a test", use_model="local:extractive-1")
 
@@ -25,7 +25,7 @@ AUDIT = ReplayOptions(audit=True, reason="a test", use_model="local:extractive-1
 @pytest.fixture
 def session(project: Project) -> Session:
     found = recorded_session(project)
-    sealing.seal_session(found.id)
+    seals.seal_session(found.id)
     return found
 
 
@@ -156,7 +156,7 @@ def test_nothing_is_called_intact_that_was_not_compared_since_it_was_erased(
     administrator: Client, session: Session
 ) -> None:
     replay = replayed(session, AUDIT)
-    sealing.seal_replay(replay.id)
+    seals.seal_replay(replay.id)
     pages = [f"/sessions/{session.id}/evidence/", f"/replays/{replay.id}/evidence/"]
     for each in pages:
         administrator.post(f"{each}check/")
@@ -193,7 +193,7 @@ def test_a_visitor_learns_that_something_was_erased_and_when_and_not_by_whom_or_
     project: Project, administrator: Client, session: Session
 ) -> None:
     replay = replayed(session, AUDIT)
-    sealing.seal_replay(replay.id)
+    seals.seal_replay(replay.id)
     administrator.post(f"/sessions/{session.id}/evidence/check/")
     administrator.post(f"/replays/{replay.id}/evidence/check/")
     links = [shared(project, each)[1] for each in (session, replay)]

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from timemachine.accounts.models import Project
+from timemachine.core.accounts.models import Project
 
 
 @pytest.mark.django_db

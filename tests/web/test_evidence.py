@@ -1,5 +1,5 @@
-from timemachine.web.evidence import Piece, Source, evidence
-from timemachine.web.sentences import Sentence
+from timemachine.web.sessions.presenters.sentences import Sentence
+from timemachine.web.sessions.presenters.supporting_passages import Piece, Source, evidence
 
 TEXT = "Cats sleep. Dogs bark."
 

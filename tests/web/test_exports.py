@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 
 from tests.web.people import browser_of
-from timemachine.accounts.models import VIEWER, Project
-from timemachine.exchange.exporting import EXPORTS
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
+from timemachine.core.accounts.models import VIEWER, Project
+from timemachine.recording.importing.exporting import EXPORTS
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 pytestmark = pytest.mark.django_db
 

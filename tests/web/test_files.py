@@ -8,21 +8,21 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.html import escape
 
-from tests.documents.files import pdf
+from tests.text.documents.files import pdf
 from tests.web.handbook import HERE, NAME, upload
 from tests.web.people import browser_of
-from timemachine.accounts.models import Project
-from timemachine.answering.commands import find
-from timemachine.base.clock import now
-from timemachine.intake.commands import hand_in
-from timemachine.intake.models import Intake
-from timemachine.intake.preparing import HandedIn
-from timemachine.intake.working import work as put_file
-from timemachine.payloads.queries import text
-from timemachine.recording.commands import start_session
-from timemachine.retrieval.commands import NewFrame, collection_named, delete, put
-from timemachine.retrieval.finding import Query
-from timemachine.retrieval.models import Collection, Frame, Source
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.queries import text
+from timemachine.core.pure.clock import now
+from timemachine.knowledge.commands import NewFrame, collection_named, delete, put
+from timemachine.knowledge.find import Query
+from timemachine.knowledge.models import Collection, Frame, Source
+from timemachine.recording.answering.commands import find
+from timemachine.recording.intake.commands import hand_in
+from timemachine.recording.intake.models import Intake
+from timemachine.recording.intake.preparing import HandedIn
+from timemachine.recording.intake.worker import work as put_file
+from timemachine.recording.sessions.commands import start_session
 
 GUIDE = "# Grüße\n\nEin Anfang.\n\n## <b>Install</b>\n\nRun the installer twice.\n"
 

@@ -8,16 +8,16 @@ from django.test import Client
 from tests.api.conftest import program
 from tests.web.people import browser_of
 from tests.web.talk import session
-from timemachine.accounts.models import OPERATOR, Project
-from timemachine.base.clock import now
-from timemachine.forgetting import commands, holding
-from timemachine.forgetting.models import Forgetting
-from timemachine.memory.summarising import summarise
-from timemachine.notes.commands import add
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Hold, Session
-from timemachine.recording.queries import session_of
+from timemachine.core.accounts.models import OPERATOR, Project
+from timemachine.core.pure.clock import now
+from timemachine.governance.deletion.retention import commands, legal_holds
+from timemachine.governance.deletion.retention.models import Forgetting
+from timemachine.memory.transcripts.summarising import summarise
+from timemachine.recording.annotations.notes.commands import add
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Hold, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.queries import session_of
 
 __all__ = ["session"]
 REASON = {"reason": "asked for"}
@@ -75,7 +75,7 @@ def test_where_all_that_was_found_is_held_nothing_is_offered(
 ) -> None:
     found = administrator.post("/forgettings/new/", {"tag": "junk"})["Location"]
     assert "Delete for good" in administrator.get(found).text
-    holding.place(project, reason="case 12", by="ada", sessions=[session])
+    legal_holds.place(project, reason="case 12", by="ada", sessions=[session])
     page = administrator.get(found).text
     assert "There is nothing to delete." in page
     assert "Delete for good" not in page
@@ -159,7 +159,7 @@ def test_a_rule_says_what_it_would_delete_and_since_when_before_it_is_set(
     seen = words(administrator.post("/settings/retention/", asked).text)
     assert "It would delete <b>2 sessions with 4 turns</b> at its next run, within the hour" in seen
     assert f"{now() - timedelta(days=20):%Y-%m-%d}" in seen
-    holding.place(project, reason="case 12", by="ada", sessions=[session_of(project, "older")])
+    legal_holds.place(project, reason="case 12", by="ada", sessions=[session_of(project, "older")])
     seen = words(administrator.post("/settings/retention/", asked).text)
     assert "<b>2 sessions with 4 turns, 1 of them under legal hold</b>" in seen
     assert f"{now() - timedelta(days=10):%Y-%m-%d}" in seen
@@ -173,7 +173,7 @@ def test_the_list_of_sessions_marks_and_filters_what_is_held(
 ) -> None:
     start_session(project, name="Free", by="test", key="free")
     assert ">held</a>" not in administrator.get("/").text
-    holding.place(project, reason="case 12", by="ada", sessions=[session])
+    legal_holds.place(project, reason="case 12", by="ada", sessions=[session])
     assert administrator.get("/").text.count(">held</a>") == 1
     for asked, there, away in (("yes", "Talk", "Free"), ("no", "Free", "Talk")):
         shown = administrator.get("/", {"held": asked}).text
@@ -190,7 +190,7 @@ def test_what_cannot_be_called_off_or_deleted_any_more_says_so_on_its_page(
         administrator.post(f"{found}cancel/")
     assert "nothing to call off" in administrator.get(found).text
     note = add(session, 1, "look here", by="ada")
-    holding.place(project, reason="case 12", by="ada", sessions=[session])
+    legal_holds.place(project, reason="case 12", by="ada", sessions=[session])
     refused = administrator.post(f"/sessions/{session.id}/notes/{note.id}/delete/")
     assert "case 12" in administrator.get(refused["Location"]).text
 

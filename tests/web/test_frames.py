@@ -7,11 +7,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from tests.web.handbook import FACTS, HERE, texts
-from timemachine.base.clock import now
-from timemachine.payloads.queries import text
-from timemachine.retrieval.commands import NewFrame, put
-from timemachine.retrieval.models import Collection
-from timemachine.retrieval.queries import frames_at, versions_of
+from timemachine.core.payloads.queries import text
+from timemachine.core.pure.clock import now
+from timemachine.knowledge.commands import NewFrame, put
+from timemachine.knowledge.models import Collection
+from timemachine.knowledge.queries import frames_at, versions_of
 
 
 def test_a_frame_shows_every_version_with_its_hash_and_the_text_of_one(

@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django.fixtures import Settings
 
-from tests.accounts.people import member
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.evidence.erasing import erase_session
-from timemachine.exchange.models import FileImport
-from timemachine.exchange.report import Skipped
-from timemachine.exchange.working import work
-from timemachine.recording.models import Session
-from timemachine.web.views import imports
-from timemachine.web.views.imports import skipped_lines
+from tests.core.accounts.people import member
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.evidence.sealing.session_deletion import erase_session
+from timemachine.recording.importing.models import FileImport
+from timemachine.recording.importing.pure.report import Skipped
+from timemachine.recording.importing.worker import work
+from timemachine.recording.sessions.models import Session
+from timemachine.web.sessions.views import imports
+from timemachine.web.sessions.views.imports import skipped_lines
 
 SESSION_ID = "3f1d2c4b-0000-4000-8000-00000000000a"
 

@@ -10,8 +10,8 @@ from django.db import IntegrityError, connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.accounts.key_text import KeyText
-from timemachine.base.ids import public_id, secret
+from timemachine.core.accounts.pure.key_text import KeyText
+from timemachine.core.pure.ids import public_id, secret
 from timemachine.web.logs import WithoutSecrets, without_secrets
 
 SECRET = "k9" * 21 + "x"  # as long as a real one, and the same in every process

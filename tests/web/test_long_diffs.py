@@ -8,14 +8,14 @@ from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from timemachine import jobs
-from timemachine.accounts.models import Project
-from timemachine.alignment import long_diffs
-from timemachine.alignment.models import LongDiff
-from timemachine.base.clock import now
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.erasure import erase_session
-from timemachine.recording.models import Session
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.replay.alignment import long_diffs
+from timemachine.replay.alignment.models import LongDiff
 
 LINES = [f"Line {number} says what line {number} says." for number in range(400)]
 POLL = {"HX-Request": "true", "HX-Target": "values"}

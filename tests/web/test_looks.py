@@ -16,9 +16,9 @@ from pytest_django.live_server_helper import LiveServer
 from tests.e2e.looking import OF_COLOURS
 from tests.web.people import browser_of
 from tests.web.timelines import HOSTILE, story
-from timemachine.accounts.models import Project
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AXE = (Path(__file__).resolve().parents[1] / "vendor" / "axe" / "axe.min.js").read_text()

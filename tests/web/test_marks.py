@@ -11,23 +11,23 @@ from hypothesis import strategies as st
 from tests.builders import compared, recorded_session, replayed
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import ADMIN, Project
-from timemachine.difference.text import text_diff
-from timemachine.erasure import commands as erasing
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
-from timemachine.recording.models import Session
-from timemachine.redaction.commands import make_profile
-from timemachine.redaction.marks import behind_mark
-from timemachine.redaction.profile import BUILT_IN
-from timemachine.redaction.queries import as_profile
-from timemachine.redaction.rules import read_rules
-from timemachine.replay.options import ReplayOptions
-from timemachine.sharing.preview import preview_of
-from timemachine.sharing.terms import Terms
-from timemachine.web.evidence import Source, evidence
-from timemachine.web.sentences import sentences
-from timemachine.web.withheld import hatched
+from timemachine.core.accounts.models import ADMIN, Project
+from timemachine.governance.deletion.erasure import commands as erasing
+from timemachine.governance.sharing.preview import preview_of
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.text.pure.difference.text import text_diff
+from timemachine.text.redaction.commands import make_profile
+from timemachine.text.redaction.pure.marks import behind_mark
+from timemachine.text.redaction.pure.profile import BUILT_IN
+from timemachine.text.redaction.pure.rules import read_rules
+from timemachine.text.redaction.queries import as_profile
+from timemachine.web.redaction_marks import hatched
+from timemachine.web.sessions.presenters.sentences import sentences
+from timemachine.web.sessions.presenters.supporting_passages import Source, evidence
 
 MARK = "[erased: field]"
 BARE = re.compile(r"\[(?:withheld|erased): ")

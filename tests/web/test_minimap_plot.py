@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.timeline.minimap import LANES, Minimap, Stretch
-from timemachine.web.minimap_plot import HEIGHT, LANE_HEIGHT, LEAST, MOST_PINS, TOP, plot
+from timemachine.recording.timeline.minimap import LANES, Minimap, Stretch
+from timemachine.web.sessions.presenters.minimap_plot import HEIGHT, LANE_HEIGHT, LEAST, MOST_PINS, TOP, plot
 
 BAR = re.compile(r"M(\d+) (\d+)h(\d+)v-(\d+)h-(\d+)z")
 

@@ -11,10 +11,10 @@ from pytest_django.fixtures import Settings
 from tests.builders import recorded_session
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
-from timemachine.accounts.models import ADMIN, OPERATOR, VIEWER, Project
-from timemachine.providers.commands import set_key
-from timemachine.providers.models import ModelServer, ModelTrial, ProviderKey
-from timemachine.providers.queries import model_choices
+from timemachine.core.accounts.models import ADMIN, OPERATOR, VIEWER, Project
+from timemachine.llm.commands import set_key
+from timemachine.llm.models import ModelServer, ModelTrial, ProviderKey
+from timemachine.llm.queries import model_choices
 
 KEY = "sk-project-0123456789-wxyz"
 PAGE = "/settings/models/"

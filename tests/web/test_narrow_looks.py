@@ -10,15 +10,15 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.web.people import browser_of
 from tests.web.test_looks import opened
-from timemachine.accounts.models import Project
-from timemachine.erasure import commands as erasing
-from timemachine.evidence.sealing import seal_session
-from timemachine.forgetting.holding import place
-from timemachine.patterns.settling import work_off as read_patterns
-from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
-from timemachine.search.indexing import work_off
+from timemachine.core.accounts.models import Project
+from timemachine.evidence.sealing.seals import seal_session
+from timemachine.governance.deletion.erasure import commands as erasing
+from timemachine.governance.deletion.retention.legal_holds import place
+from timemachine.memory.patterns.clustering import work_off as read_patterns
+from timemachine.memory.search.indexing import work_off
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NAME = "Orders of returning customers fail to load in the checkout of the shop"

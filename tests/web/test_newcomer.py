@@ -5,11 +5,11 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from tests.accounts.people import PASSWORD, member
+from tests.core.accounts.people import PASSWORD, member
 from tests.web.handbook import FACTS
 from tests.web.workbench import kinds
-from timemachine.accounts.models import Project
-from timemachine.recording.models import Session
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.models import Session
 
 
 @pytest.mark.browser

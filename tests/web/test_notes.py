@@ -8,17 +8,17 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from tests.accounts.people import member
+from tests.core.accounts.people import member
 from tests.web.timelines import HOSTILE, get, recorded, story, words
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import Project
-from timemachine.notes.commands import add, delete
-from timemachine.notes.models import LONGEST_TEXT, Note
-from timemachine.notes.queries import notes_of
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
-from timemachine.web.minimap_plot import MOST_PINS
-from timemachine.web.views import notes as views
+from timemachine.core.accounts.models import Project
+from timemachine.recording.annotations.notes.commands import add, delete
+from timemachine.recording.annotations.notes.models import LONGEST_TEXT, Note
+from timemachine.recording.annotations.notes.queries import notes_of
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.web.sessions.presenters.minimap_plot import MOST_PINS
+from timemachine.web.sessions.views import notes as views
 
 pytestmark = pytest.mark.django_db
 
@@ -98,7 +98,7 @@ def test_what_cannot_be_a_note_is_said_at_the_field_and_what_was_written_stays(
 def test_a_full_step_says_so_at_the_field(
     operator: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("timemachine.notes.commands.MOST_AT_A_STEP", 1)
+    monkeypatch.setattr("timemachine.recording.annotations.notes.commands.MOST_AT_A_STEP", 1)
     add(session, 2, "x", by="x")
     answer = operator.post("/sessions/s/?step=2", {"text": "y"})
     assert answer.status_code == 409

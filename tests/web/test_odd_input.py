@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 
 from tests.web.people import browser_of
-from timemachine.accounts.models import Project
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
 @pytest.mark.parametrize("price", [True, None, {"usd": 3}, "3 EUR", 10**40, -0.5])

@@ -9,14 +9,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
-from tests.patterns.recorded import asked, failed, patterns, read, said, session_of
+from tests.memory.patterns.recorded import asked, failed, patterns, read, said, session_of
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import ADMIN, VIEWER, Project
-from timemachine.patterns.models import PatternAlert, PatternRule, Wording
-from timemachine.patterns.rules import make_rule
-from timemachine.recording.erasure import erase_session
-from timemachine.recording.models import Session
+from timemachine.core.accounts.models import ADMIN, VIEWER, Project
+from timemachine.memory.patterns.models import PatternAlert, PatternRule, Wording
+from timemachine.memory.patterns.rules import make_rule
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.session_deletion import erase_session
 
 pytestmark = pytest.mark.django_db
 SHORT = "gift card balance is not enough"
@@ -108,7 +108,7 @@ def test_the_address_of_a_wording_that_became_part_of_a_pattern_leads_there(
 def test_lists_go_on_where_they_ended(
     browser: Client, project: Project, two: list[Session], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("timemachine.web.views.patterns.SHOWN", 1)
+    monkeypatch.setattr("timemachine.web.insights.views.patterns.SHOWN", 1)
     session_of(project, failed("the gate did not open in time"))
     session_of(project, failed("the gate did not open in time"))
     read(project)

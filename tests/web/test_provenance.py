@@ -9,17 +9,17 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.builders import tamper
-from tests.intake.files import now_put
+from tests.recording.intake.files import now_put
 from tests.web.timelines import HOSTILE, get, recorded, story, words
-from timemachine.accounts.models import Project
-from timemachine.answering import commands as answering
-from timemachine.intake.preparing import HandedIn
-from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
-from timemachine.recording.models import Session
-from timemachine.retrieval.commands import NewFrame, collection_named, put
-from timemachine.retrieval.finding import Query
-from timemachine.retrieval.models import Collection, Frame
+from timemachine.core.accounts.models import Project
+from timemachine.knowledge.commands import NewFrame, collection_named, put
+from timemachine.knowledge.find import Query
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.recording.answering import commands as answering
+from timemachine.recording.intake.preparing import HandedIn
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 
 pytestmark = pytest.mark.django_db
 QUESTION = Query(text="How long are invoices kept?", top_k=2)

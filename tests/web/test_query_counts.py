@@ -9,13 +9,13 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import Program, program
 from tests.builders import FACTS, QUESTIONS, recorded_session
-from tests.patterns.recorded import failed
-from tests.patterns.recorded import patterns as patterns_in
-from tests.patterns.recorded import read as read_patterns
-from tests.patterns.recorded import session_of as session_with
-from tests.suites.conftest import work_off
+from tests.memory.patterns.recorded import failed
+from tests.memory.patterns.recorded import patterns as patterns_in
+from tests.memory.patterns.recorded import read as read_patterns
+from tests.memory.patterns.recorded import session_of as session_with
+from tests.replay.suites.conftest import work_off
 from tests.web.people import browser_of
-from timemachine.accounts.models import ADMIN, Project
+from timemachine.core.accounts.models import ADMIN, Project
 
 MODELS = ["local:extractive-1", "local:extractive-3"]
 FEW, MORE = 2, 3

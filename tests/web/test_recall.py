@@ -6,13 +6,13 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from tests.search.recorded import index, said, session_of
+from tests.memory.search.recorded import index, said, session_of
 from tests.web.test_search import words
-from timemachine.accounts.models import Project
-from timemachine.erasure.commands import delete_turn
-from timemachine.recall.queries import recall
-from timemachine.recall.telling import prompt_of
-from timemachine.recall.wanted import Wanted
+from timemachine.core.accounts.models import Project
+from timemachine.governance.deletion.erasure.commands import delete_turn
+from timemachine.memory.recall.prompt_text import prompt_of
+from timemachine.memory.recall.queries import recall
+from timemachine.memory.recall.questions import Wanted
 
 pytestmark = pytest.mark.django_db
 

@@ -8,11 +8,11 @@ from django.test import Client
 
 from tests.web.people import browser_of
 from tests.web.timelines import recorded, words
-from timemachine.accounts.models import Project
-from timemachine.recording.draft import ActionDraft
-from timemachine.redaction.commands import make_profile, retire_profile
-from timemachine.redaction.models import RedactionProfile
-from timemachine.redaction.rules import read_rules
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.text.redaction.commands import make_profile, retire_profile
+from timemachine.text.redaction.models import RedactionProfile
+from timemachine.text.redaction.pure.rules import read_rules
 
 pytestmark = pytest.mark.django_db
 FORM = {

@@ -6,13 +6,14 @@ import pytest
 from django.test import Client
 
 from tests.builders import compared, recorded_session, replayed, tamper
-from timemachine.accounts.models import Project
-from timemachine.evidence import exporting, sealing
+from timemachine.core.accounts.models import Project
+from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import SealCheck
 from timemachine.evidence.queries import sealed_replay, sealed_session
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
-from timemachine.replay.options import ReplayOptions
+from timemachine.evidence.sealing import seals
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +28,7 @@ def session(project: Project) -> Session:
 @pytest.fixture
 def replay(session: Session) -> Replay:
     made = replayed(session, ReplayOptions(audit=True, reason="a test"))
-    sealing.seal_replay(made.id)
+    seals.seal_replay(made.id)
     return made
 
 
@@ -52,7 +53,7 @@ def test_a_check_of_a_replay_finds_what_is_wrong_with_the_steps_that_it_repeats(
 
 def test_a_check_of_a_comparison_finds_it_too(operator: Client, project: Project, session: Session) -> None:
     comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
-    sealing.seal_comparison(comparison.id)
+    seals.seal_comparison(comparison.id)
     address = f"/comparisons/{comparison.id}/"
     operator.post(f"{address}evidence/check/")
     assert "So were the " in operator.get(f"{address}evidence/").text

@@ -12,10 +12,10 @@ from tests.api.conftest import program
 from tests.builders import QUESTIONS, recorded_session, replayed
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
-from timemachine.accounts.models import Project
-from timemachine.replay.commands import cancel, launch
-from timemachine.replay.models import Replay
-from timemachine.replay.options import ReplayOptions
+from timemachine.core.accounts.models import Project
+from timemachine.replay.runs.commands import cancel, launch
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 MODEL = "openai:gpt-4o"
 REFUSED = '{"error": {"message": "no such thing"}}'

@@ -8,15 +8,15 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.builders import recorded_session, replayed
 from tests.web.timelines import get, words
-from timemachine.accounts.models import Project
-from timemachine.recording.models import Session
-from timemachine.replay.commands import launch
-from timemachine.replay.options import ReplayOptions
-from timemachine.replay.progress import StepState
-from timemachine.replay.working import work
-from timemachine.timeline.queries import window
-from timemachine.web.replayed import state_mark, with_verdicts
-from timemachine.web.views import tail
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.timeline.queries import window
+from timemachine.replay.runs.commands import launch
+from timemachine.replay.runs.progress import StepState
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.worker import work
+from timemachine.web.sessions.presenters.replays import state_mark, with_verdicts
+from timemachine.web.sessions.views import tail
 
 pytestmark = pytest.mark.django_db
 AUDIT = ReplayOptions(audit=True, reason="Regression", use_model="local:extractive-1")

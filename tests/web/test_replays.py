@@ -9,15 +9,15 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.builders import recorded_session, replayed
 from tests.web.people import browser_of
-from timemachine.accounts.models import VIEWER, Project
-from timemachine.base.ids import uuid7
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
-from timemachine.recording.models import Session
-from timemachine.replay.commands import cancel, launch
-from timemachine.replay.models import Replay
-from timemachine.replay.options import ReplayOptions
-from timemachine.replay.working import work
+from timemachine.core.accounts.models import VIEWER, Project
+from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.replay.runs.commands import cancel, launch
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.worker import work
 
 AUDIT = ReplayOptions(audit=True, reason="Wie geprüft?", use_model="local:extractive-3")
 ASKED = {"kind": "audit", "model": "local:extractive-3", "reason": "Prüfung ☃"}

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.template import Context, Template
 
-from timemachine.timeline.nesting import Place
-from timemachine.timeline.rows import Row, Window
-from timemachine.web.rows import BAR_STEPS, bar
+from timemachine.recording.timeline.pure.nesting import Place
+from timemachine.recording.timeline.rows import Row, Window
+from timemachine.web.sessions.presenters.rows import BAR_STEPS, bar
 
 
 def place(sequence: int, *, folds: bool = False, unfolded: bool = False, **about: Any) -> Place[Row]:

@@ -10,22 +10,23 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from tests.builders import FACTS, QUESTIONS, compared, recorded_session, replayed
-from tests.erasure.canary import erased
+from tests.governance.deletion.erasure.canary import erased
 from tests.verifier.bundles import unpacked
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import ADMIN, Project
-from timemachine.comparison.models import Comparison
-from timemachine.evidence import exporting, sealing
+from timemachine.core.accounts.models import ADMIN, Project
+from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import SealCheckpoint
 from timemachine.evidence.queries import sealed_comparison
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay, ReplayStep
-from timemachine.replay.options import ReplayOptions
-from timemachine.sharing.commands import create_link
-from timemachine.sharing.models import ShareLink
-from timemachine.sharing.scope import Scope
-from timemachine.sharing.terms import Terms
+from timemachine.evidence.sealing import seals
+from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.scope import Scope
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
@@ -41,14 +42,14 @@ def session(project: Project) -> Session:
 @pytest.fixture
 def replay(session: Session) -> Replay:
     made = replayed(session, AUDIT)
-    sealing.seal_replay(made.id)
+    seals.seal_replay(made.id)
     return made
 
 
 @pytest.fixture
 def comparison(project: Project, session: Session) -> Comparison:
     made = compared(project, [session], *MODELS)
-    sealing.seal_comparison(made.id)
+    seals.seal_comparison(made.id)
     return made
 
 
@@ -79,7 +80,7 @@ def test_a_comparison_s_page_names_the_seal_before_and_why_it_was_replaced(
     shown = words(browser.get(f"{address}evidence/").text)
     assert "Check now" not in shown
     assert "is being sealed anew after an erasure" in shown
-    sealing.seal_comparison(comparison.id)
+    seals.seal_comparison(comparison.id)
     shown = words(browser.get(f"{address}evidence/").text)
     assert f"with {before.size} records under the root {before.root_hex}" in shown
     fields = done.result["fields"]
@@ -100,7 +101,7 @@ def test_a_visitor_learns_of_the_seal_before_and_not_by_whom_or_why(
     assert "Sealed before" not in visitor.get(address).text
     erased(session, fields=["output"], steps=[2])
     assert "being sealed anew after an erasure" in words(visitor.get(address).text)
-    sealing.seal_comparison(comparison.id)
+    seals.seal_comparison(comparison.id)
     page = visitor.get(address).text
     assert f"under {before.root_hex[:16]}… , replaced on" in words(page)
     assert "asked for by the person" not in page
@@ -132,7 +133,7 @@ def test_nothing_is_signed_by_reading_or_exporting_a_part(
 def test_a_state_of_fewer_records_says_for_which_link_it_was_signed(
     browser: Client, project: Project, session: Session
 ) -> None:
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     link, _ = create_link(project, session, Terms(through_sequence=1), by="test")
     files = bundle_of(link)
     assert len(files["session/checkpoints.jsonl"].splitlines()) == 1
@@ -210,8 +211,8 @@ def test_no_page_asks_more_often_because_more_is_erased_or_shown(browser: Client
         replay = replayed(session, AUDIT)
         comparison = compared(project, [session], *MODELS)
         erased(session, fields=["output", "retrieval.hits[*].text"])
-        sealing.seal_replay(replay.id)
-        sealing.seal_comparison(comparison.id)
+        seals.seal_replay(replay.id)
+        seals.seal_comparison(comparison.id)
         found = {}
         pages = [(browser, f"/replays/{replay.id}/"), (browser, f"/comparisons/{comparison.id}/")]
         pages += [(browser, f"{path}evidence/") for _, path in pages]

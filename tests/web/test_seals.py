@@ -11,18 +11,19 @@ from pytest_django.fixtures import Settings
 from tests.builders import compared, recorded_session, replayed, tamper
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import ADMIN, Project
-from timemachine.base.clock import now
-from timemachine.base.content import sha256_hex
-from timemachine.evidence import commands, sealing
-from timemachine.evidence.anchors import key_for_witness
-from timemachine.evidence.keys import key_in_use
-from timemachine.evidence.log import replace_key
+from timemachine.core.accounts.models import ADMIN, Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import sha256_hex
+from timemachine.evidence import commands
+from timemachine.evidence.log.anchors import key_for_witness
+from timemachine.evidence.log.keys import key_in_use
+from timemachine.evidence.log.project_log import replace_key
 from timemachine.evidence.models import Anchor, SealCheck
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
-from timemachine.replay.options import ReplayOptions
+from timemachine.evidence.sealing import seals
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +44,7 @@ def downloaded(browser: Client, address: str, target: Path) -> Path:
 def test_the_timeline_says_how_far_it_is_sealed(operator: Client, session: Session) -> None:
     address = f"/sessions/{session.id}/"
     assert ">not sealed</a>" in operator.get(address).text
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     assert ">sealed</a>" in operator.get(address).text
     append(session.id, [ActionDraft(kind="message", output="late")], imported=True)
     assert ">sealed so far</a>" in operator.get(address).text
@@ -55,7 +56,7 @@ def test_a_check_finds_it_intact_and_then_altered(operator: Client, session: Ses
     assert "Nobody has compared it" in page
     assert f'data-check-here="/sessions/{session.id}/evidence.zip"' in page
     assert operator.post(f"{address}check/").status_code == 409
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     assert operator.post(f"{address}check/")["Location"] == f"/sessions/{session.id}/evidence/"
     assert "intact" in operator.get(address).text
     tamper(
@@ -71,7 +72,7 @@ def test_a_long_check_runs_in_the_background_and_the_page_follows_it(
     operator: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "AT_ONCE", 3)
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     operator.post(f"/sessions/{session.id}/evidence/check/")
     assert (
         'hx-trigger="every 1s, checked from:body"' in operator.get(f"/sessions/{session.id}/evidence/").text
@@ -129,8 +130,8 @@ def test_evidence_has_one_name_everywhere_and_says_why_there_is_one_record_more(
 ) -> None:
     comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
     replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
-    sealing.seal_replay(replay.id)
-    sealing.seal_comparison(comparison.id)
+    seals.seal_replay(replay.id)
+    seals.seal_comparison(comparison.id)
     for kind, thing in (("session", session), ("replay", replay), ("comparison", comparison)):
         address = f"/{kind}s/{thing.id}/"
         assert f'href="{address}evidence/">Evidence</a>' in operator.get(address).text
@@ -138,7 +139,7 @@ def test_evidence_has_one_name_everywhere_and_says_why_there_is_one_record_more(
 
 
 def test_a_viewer_downloads_and_does_not_check(viewer: Client, session: Session, tmp_path: Path) -> None:
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     assert "Check now" not in viewer.get(f"/sessions/{session.id}/evidence/").text
     assert viewer.post(f"/sessions/{session.id}/evidence/check/").status_code == 403
     assert (
@@ -193,7 +194,7 @@ def test_only_an_administrator_replaces_the_key(project: Project, operator: Clie
 def test_after_the_key_was_replaced_the_page_names_the_key_that_signs_the_download_and_the_earlier_one(
     project: Project, operator: Client, session: Session, tmp_path: Path
 ) -> None:
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     before = key_in_use(project).fingerprint
     page = f"/sessions/{session.id}/evidence/"
     assert "which was replaced then" not in operator.get(page).text
@@ -212,7 +213,7 @@ def test_after_the_key_was_replaced_the_page_names_the_key_that_signs_the_downlo
 def test_a_visitor_s_page_names_the_key_that_signs_the_download_too(
     project: Project, session: Session, tmp_path: Path
 ) -> None:
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     before = key_in_use(project).fingerprint
     visitor, there = opened(shared(project, session)[1])
     assert f"--key {before}" in visitor.get(there).text

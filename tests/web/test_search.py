@@ -9,8 +9,8 @@ from playwright.sync_api import Browser
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.live_server_helper import LiveServer
 
-from tests.search.recorded import index, said, session_of
-from timemachine.accounts.models import Project
+from tests.memory.search.recorded import index, said, session_of
+from timemachine.core.accounts.models import Project
 
 pytestmark = pytest.mark.django_db
 

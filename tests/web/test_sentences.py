@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from django.template import Context
 
-from timemachine.web.sentences import Sentence, counted, sentences
-from timemachine.web.steps import supported_text
+from timemachine.web.sessions.presenters.sentences import Sentence, counted, sentences
+from timemachine.web.sessions.presenters.steps import supported_text
 
 ANSWER = "One is so. Two is not."
 RECORDED: list[dict[str, Any]] = [

@@ -6,15 +6,15 @@ import re
 import pytest
 from django.test import Client
 
-from tests.accounts.people import member
+from tests.core.accounts.people import member
 from tests.web.handbook import FACTS, NAME
 from tests.web.people import browser_of
 from tests.web.workbench import asked, kinds, open_session, work
-from timemachine.accounts.models import Project
-from timemachine.evidence import sealing
+from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import LogEntry
-from timemachine.recording.models import Action, Session
-from timemachine.retrieval.models import Collection, Frame
+from timemachine.evidence.sealing import seals
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.recording.sessions.models import Action, Session
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_an_administrator_erases_a_session_once_its_name_is_written(admin: Clien
 def test_a_session_is_deleted_for_a_reason_that_says_nothing_of_it(
     admin: Client, session: Session, project: Project
 ) -> None:
-    sealing.seal_session(session.id)
+    seals.seal_session(session.id)
     address = f"/sessions/{session.id}/delete/"
     refused = admin.post(address, {"name": "fragen", "reason": "jo@example.org asked"})
     assert refused.status_code == 422

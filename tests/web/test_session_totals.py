@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from tests.costs.recorded import two_sessions
+from tests.recording.usage.costs.recorded import two_sessions
 from tests.web.timelines import get, recorded, words
-from timemachine.accounts.models import Project
-from timemachine.recording.draft import ActionDraft
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 pytestmark = pytest.mark.django_db
 

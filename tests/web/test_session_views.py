@@ -9,10 +9,10 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from tests.web.timelines import HOSTILE, get, recorded, rows, story, words
-from timemachine.accounts.models import Project
-from timemachine.notes.commands import add
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.core.accounts.models import Project
+from timemachine.recording.annotations.notes.commands import add
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

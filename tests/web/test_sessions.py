@@ -12,15 +12,15 @@ from pytest_django.fixtures import Settings
 
 from tests.builders import tamper
 from tests.web.people import browser_of
-from timemachine.accounts.commands import make_api_key
-from timemachine.accounts.models import ADMIN, SCOPES, VIEWER, Project
-from timemachine.base.home import local_key_file, write_private
+from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.models import ADMIN, SCOPES, VIEWER, Project
+from timemachine.core.pure.home import local_key_file, write_private
 from timemachine.evidence import commands as evidence
 from timemachine.evidence.models import Seal, SealCheck
-from timemachine.evidence.sealing import seal_session
-from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.recording.models import Action, Session
+from timemachine.evidence.sealing.seals import seal_session
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 
 pytestmark = pytest.mark.django_db
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)

@@ -6,17 +6,17 @@ import re
 import pytest
 from django.test import Client
 
-from tests.accounts.people import PASSWORD, member
-from timemachine.accounts import queries
-from timemachine.accounts.commands import (
+from tests.core.accounts.people import PASSWORD, member
+from timemachine.core.accounts import queries
+from timemachine.core.accounts.commands import (
     authenticate_key,
     invite,
     make_api_key,
     make_sign_in_link,
     use_sign_in_link,
 )
-from timemachine.accounts.models import ApiKey, Membership, Project, SignInLink, User
-from timemachine.base.errors import NotFound, NotSignedIn
+from timemachine.core.accounts.models import ApiKey, Membership, Project, SignInLink, User
+from timemachine.core.pure.errors import NotFound, NotSignedIn
 
 NEW = "another copper kettle"
 

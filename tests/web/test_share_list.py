@@ -9,11 +9,11 @@ from pytest_django import DjangoAssertNumQueries
 from tests.builders import recorded_session
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import ADMIN, Project
-from timemachine.base.clock import now
-from timemachine.recording.models import Session
-from timemachine.sharing.models import ShareGrant, ShareLink
-from timemachine.sharing.terms import Terms
+from timemachine.core.accounts.models import ADMIN, Project
+from timemachine.core.pure.clock import now
+from timemachine.governance.sharing.models import ShareGrant, ShareLink
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.recording.sessions.models import Session
 
 
 @pytest.fixture

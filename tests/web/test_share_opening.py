@@ -9,18 +9,18 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from tests.sharing.recorded import recorded, replayed
+from tests.governance.sharing.recorded import recorded, replayed
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
-from timemachine.sharing import log
-from timemachine.sharing.commands import revoke
-from timemachine.sharing.models import ShareGrant
-from timemachine.sharing.terms import Terms
-from timemachine.sharing.token import new_token
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.governance.sharing import log
+from timemachine.governance.sharing.commands import revoke
+from timemachine.governance.sharing.models import ShareGrant
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.pure.token import new_token
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.models import Replay
 
 
 @pytest.fixture

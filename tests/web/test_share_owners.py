@@ -9,17 +9,17 @@ import pytest
 from django.test import Client
 
 from tests.builders import tamper
-from tests.sharing.conftest import replay, session
-from tests.sharing.recorded import recorded
+from tests.governance.sharing.conftest import replay, session
+from tests.governance.sharing.recorded import recorded
 from tests.web.people import browser_of
 from tests.web.share_forms import created_at, form_at
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
-from timemachine.sharing.models import ShareLink
-from timemachine.sharing.terms import Terms
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.models import Replay
 
 __all__ = ["replay", "session"]
 
@@ -152,7 +152,7 @@ def test_a_replay_is_shared_from_its_own_form(replay: Replay, operator: Client) 
 def test_the_list_of_links_goes_on_where_a_page_ended(
     monkeypatch: pytest.MonkeyPatch, project: Project, session: Session, operator: Client
 ) -> None:
-    monkeypatch.setattr("timemachine.web.views.shares.SHOWN_LINKS", 2)
+    monkeypatch.setattr("timemachine.web.sharing.views.shares.SHOWN_LINKS", 2)
     for number in range(3):
         shared(project, session, Terms(label=f"label {number}"))
     first = operator.get("/shares/").text

@@ -11,19 +11,19 @@ from tests.web.share_forms import created_at, form_at
 from tests.web.test_share_redaction import RULES, TRACES, Seen, session, traces
 from tests.web.timelines import words
 from tests.web.visitors import opened
-from timemachine.accounts.models import Project
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
-from timemachine.redaction.commands import make_profile
-from timemachine.redaction.profile import BUILT_IN
-from timemachine.redaction.rules import read_rules
-from timemachine.sharing import preview
-from timemachine.sharing.commands import link_to
-from timemachine.sharing.models import ShareLink
-from timemachine.sharing.preview import preview_of
-from timemachine.sharing.queries import target_of
-from timemachine.sharing.terms import Terms
+from timemachine.core.accounts.models import Project
+from timemachine.governance.sharing import preview
+from timemachine.governance.sharing.commands import link_to
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.preview import preview_of
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.queries import target_of
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.text.redaction.commands import make_profile
+from timemachine.text.redaction.pure.profile import BUILT_IN
+from timemachine.text.redaction.pure.rules import read_rules
 
 __all__ = ["session"]
 BIRD = {"name": "bird", "pattern": "Kanari-[0-9]+"}

@@ -12,25 +12,25 @@ import pytest
 from django.test import Client
 
 from tests.builders import compared
-from tests.sharing.recorded import replayed
+from tests.governance.sharing.recorded import replayed
 from tests.verifier.bundles import unpacked
 from tests.web.timelines import words
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import Project
-from timemachine.base.content import content_of, text_sha256
-from timemachine.comparison.models import CellMark, CellOpinion, Comparison
-from timemachine.payloads.commands import keep
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.recording.models import Action, Session
-from timemachine.redaction.commands import make_profile, retire_profile
-from timemachine.redaction.queries import as_profile
-from timemachine.redaction.rules import read_rules
-from timemachine.replay.models import Replay, ReplayHit, ReplayStep
-from timemachine.sharing.commands import viewing
-from timemachine.sharing.models import ShareLink
-from timemachine.sharing.patience import Limit
-from timemachine.sharing.terms import Terms
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.commands import keep
+from timemachine.core.pure.content import content_of, text_sha256
+from timemachine.governance.sharing.commands import viewing
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.pure.throttle import Limit
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
+from timemachine.text.redaction.commands import make_profile, retire_profile
+from timemachine.text.redaction.pure.rules import read_rules
+from timemachine.text.redaction.queries import as_profile
 
 pytestmark = pytest.mark.django_db
 WORD, EMAIL, SECRET = "Kanari-4711", "kanari.vogel@example.org", "AKIAKANARI0000000000"
@@ -384,6 +384,6 @@ def test_a_link_keeps_the_version_that_it_was_made_with(
 
 
 def make_profile_row(project: Project) -> Any:
-    from timemachine.redaction.queries import profile_row
+    from timemachine.text.redaction.queries import profile_row
 
     return profile_row(project, "No birds")

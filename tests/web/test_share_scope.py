@@ -14,19 +14,19 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.test import Client
 
-from tests.sharing.recorded import recorded
+from tests.governance.sharing.recorded import recorded
 from tests.web.people import browser_of
 from tests.web.routes import every_route
 from tests.web.share_worlds import WORLDS, World, written
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.recording.erasure import erase_session
-from timemachine.sharing.commands import revoke, set_policy
-from timemachine.sharing.models import ShareGrant, ShareLink
-from timemachine.sharing.policy import Policy
-from timemachine.sharing.terms import Terms
-from timemachine.sharing.token import new_token
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.governance.sharing.commands import revoke, set_policy
+from timemachine.governance.sharing.models import ShareGrant, ShareLink
+from timemachine.governance.sharing.pure.policy import Policy
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.pure.token import new_token
+from timemachine.recording.sessions.session_deletion import erase_session
 
 SENTENCE = "There is no such link, or it is no longer valid. Ask whoever sent it for a new one."
 DOOR, NOTHING = "share", "shared_nothing"
@@ -229,7 +229,7 @@ def test_a_fault_of_ours_under_share_has_the_headers_too(
 ) -> None:
     _, path = shared(project, recorded(project))
     visitor, page = opened(path)
-    monkeypatch.setattr("timemachine.web.views.shared._about", None)
+    monkeypatch.setattr("timemachine.web.sharing.views.shared._about", None)
     visitor.raise_request_exception = False
     broken = visitor.get(page)
     assert broken.status_code == 500

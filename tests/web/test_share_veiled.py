@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 
 from tests.builders import compared, recorded_session
-from tests.sharing.recorded import ask, replayed
+from tests.governance.sharing.recorded import ask, replayed
 from tests.verifier.bundles import unpacked
 from tests.web.share_worlds import ONE, THREE, World, cells_of, hashes, written
 from tests.web.test_share_scope import is_the_same_404
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import Project
-from timemachine.comparison.models import Comparison
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.models import Session
-from timemachine.redaction.commands import make_profile
-from timemachine.redaction.queries import profile_of
-from timemachine.redaction.rules import read_rules
-from timemachine.replay.models import Replay
-from timemachine.sharing.terms import Terms
+from timemachine.core.accounts.models import Project
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
+from timemachine.text.redaction.commands import make_profile
+from timemachine.text.redaction.pure.rules import read_rules
+from timemachine.text.redaction.queries import profile_of
 
 pytestmark = pytest.mark.django_db
 CANARY = b"kanari"

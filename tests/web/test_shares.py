@@ -8,26 +8,26 @@ import pytest
 from django.test import Client
 
 from tests.builders import compared, recorded_session, tamper
-from tests.sharing.conftest import replay, session
-from tests.sharing.recorded import FROZEN
+from tests.governance.sharing.conftest import replay, session
+from tests.governance.sharing.recorded import FROZEN
 from tests.web.share_forms import created_at, form_at
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import Project
-from timemachine.alignment import long_diffs
-from timemachine.base.clock import now
-from timemachine.base.content import text_sha256
-from timemachine.comparison.arms import Arm
-from timemachine.comparison.commands import Plan, create
-from timemachine.comparison.models import Comparison, ComparisonFindings
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import text_sha256
 from timemachine.evidence import commands as evidence
 from timemachine.evidence.models import Seal, SigningKey
-from timemachine.evidence.sealing import seal_session
-from timemachine.exchange.commands import import_file
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay, ReplayStep
-from timemachine.sharing.commands import revoke
-from timemachine.sharing.models import ShareLink
-from timemachine.web import side_by_side
+from timemachine.evidence.sealing.seals import seal_session
+from timemachine.governance.sharing.commands import revoke
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.recording.importing.commands import import_file
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.alignment import long_diffs
+from timemachine.replay.comparison.commands import Plan, create
+from timemachine.replay.comparison.models import Comparison, ComparisonFindings
+from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.web.replays.presenters import side_by_side
 
 __all__ = ["replay", "session"]
 
@@ -195,7 +195,7 @@ def test_what_came_after_the_link_is_said_and_so_is_what_is_not_computed_yet(
     step = ReplayStep.objects.filter(replay__run__comparison=comparison).earliest("id")
     ReplayStep.objects.filter(id=step.id).update(finished_at=now() + timedelta(seconds=9))
     assert "1 answer came after this link was made" in visitor.get(page).text
-    monkeypatch.setattr("timemachine.comparison.results.FEW", 0)
+    monkeypatch.setattr("timemachine.replay.comparison.results.FEW", 0)
     ComparisonFindings.objects.all().delete()
     assert "are being computed" in visitor.get(page).text
     ComparisonFindings.objects.all().delete()

@@ -6,11 +6,17 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from tests.accounts.people import PASSWORD, member, person
-from timemachine.accounts import queries
-from timemachine.accounts.commands import first_run, invite, make_reset_link, make_sign_in_link, sign_in_url
-from timemachine.accounts.models import Project, SignInAttempt, SignInLink, User
-from timemachine.base.clock import now
+from tests.core.accounts.people import PASSWORD, member, person
+from timemachine.core.accounts import queries
+from timemachine.core.accounts.commands import (
+    first_run,
+    invite,
+    make_reset_link,
+    make_sign_in_link,
+    sign_in_url,
+)
+from timemachine.core.accounts.models import Project, SignInAttempt, SignInLink, User
+from timemachine.core.pure.clock import now
 
 WELCOME = {
     "email": "zoe@example.org",

@@ -6,11 +6,11 @@ from django.test import Client
 from tests.web.people import browser_of
 from tests.web.timelines import HOSTILE, get, recorded, story, words
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import Project
-from timemachine.recording.commands import end_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
-from timemachine.weight.models import Compression, CompressionRule, Weight
+from timemachine.core.accounts.models import Project
+from timemachine.recording.annotations.significance.models import Compression, CompressionRule, Weight
+from timemachine.recording.sessions.commands import end_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 pytestmark = pytest.mark.django_db
 PAGE = "/sessions/s/significance/"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.recording.models import Session
-from timemachine.timeline.course import COLUMNS, Course
-from timemachine.web.sparkline import HIGH, WIDE, sparkline
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.timeline.sparkline_counts import COLUMNS, Course
+from timemachine.web.sessions.presenters.sparkline import HIGH, WIDE, sparkline
 
 
 def drawn(

@@ -11,12 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from tests.web.timelines import ANSWER, HOSTILE, get, recorded, story, words
-from timemachine.accounts.models import Project
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
-from timemachine.recording.models import Action
-from timemachine.recording.vocabulary import KINDS
-from timemachine.timeline.queries import action_json, with_everything
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.sessions.pure.vocabulary import KINDS
+from timemachine.recording.timeline.queries import action_json, with_everything
 
 pytestmark = pytest.mark.django_db
 TABS = ("action", "state", "context", "raw")

@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.builders import recorded_session
 from tests.web.timelines import HOSTILE, get, recorded, story, words
-from timemachine.accounts.models import Project
-from timemachine.notes.commands import add
-from timemachine.recording.draft import ActionDraft
-from timemachine.web.step_diff import FIRST_CHARACTERS
+from timemachine.core.accounts.models import Project
+from timemachine.recording.annotations.notes.commands import add
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.web.sessions.presenters.step_diff import FIRST_CHARACTERS
 
 pytestmark = pytest.mark.django_db
 MOST_QUERIES = 45

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.web.oklch import contrast, linear_rgb, tokens
-from timemachine.recording.vocabulary import KINDS
-from timemachine.web.steps import LETTERS
+from timemachine.recording.sessions.pure.vocabulary import KINDS
+from timemachine.web.sessions.presenters.steps import LETTERS
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
 TEMPLATES = STATIC.parent / "templates"

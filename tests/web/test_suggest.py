@@ -10,8 +10,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.web.people import browser_of
 from tests.web.timelines import HOSTILE, get, recorded, story, words
-from timemachine.accounts.models import Project
-from timemachine.recording.draft import ActionDraft
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 pytestmark = pytest.mark.django_db
 

@@ -7,10 +7,10 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from tests.accounts.people import PASSWORD, member
+from tests.core.accounts.people import PASSWORD, member
 from tests.e2e.looking import AXE
 from tests.web.timelines import recorded, story
-from timemachine.accounts.models import Project
+from timemachine.core.accounts.models import Project
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -11,15 +11,15 @@ from django.test import Client
 
 from tests.api.conftest import program
 from tests.builders import QUESTIONS, recorded_session
-from tests.suites.conftest import AUDIT, launched, made, ran, work_off
+from tests.replay.suites.conftest import AUDIT, launched, made, ran, work_off
 from tests.web.people import browser_of
-from timemachine.accounts.models import VIEWER, Project
-from timemachine.base.ids import uuid7
-from timemachine.cli.suite_lines import run_lines
-from timemachine.recording.erasure import erase_session
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
-from timemachine.suites.models import Suite, SuiteEvent, SuiteRun
+from timemachine.cli.output.suites import run_lines
+from timemachine.core.accounts.models import VIEWER, Project
+from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteRun
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 

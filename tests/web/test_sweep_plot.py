@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from timemachine.web.sweep_order import chosen, measure_of, ordered
-from timemachine.web.sweep_plot import APART, LEFT, RIGHT, TOP, sweep_plot
+from timemachine.web.replays.presenters.sweep_order import chosen, measure_of, ordered
+from timemachine.web.replays.presenters.sweep_plot import APART, LEFT, RIGHT, TOP, sweep_plot
 
 
 def setting(

@@ -8,10 +8,10 @@ from django.test import Client
 from tests.builders import recorded_session, replayed
 from tests.web.people import browser_of
 from tests.web.timelines import get, recorded, rows, story, words
-from timemachine.accounts.models import VIEWER, Project
-from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft
-from timemachine.replay.options import ReplayOptions
+from timemachine.core.accounts.models import VIEWER, Project
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 pytestmark = pytest.mark.django_db
 EARLIER = re.compile(r'id="earlier".*?hx-get="([^"]+)"', re.DOTALL)

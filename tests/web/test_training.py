@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from tests.web.people import browser_of
-from timemachine.accounts.models import VIEWER, Project
-from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.core.accounts.models import VIEWER, Project
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from django.test import Client
 
 from tests.builders import recorded_session
 from tests.web.people import browser_of
-from timemachine.accounts.models import Project
-from timemachine.recording.models import Action
-from timemachine.replay.models import Replay
-from timemachine.replay.working import work
-from timemachine.web.trial_changes import trial_changes
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.models import Action
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.worker import work
+from timemachine.web.replays.presenters.trial_changes import trial_changes
 
 RECORDED = Action(
     kind="ask",

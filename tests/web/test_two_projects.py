@@ -16,20 +16,20 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from tests.accounts.people import member
 from tests.api.conftest import Program, program
 from tests.builders import compared, recorded_session, replayed
-from tests.patterns.recorded import failed
-from tests.patterns.recorded import read as read_patterns
-from tests.patterns.recorded import session_of as session_with
+from tests.core.accounts.people import member
+from tests.memory.patterns.recorded import failed
+from tests.memory.patterns.recorded import read as read_patterns
+from tests.memory.patterns.recorded import session_of as session_with
 from tests.web.routes import Route, every_route
-from timemachine.accounts.commands import invite
-from timemachine.accounts.models import Project, SignInLink
-from timemachine.evidence.sealing import seal_session
-from timemachine.exchange.working import hand_in
-from timemachine.recording.models import Action
-from timemachine.replay.models import ReplayStep
-from timemachine.replay.options import ReplayOptions
+from timemachine.core.accounts.commands import invite
+from timemachine.core.accounts.models import Project, SignInLink
+from timemachine.evidence.sealing.seals import seal_session
+from timemachine.recording.importing.worker import hand_in
+from timemachine.recording.sessions.models import Action
+from timemachine.replay.runs.models import ReplayStep
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 CANARY = "kanarie"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.base.harmless import shown
-from timemachine.web.wording import compact, duration, exact, price, relative, size, until
+from timemachine.core.pure.safe_text import shown
+from timemachine.web.formatting import compact, duration, exact, price, relative, size, until
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 

@@ -12,13 +12,13 @@ from tests.stub_model_server import Script, StubModelServer
 from tests.web.handbook import FACTS
 from tests.web.people import browser_of
 from tests.web.workbench import asked, kinds, open_session, work
-from timemachine.accounts.models import Project
-from timemachine.intake.models import Intake
-from timemachine.intake.working import work as put_file
-from timemachine.recording.commands import end_session, start_session
-from timemachine.recording.models import Action, Session
-from timemachine.retrieval.commands import collection_named
-from timemachine.retrieval.models import Collection, Frame
+from timemachine.core.accounts.models import Project
+from timemachine.knowledge.commands import collection_named
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.recording.intake.models import Intake
+from timemachine.recording.intake.worker import work as put_file
+from timemachine.recording.sessions.commands import end_session, start_session
+from timemachine.recording.sessions.models import Action, Session
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from decimal import Decimal
 
 from django.test import Client
 
-from timemachine.accounts.models import Project
-from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.recording.models import Session
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\x00\u202e\x1b[31m\ud800{{ 7|add:7 }}{% csrf_token %}' \" &"
 ANSWER = "The row is lost. Nobody knows why."

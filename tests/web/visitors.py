@@ -2,11 +2,11 @@
 
 from django.test import Client
 
-from timemachine.accounts.models import Project
-from timemachine.sharing.commands import create_link
-from timemachine.sharing.models import ShareLink
-from timemachine.sharing.queries import Shareable
-from timemachine.sharing.terms import Terms
+from timemachine.core.accounts.models import Project
+from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.queries import Shareable
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from timemachine.accounts.models import Project
-from timemachine.recording.commands import start_session
-from timemachine.recording.models import Action, Session
-from timemachine.retrieval.models import Collection
+from timemachine.core.accounts.models import Project
+from timemachine.knowledge.models import Collection
+from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.models import Action, Session
 
 
 def work(session: Session) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
-from timemachine.accounts.commands import authenticate_key
-from timemachine.accounts.models import ApiKey, Project
-from timemachine.base.errors import NotAllowed
+from timemachine.core.accounts.commands import authenticate_key
+from timemachine.core.accounts.models import ApiKey, Project
+from timemachine.core.pure.errors import NotAllowed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

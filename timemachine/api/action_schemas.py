@@ -7,11 +7,11 @@ from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from timemachine.api.moments import Happened
 from timemachine.api.schemas import Strict
-from timemachine.base.clock import written
-from timemachine.base.errors import InvalidInput
-from timemachine.recording.commands import check_count
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.recording.validation import check_parents
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.sessions.commands import check_count
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.sessions.pure.validation import check_parents
 
 
 class UsageIn(Strict):

@@ -5,11 +5,11 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router
 
-from timemachine.accounts.models import Project
-from timemachine.answering import cache_upkeep
 from timemachine.api import schemas
 from timemachine.api.access import caller
-from timemachine.base.clock import written
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import written
+from timemachine.recording.answering import cache_maintenance
 
 router = Router(tags=["answer cache"])
 
@@ -24,18 +24,18 @@ def read(request: HttpRequest) -> dict[str, Any]:
 def switch(request: HttpRequest, payload: schemas.AnswerCacheChange) -> dict[str, Any]:
     """While it is off, answers are neither read from it nor kept in it; what it holds stays."""
     who = caller(request, "admin")
-    cache_upkeep.switch(who.project, on=payload.on, by=who.by)
+    cache_maintenance.switch(who.project, on=payload.on, by=who.by)
     return _document(who.project)
 
 
 @router.delete("", summary="Empty the answer cache")
 def empty(request: HttpRequest) -> dict[str, Any]:
     """Take every answer out of the cache. What sessions recorded stays."""
-    return {"removed": cache_upkeep.empty(caller(request, "admin").project)}
+    return {"removed": cache_maintenance.empty(caller(request, "admin").project)}
 
 
 def _document(project: Project) -> dict[str, Any]:
-    figures = cache_upkeep.figures_of(project)
+    figures = cache_maintenance.figures_of(project)
     return {
         "on": figures.on,
         "changed_by": figures.changed_by,

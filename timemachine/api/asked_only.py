@@ -7,8 +7,8 @@ from typing import Any, get_args
 from django.http import HttpRequest
 
 from timemachine.api.once import NAME
-from timemachine.base.asked_once import check_once_each
-from timemachine.base.errors import InvalidInput
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.single_values import check_once_each
 
 
 def asked_only[**P, Answer](view: Callable[P, Answer]) -> Callable[P, Answer]:

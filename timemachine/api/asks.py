@@ -7,22 +7,22 @@ from uuid import UUID
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router
 
-from timemachine.accounts.models import Project
-from timemachine.answering.commands import AskDone, Audience
-from timemachine.answering.once import claimed, earlier_answer, keeping, let_go
-from timemachine.answering.streaming import Begun, Happening, Quiet, Written, happenings, once_begun
-from timemachine.answering.under_way import asks_of, cancel, under_way
 from timemachine.api import schemas
 from timemachine.api.access import caller
 from timemachine.api.described import JSON, file_answer
 from timemachine.api.documents import ask_json, findings_json
 from timemachine.api.once import request_hash
-from timemachine.base.clock import written
-from timemachine.base.errors import TimeMachineError
-from timemachine.base.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
-from timemachine.providers.listening import Listening, Waiting
-from timemachine.recording.models import Session
-from timemachine.retrieval.finding import Findings
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.pure.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
+from timemachine.knowledge.find import Findings
+from timemachine.llm.pure.cancellation import Listening, Waiting
+from timemachine.recording.answering.commands import AskDone, Audience
+from timemachine.recording.answering.idempotency import claimed, earlier_answer, keeping, let_go
+from timemachine.recording.answering.running_asks import asks_of, cancel, under_way
+from timemachine.recording.answering.streaming import Begun, Happening, Quiet, Written, happenings, once_begun
+from timemachine.recording.sessions.models import Session
 
 MOST_LISTED = 200
 TOLD: Final = file_answer(JSON, MEDIA_TYPE)

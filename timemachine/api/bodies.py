@@ -6,7 +6,7 @@ from typing import Final
 from django.conf import settings
 from django.http import HttpRequest
 
-from timemachine.base.errors import InvalidInput, TooLarge
+from timemachine.core.pure.errors import InvalidInput, TooLarge
 
 _PIECE: Final = 256 * 1024
 _FORM: Final = "multipart/form-data"

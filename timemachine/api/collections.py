@@ -6,7 +6,6 @@ from django.db import transaction
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.answering import commands as answering
 from timemachine.api import paging, schemas, sizes
 from timemachine.api.access import caller
 from timemachine.api.asks import TOLD, asked
@@ -16,11 +15,12 @@ from timemachine.api.paging import read as read_place
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.api.sessions import ask_query, call_parameters, find_query
 from timemachine.jobs import ring_backlog
-from timemachine.recording.moments import moment
-from timemachine.recording.usage import usage_of
-from timemachine.retrieval import commands
-from timemachine.retrieval.queries import collection_of, collections_of, frames_at, versions_of
-from timemachine.retrieval.sources import places_of
+from timemachine.knowledge import commands
+from timemachine.knowledge.queries import collection_of, collections_of, frames_at, versions_of
+from timemachine.knowledge.sources import places_of
+from timemachine.recording.answering import commands as answering
+from timemachine.recording.sessions.frame_usage import usage_of
+from timemachine.recording.sessions.moments import moment
 
 router = Router(tags=["collections"])
 

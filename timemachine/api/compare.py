@@ -5,12 +5,12 @@ from typing import Any, Literal
 from django.http import HttpRequest
 from ninja import Router
 
-from timemachine.alignment.document import compared_json, pair_json
-from timemachine.alignment.queries import aligned
 from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
+from timemachine.replay.alignment.document import compared_json, pair_json
+from timemachine.replay.alignment.queries import aligned
 
 router = Router(tags=["compare"])
 

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from timemachine.api.schemas import Strict
-from timemachine.comparison.arms import Arm
+from timemachine.replay.comparison.pure.variants import Arm
 
 
 class ArmIn(Strict):
@@ -22,7 +22,7 @@ class ArmIn(Strict):
 
 
 class ComparisonIn(Strict):
-    """What to compare; see `comparison.arms`. `repeats` is how often each arm is asked; `noise_floor` asks it once more, against itself."""
+    """What to compare; see `replay.comparison.pure.variants`. `repeats` is how often each arm is asked; `noise_floor` asks it once more, against itself."""
 
     sessions: list[str] = Field(max_length=1_000)
     arms: list[ArmIn] = Field(max_length=100)

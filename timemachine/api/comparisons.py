@@ -6,17 +6,18 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 
-from timemachine.accounts.models import Project
 from timemachine.api import comparison_schemas, paging
 from timemachine.api.access import caller
 from timemachine.api.described import JSON, file_answer
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
-from timemachine.base.errors import InvalidInput
-from timemachine.comparison import commands
-from timemachine.comparison.arms import names
-from timemachine.comparison.commands import Plan
-from timemachine.comparison.document import (
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.jobs import ring_all, ring_judges, ring_results
+from timemachine.recording.sessions.queries import session_of, sessions_named
+from timemachine.replay.comparison import commands
+from timemachine.replay.comparison.commands import Plan
+from timemachine.replay.comparison.document import (
     cells_json,
     comparison_json,
     file_of,
@@ -24,12 +25,13 @@ from timemachine.comparison.document import (
     opinion_json,
     whole_json,
 )
-from timemachine.comparison.estimate import estimates
-from timemachine.comparison.judge_estimate import judge_estimate, judge_estimate_json
-from timemachine.comparison.models import Comparison
-from timemachine.comparison.opinions import ask_judge, cancel_judges
-from timemachine.comparison.progress import progress_of
-from timemachine.comparison.queries import (
+from timemachine.replay.comparison.estimate import estimates
+from timemachine.replay.comparison.judge_estimate import judge_estimate, judge_estimate_json
+from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.comparison.progress import progress_of
+from timemachine.replay.comparison.pure.variants import names
+from timemachine.replay.comparison.queries import (
     asks_of,
     comparison_of,
     comparisons_of,
@@ -38,10 +40,8 @@ from timemachine.comparison.queries import (
     step_at,
     told,
 )
-from timemachine.comparison.results import results_of
-from timemachine.jobs import ring_all, ring_judges, ring_results
-from timemachine.recording.queries import session_of, sessions_named
-from timemachine.replay.estimate import estimate_json
+from timemachine.replay.comparison.results import results_of
+from timemachine.replay.runs.estimate import estimate_json
 
 router = Router(tags=["comparisons"])
 WITHOUT_REASON = "none was given to the API"

@@ -6,18 +6,18 @@ from django.http import HttpRequest
 from ninja import Router
 from pydantic import Field
 
-from timemachine.accounts.models import Project
 from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.schemas import Strict
-from timemachine.base.clock import written
-from timemachine.memory.compressing import effect_on
-from timemachine.recording.models import Session
-from timemachine.recording.queries import session_of
-from timemachine.weight import compression
-from timemachine.weight.compression import MOST_DAYS
-from timemachine.weight.document import compression_change_json
-from timemachine.weight.queries import compression_of, compressions_of
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import written
+from timemachine.memory.transcripts.compressing import effect_on
+from timemachine.recording.annotations.significance import compression
+from timemachine.recording.annotations.significance.compression import MOST_DAYS
+from timemachine.recording.annotations.significance.document import compression_change_json
+from timemachine.recording.annotations.significance.queries import compression_of, compressions_of
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import session_of
 
 router = Router(tags=["memory"])
 PATH = "/{session_id}/compression"

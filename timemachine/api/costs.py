@@ -5,15 +5,15 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Query, Router
 
-from timemachine.accounts.models import Project
 from timemachine.api.access import caller
 from timemachine.api.filter_schemas import CostFilter
 from timemachine.api.paging import checked_limit, computed_page
-from timemachine.base.clock import now
-from timemachine.costs.document import costs, row_json, totals_json
-from timemachine.costs.queries import Wanted
-from timemachine.costs.span import span_of
-from timemachine.replay.spent import spent_on_replays
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.recording.usage.costs import Wanted
+from timemachine.recording.usage.document import costs, row_json, totals_json
+from timemachine.recording.usage.pure.span import span_of
+from timemachine.replay.runs.costs import spent_on_replays
 
 router = Router(tags=["costs"])
 

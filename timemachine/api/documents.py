@@ -5,18 +5,18 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from timemachine.answering.commands import AskDone, FindDone
-from timemachine.base.clock import written
-from timemachine.base.numbers import dollars
-from timemachine.intake.models import Intake
-from timemachine.intake.queries import edited_beside_it, ended_by
-from timemachine.payloads.queries import text
-from timemachine.providers.completion import is_cut_off, is_refused
-from timemachine.recording.models import Session
-from timemachine.recording.usage import Usage
-from timemachine.retrieval.finding import Findings, Found
-from timemachine.retrieval.models import Collection, Frame, Source, SourcePassage
-from timemachine.retrieval.replacing import MOST_NAMED
+from timemachine.core.payloads.queries import text
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
+from timemachine.knowledge.find import Findings, Found
+from timemachine.knowledge.models import Collection, Frame, Source, SourcePassage
+from timemachine.knowledge.replacing import MOST_NAMED
+from timemachine.llm.pure.completion import is_cut_off, is_refused
+from timemachine.recording.answering.commands import AskDone, FindDone
+from timemachine.recording.intake.models import Intake
+from timemachine.recording.intake.queries import edited_beside_it, ended_by
+from timemachine.recording.sessions.frame_usage import Usage
+from timemachine.recording.sessions.models import Session
 
 
 def _parent_deleted(session: Session) -> dict[str, Any] | None:

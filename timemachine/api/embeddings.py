@@ -7,11 +7,11 @@ from ninja import Router, Status
 
 from timemachine.api import schemas
 from timemachine.api.access import caller
-from timemachine.base.clock import written
+from timemachine.core.pure.clock import written
 from timemachine.jobs import ring_backlog
-from timemachine.retrieval.models import Collection
-from timemachine.retrieval.queries import collection_of
-from timemachine.retrieval.reembedding import Progress, Refused, progress, reembed
+from timemachine.knowledge.models import Collection
+from timemachine.knowledge.queries import collection_of
+from timemachine.knowledge.reembedding import Progress, Refused, progress, reembed
 
 router = Router(tags=["collections"])
 

@@ -9,14 +9,14 @@ from ninja import Router, Status
 
 from timemachine.api import paging, routers, schemas
 from timemachine.api.access import caller
-from timemachine.erasure import commands
-from timemachine.erasure.document import erasure_json
-from timemachine.erasure.models import Erasure
-from timemachine.erasure.queries import erasure_of, erasures_of
-from timemachine.erasure.sample import sample_of
+from timemachine.governance.deletion.erasure import commands
+from timemachine.governance.deletion.erasure.document import erasure_json
+from timemachine.governance.deletion.erasure.models import Erasure
+from timemachine.governance.deletion.erasure.queries import erasure_of, erasures_of
+from timemachine.governance.deletion.erasure.sample import sample_of
 from timemachine.jobs import ring_erasure
-from timemachine.recording.queries import session_of
-from timemachine.redaction.queries import profile_of
+from timemachine.recording.sessions.queries import session_of
+from timemachine.text.redaction.queries import profile_of
 
 router = Router(tags=["erasures"])
 

@@ -14,7 +14,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from timemachine.api.access import Caller
-from timemachine.base.errors import (
+from timemachine.core.pure.errors import (
     InvalidInput,
     NotFound,
     NotSignedIn,
@@ -22,7 +22,7 @@ from timemachine.base.errors import (
     TooLarge,
     Unavailable,
 )
-from timemachine.recording.away import is_away
+from timemachine.recording.sessions.database_errors import is_away
 
 log = logging.getLogger(__name__)
 

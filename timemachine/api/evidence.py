@@ -5,21 +5,22 @@ from typing import Any, Final
 from django.http import FileResponse, HttpRequest
 from ninja import Router, Status
 
-from timemachine.accounts.models import Project
 from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.comparisons import router as comparisons
 from timemachine.api.described import file_answer
 from timemachine.api.replays import router as replays
 from timemachine.api.schemas import Strict
-from timemachine.base.clock import written
-from timemachine.evidence import anchors, commands, keys, log
-from timemachine.evidence.kinds import KINDS
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import written
+from timemachine.evidence import commands
+from timemachine.evidence.bundles.downloads import bundle_of, download
+from timemachine.evidence.bundles.kinds import KINDS
+from timemachine.evidence.log import anchors, keys, project_log
 from timemachine.evidence.models import COMPARISON, REPLAY, SESSION, SigningKey
 from timemachine.evidence.queries import check_json, check_of, keys_of
-from timemachine.evidence.sending import bundle_of, download
+from timemachine.governance.sharing import log_heads
 from timemachine.jobs import ring_check
-from timemachine.sharing import heads
 
 router = Router(tags=["evidence"])
 _ZIP: Final = file_answer("application/zip")
@@ -117,7 +118,7 @@ def check_comparison(request: HttpRequest, comparison_id: str) -> Status[dict[st
 def of_log(request: HttpRequest) -> FileResponse:
     """Every entry of the log with every root that was signed, and what of it is there now: a session that was dropped is named."""
     project = caller(request, "admin").project
-    return download("evidence-log.zip", lambda target: heads.write_log(target, project))
+    return download("evidence-log.zip", lambda target: log_heads.write_log(target, project))
 
 
 @router.get("/checks/{check_id}", summary="What came of a check")
@@ -137,7 +138,7 @@ def list_keys(request: HttpRequest) -> dict[str, Any]:
 def replace_key(request: HttpRequest) -> Status[dict[str, Any]]:
     """What is signed from now on is signed by a new key; the log names it under the signature of the one before."""
     who = caller(request, "admin")
-    return Status(201, key_json(log.replace_key(who.project, by=who.by)))
+    return Status(201, key_json(project_log.replace_key(who.project, by=who.by)))
 
 
 @router.get("/anchors", summary="Who outside is told of the log")

@@ -5,9 +5,9 @@ from django.http import HttpRequest, StreamingHttpResponse
 from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.described import file_answer
-from timemachine.exchange.exporting import EXPORTS
-from timemachine.exchange.sending import sent
-from timemachine.recording.queries import session_of
+from timemachine.recording.importing.downloads import sent
+from timemachine.recording.importing.exporting import EXPORTS
+from timemachine.recording.sessions.queries import session_of
 
 
 @routers.sessions.get(

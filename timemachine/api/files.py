@@ -6,24 +6,24 @@ from django.conf import settings
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.accounts.models import Project
 from timemachine.api import paging
 from timemachine.api.access import Caller, caller
 from timemachine.api.documents import source_json
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.api.puts import collection_for
-from timemachine.base.errors import InvalidInput, NotFound, TooLarge
-from timemachine.intake.commands import FilePut, check
-from timemachine.intake.preparing import HandedIn
-from timemachine.intake.taking import take
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import InvalidInput, NotFound, TooLarge
 from timemachine.jobs import ring_taken
-from timemachine.recording.models import Session
-from timemachine.recording.queries import session_of
-from timemachine.retrieval.models import Source, SourcePassage
-from timemachine.retrieval.queries import collection_of
-from timemachine.retrieval.replacing import MOST_NAMED
-from timemachine.retrieval.sources import passages_of, source_of, sources_of
+from timemachine.knowledge.models import Source, SourcePassage
+from timemachine.knowledge.queries import collection_of
+from timemachine.knowledge.replacing import MOST_NAMED
+from timemachine.knowledge.sources import passages_of, source_of, sources_of
+from timemachine.recording.intake.commands import FilePut, check
+from timemachine.recording.intake.preparing import HandedIn
+from timemachine.recording.intake.receive import take
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import session_of
 
 router = Router(tags=["collections"])
 

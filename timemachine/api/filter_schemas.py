@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from timemachine.api.schemas import Strict
-from timemachine.recording.vocabulary import Kind
+from timemachine.recording.sessions.pure.vocabulary import Kind
 
 
 class CostFilter(Strict):

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from timemachine.api.schemas import Strict
-from timemachine.forgetting.which import LONGEST_DAYS, Which, which_of
-from timemachine.recording.vocabulary import Kind
+from timemachine.governance.deletion.retention.session_filter import LONGEST_DAYS, Which, which_of
+from timemachine.recording.sessions.pure.vocabulary import Kind
 
 Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
 

@@ -8,10 +8,10 @@ from ninja import Router, Status
 from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.forgetting_schemas import ForgettingConfirmation, ForgettingIn
-from timemachine.forgetting import commands
-from timemachine.forgetting.document import forgetting_json, forgotten_json
-from timemachine.forgetting.models import FOUND, Forgetting
-from timemachine.forgetting.queries import (
+from timemachine.governance.deletion.retention import commands
+from timemachine.governance.deletion.retention.document import forgetting_json, forgotten_json
+from timemachine.governance.deletion.retention.models import FOUND, Forgetting
+from timemachine.governance.deletion.retention.queries import (
     forgetting_of,
     forgettings_of,
     held_of,

@@ -9,12 +9,19 @@ from ninja import Router, Status
 from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.forgetting_schemas import HoldIn, ReleaseIn
-from timemachine.base.errors import InvalidInput
-from timemachine.forgetting import holding
-from timemachine.forgetting.document import held_json, hold_json, which_json
-from timemachine.forgetting.queries import amount_of, held_by, hold_of, holds_of, holds_over, sessions_meant
-from timemachine.recording.models import Session
-from timemachine.recording.queries import session_of, sessions_named
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.governance.deletion.retention import legal_holds
+from timemachine.governance.deletion.retention.document import held_json, hold_json, which_json
+from timemachine.governance.deletion.retention.queries import (
+    amount_of,
+    held_by,
+    hold_of,
+    holds_of,
+    holds_over,
+    sessions_meant,
+)
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import session_of, sessions_named
 
 router = Router(tags=["forgetting"])
 
@@ -35,7 +42,7 @@ def place(request: HttpRequest, payload: HoldIn) -> Status[dict[str, Any]]:
     if payload.dry_run:
         named = Session.objects.of(who.project).filter(pk__in=[each.pk for each in sessions])
         return Status(200, {"filter": None, **asdict(amount_of(named))})
-    made = holding.place(who.project, reason=payload.reason, by=who.by, sessions=sessions, which=which)
+    made = legal_holds.place(who.project, reason=payload.reason, by=who.by, sessions=sessions, which=which)
     return Status(201, hold_json(made))
 
 
@@ -68,4 +75,4 @@ def release(request: HttpRequest, hold_id: str, payload: ReleaseIn) -> dict[str,
     who = caller(request, "admin")
     found = hold_of(who.project, hold_id)
     sessions = sessions_named(who.project, payload.sessions)
-    return hold_json(holding.release(found, reason=payload.reason, by=who.by, sessions=sessions))
+    return hold_json(legal_holds.release(found, reason=payload.reason, by=who.by, sessions=sessions))

@@ -9,14 +9,14 @@ from ninja import Router, Status
 from timemachine.api.access import caller
 from timemachine.api.bodies import body_of
 from timemachine.api.documents import session_json
-from timemachine.base.clock import written
-from timemachine.base.errors import InvalidInput
-from timemachine.exchange.commands import ImportDone, ImportedSession, import_file
-from timemachine.exchange.contents import received
-from timemachine.exchange.queries import SessionOfImport, import_of, sessions_of
-from timemachine.exchange.working import hand_in
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs import ring_import, ring_indexing
-from timemachine.recording.models import Session
+from timemachine.recording.importing.commands import ImportDone, ImportedSession, import_file
+from timemachine.recording.importing.file_contents import received
+from timemachine.recording.importing.queries import SessionOfImport, import_of, sessions_of
+from timemachine.recording.importing.worker import hand_in
+from timemachine.recording.sessions.models import Session
 
 router = Router(tags=["import"])
 kept = Router(tags=["import"])

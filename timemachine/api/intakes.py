@@ -7,7 +7,7 @@ from ninja import Router
 
 from timemachine.api.access import caller
 from timemachine.api.documents import intake_json
-from timemachine.intake.queries import intake_of
+from timemachine.recording.intake.queries import intake_of
 
 router = Router(tags=["collections"])
 

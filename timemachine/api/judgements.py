@@ -6,15 +6,15 @@ from uuid import UUID
 from django.http import HttpRequest
 from ninja import Status
 
-from timemachine.accounts.models import Project
 from timemachine.api import routers, schemas
 from timemachine.api.access import caller
-from timemachine.judging.cancelling import cancel
-from timemachine.judging.commands import judge
-from timemachine.judging.document import estimate_json, judgement_json
-from timemachine.judging.queries import estimate_of, judgement_of, judgements_of
-from timemachine.recording.models import Action
-from timemachine.recording.queries import action_of, session_of
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.queries import action_of, session_of
+from timemachine.replay.judging.cancellation import cancel
+from timemachine.replay.judging.commands import judge
+from timemachine.replay.judging.document import estimate_json, judgement_json
+from timemachine.replay.judging.queries import estimate_of, judgement_of, judgements_of
 
 PATH = "/{session_id}/actions/{sequence}/judgements"
 

@@ -5,13 +5,13 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.accounts.commands import make_api_key, revoke_api_key
-from timemachine.accounts.models import ApiKey
-from timemachine.accounts.queries import key as key_of
-from timemachine.accounts.queries import keys_of
 from timemachine.api import schemas
 from timemachine.api.access import caller
-from timemachine.base.clock import written
+from timemachine.core.accounts.commands import make_api_key, revoke_api_key
+from timemachine.core.accounts.models import ApiKey
+from timemachine.core.accounts.queries import key as key_of
+from timemachine.core.accounts.queries import keys_of
+from timemachine.core.pure.clock import written
 
 router = Router(tags=["keys"])
 

@@ -7,16 +7,16 @@ from ninja import Router, Status
 
 from timemachine.api import model_schemas
 from timemachine.api.access import caller
-from timemachine.base.clock import written
-from timemachine.base.numbers import dollars
-from timemachine.providers import commands
-from timemachine.providers.catalogue import ModelServerValue
-from timemachine.providers.listing import Listed
-from timemachine.providers.models import ModelTrial
-from timemachine.providers.offers import Offer, offers_of
-from timemachine.providers.queries import built_in, listed_models, servers_of
-from timemachine.providers.trials import try_model
-from timemachine.replay.answered import last_answers
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
+from timemachine.llm import commands
+from timemachine.llm.models import ModelTrial
+from timemachine.llm.offers import Offer, offers_of
+from timemachine.llm.pure.catalogue import ModelServerValue
+from timemachine.llm.pure.listing import Listed
+from timemachine.llm.queries import built_in, listed_models, servers_of
+from timemachine.llm.trials import try_model
+from timemachine.replay.runs.last_answers import last_answers
 
 router = Router(tags=["models"])
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator
 
-from timemachine.base.clock import now
+from timemachine.core.pure.clock import now
 
 _WRITTEN: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d.*", re.DOTALL)
 _AHEAD: Final = timedelta(days=1)

@@ -9,12 +9,12 @@ from ninja import Status
 
 from timemachine.api import paging, routers, schemas
 from timemachine.api.access import caller
-from timemachine.base.clock import written
-from timemachine.notes.commands import add, delete
-from timemachine.notes.document import note_json
-from timemachine.notes.models import Note
-from timemachine.notes.queries import note_of, notes_after
-from timemachine.recording.queries import session_of
+from timemachine.core.pure.clock import written
+from timemachine.recording.annotations.notes.commands import add, delete
+from timemachine.recording.annotations.notes.document import note_json
+from timemachine.recording.annotations.notes.models import Note
+from timemachine.recording.annotations.notes.queries import note_of, notes_after
+from timemachine.recording.sessions.queries import session_of
 
 PATH = "/{session_id}/notes"
 

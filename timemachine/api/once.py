@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final
 from django.http import HttpRequest
 from ninja import Header
 
-from timemachine.base.content import sha256_hex
-from timemachine.recording.models import Session
-from timemachine.recording.once import Done
-from timemachine.recording.once import once as done_once
+from timemachine.core.pure.content import sha256_hex
+from timemachine.recording.sessions.idempotency import Done
+from timemachine.recording.sessions.idempotency import once as done_once
+from timemachine.recording.sessions.models import Session
 
 NAME: Final = "Idempotency-Key"
 IdempotencyKey = Annotated[

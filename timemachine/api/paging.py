@@ -10,9 +10,9 @@ from uuid import UUID
 
 from django.db.models import Expression, Model, QuerySet
 
-from timemachine.base.content import parse_json, sha256_hex
-from timemachine.base.errors import InvalidInput
-from timemachine.base.faithful import is_plain
+from timemachine.core.pure.content import parse_json, sha256_hex
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.postgres_text import is_plain
 
 DEFAULT, MOST = 50, 200
 PAGE_BYTES = 16 * 1024 * 1024

@@ -5,9 +5,9 @@ from typing import Literal
 from pydantic import Field
 
 from timemachine.api.schemas import Strict
-from timemachine.patterns.models import FEWEST_SESSIONS, MOST_SESSIONS
-from timemachine.patterns.reading import LONGEST
-from timemachine.patterns.saying import Kind
+from timemachine.memory.patterns.models import FEWEST_SESSIONS, MOST_SESSIONS
+from timemachine.memory.patterns.pure.step_texts import Kind
+from timemachine.memory.patterns.reader import LONGEST
 
 
 class PatternsIn(Strict):

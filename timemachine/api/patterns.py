@@ -5,14 +5,14 @@ from typing import Any, Final
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
-from timemachine.accounts.models import Project
 from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.pattern_schemas import PatternRuleIn, PatternsIn
-from timemachine.base.errors import InvalidInput
-from timemachine.patterns import rules
-from timemachine.patterns.document import (
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.memory.patterns import rules
+from timemachine.memory.patterns.document import (
     alert_json,
     in_session_json,
     listed,
@@ -21,7 +21,7 @@ from timemachine.patterns.document import (
     similar_json,
     wording_json,
 )
-from timemachine.patterns.queries import (
+from timemachine.memory.patterns.queries import (
     Asked,
     alert_of,
     alerts_of,
@@ -38,8 +38,8 @@ from timemachine.patterns.queries import (
     trends_of,
     wordings_of,
 )
-from timemachine.patterns.reading import not_read
-from timemachine.patterns.similar import similar_to_step, similar_to_text
+from timemachine.memory.patterns.reader import not_read
+from timemachine.memory.patterns.similar import similar_to_step, similar_to_text
 
 _LIKE: Final = frozenset({"similar_to", "text"})
 router = Router(tags=["patterns"])

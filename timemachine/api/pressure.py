@@ -10,7 +10,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 
 from timemachine.api.errors import refusal
-from timemachine.base.errors import TooManyRequests
+from timemachine.core.pure.errors import TooManyRequests
 
 SMALL: Final = 64 * 1024
 """Spans in so many bytes at most mostly wait for those of others, and hold no connection to the database meanwhile."""

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-from timemachine.answering.commands import PutDone
 from timemachine.api.access import Caller
 from timemachine.api.schemas import FrameIn, PutIn
-from timemachine.base.errors import InvalidInput
-from timemachine.retrieval.commands import NewFrame, collection_named
-from timemachine.retrieval.models import Collection
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.knowledge.commands import NewFrame, collection_named
+from timemachine.knowledge.models import Collection
+from timemachine.recording.answering.commands import PutDone
 
 
 def collection_for(who: Caller, name: str) -> Collection:

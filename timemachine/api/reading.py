@@ -12,20 +12,20 @@ from timemachine.api.documents import session_json
 from timemachine.api.paging import checked_limit, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.schemas import ActionFilter, SessionFilter
-from timemachine.base.clock import written
-from timemachine.base.numbers import dollars
-from timemachine.erasure.document import as_given
-from timemachine.judging.queries import spent_on
-from timemachine.notes.queries import notes_of
-from timemachine.payloads.queries import value
-from timemachine.recording.branches import family_of
-from timemachine.recording.models import Action, Session
-from timemachine.recording.queries import action_of, actions_of, session_of
-from timemachine.timeline.document import action_json, with_everything
-from timemachine.timeline.moment import state_at, talking
-from timemachine.timeline.sessions import Wanted, sessions_page
-from timemachine.timeline.summary import summary_of
-from timemachine.weight.effective import IMPORTANCE, SIGNIFICANCE
+from timemachine.core.payloads.queries import value
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
+from timemachine.governance.deletion.erasure.document import as_given
+from timemachine.memory.search.sessions import Wanted, sessions_page
+from timemachine.recording.annotations.notes.queries import notes_of
+from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE
+from timemachine.recording.sessions.branches import family_of
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.queries import action_of, actions_of, session_of
+from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.state import state_at, talking
+from timemachine.recording.timeline.summary import summary_of
+from timemachine.replay.judging.queries import spent_on
 
 MOST_FRAMES = 100_000
 

@@ -8,16 +8,10 @@ from pydantic import Field
 
 from timemachine.api.access import caller
 from timemachine.api.schemas import Strict
-from timemachine.recall.document import recollection_json
-from timemachine.recall.queries import recall as recalled
-from timemachine.recall.wanted import (
-    MOST_AROUND,
-    MOST_QUERIES,
-    MOST_RESULTS,
-    MOST_TOKENS,
-    Wanted,
-)
-from timemachine.recording.vocabulary import Kind, Significance
+from timemachine.memory.recall.document import recollection_json
+from timemachine.memory.recall.queries import recall as recalled
+from timemachine.memory.recall.questions import MOST_AROUND, MOST_QUERIES, MOST_RESULTS, MOST_TOKENS, Wanted
+from timemachine.recording.sessions.pure.vocabulary import Kind, Significance
 
 router = Router(tags=["memory"])
 

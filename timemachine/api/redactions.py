@@ -7,17 +7,17 @@ from ninja import Router, Status
 
 from timemachine.api import schemas
 from timemachine.api.access import Caller, caller
-from timemachine.base.errors import InvalidInput
-from timemachine.recording.queries import action_of, session_of
-from timemachine.redaction import commands
-from timemachine.redaction.document import built_in_json, profile_json, tally_json
-from timemachine.redaction.profile import BUILT_IN, BUILT_IN_HANDLE
-from timemachine.redaction.projection import redact_action
-from timemachine.redaction.queries import profile_of, profile_row, profiles_of
-from timemachine.redaction.rules import Rules, read_rules
-from timemachine.redaction.text import redact_text
-from timemachine.redaction.values import tally_of
-from timemachine.timeline.document import action_json, with_everything
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.sessions.queries import action_of, session_of
+from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.text.redaction import commands
+from timemachine.text.redaction.document import built_in_json, profile_json, tally_json
+from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
+from timemachine.text.redaction.pure.projection import redact_action
+from timemachine.text.redaction.pure.rules import Rules, read_rules
+from timemachine.text.redaction.pure.text import redact_text
+from timemachine.text.redaction.pure.values import tally_of
+from timemachine.text.redaction.queries import profile_of, profile_row, profiles_of
 
 router = Router(tags=["redactions"])
 

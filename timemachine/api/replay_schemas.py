@@ -5,11 +5,11 @@ from typing import Literal
 from pydantic import Field, StrictInt, StrictStr
 
 from timemachine.api.schemas import Strict
-from timemachine.replay.options import ReplayOptions
+from timemachine.replay.runs.pure.options import ReplayOptions
 
 
 class OptionsIn(Strict):
-    """The options that a replay, a trial and a suite have in common; see `replay.options`."""
+    """The options that a replay, a trial and a suite have in common; see `replay.runs.pure.options`."""
 
     reason: str | None = None
     system_prompt: str | None = None
@@ -28,7 +28,7 @@ class OptionsIn(Strict):
 
 
 class ReplayIn(OptionsIn):
-    """What to replay and how; see `replay.options`. A name in `from_checkpoint` is a checkpoint's name or sequence."""
+    """What to replay and how; see `replay.runs.pure.options`. A name in `from_checkpoint` is a checkpoint's name or sequence."""
 
     audit: bool = False
     use_models: list[str] = Field(default_factory=list)

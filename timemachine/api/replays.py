@@ -11,18 +11,18 @@ from timemachine.api.access import Caller, caller
 from timemachine.api.comparisons import launched
 from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
-from timemachine.base.errors import InvalidInput
-from timemachine.comparison.arms import Arm
-from timemachine.comparison.commands import Plan
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs import ring
-from timemachine.recording.models import Session
-from timemachine.recording.queries import checkpoint_of, session_of
-from timemachine.replay import commands
-from timemachine.replay.document import replay_json, step_json
-from timemachine.replay.estimate import estimate_json, estimated
-from timemachine.replay.models import Replay
-from timemachine.replay.options import CALL_OPTIONS, check
-from timemachine.replay.queries import replay_of, step_of, steps_of, tallies
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import checkpoint_of, session_of
+from timemachine.replay.comparison.commands import Plan
+from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.runs import commands
+from timemachine.replay.runs.document import replay_json, step_json
+from timemachine.replay.runs.estimate import estimate_json, estimated
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.options import CALL_OPTIONS, check
+from timemachine.replay.runs.queries import replay_of, step_of, steps_of, tallies
 
 router = Router(tags=["replays"])
 NOT_COMPARED = ("skip_asks", "after_sequence", "through_sequence", "step", "question", "frames")

@@ -8,10 +8,10 @@ from ninja import Router, Status
 
 from timemachine.api.access import caller
 from timemachine.api.forgetting_schemas import RetentionRuleIn
-from timemachine.base.clock import written
-from timemachine.forgetting import retention
-from timemachine.forgetting.document import floor_json, rule_json
-from timemachine.forgetting.queries import amount_of, due_by, rule_of, rules_of
+from timemachine.core.pure.clock import written
+from timemachine.governance.deletion.retention import retention
+from timemachine.governance.deletion.retention.document import floor_json, rule_json
+from timemachine.governance.deletion.retention.queries import amount_of, due_by, rule_of, rules_of
 
 router = Router(tags=["forgetting"])
 

@@ -6,8 +6,8 @@ from ninja import Schema
 from pydantic import AwareDatetime, ConfigDict, Field
 
 from timemachine.api.moments import Happened
-from timemachine.base.errors import InvalidInput
-from timemachine.recording.vocabulary import Kind, Layer, Role, Significance, Status
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance, Status
 
 Mode = Literal["hybrid", "semantic", "lexical"]
 
@@ -157,7 +157,7 @@ class ResumeIn(Strict):
 
 
 class ShareIn(Strict):
-    """A share link to make. Which numbers can be, `sharing.terms` says in a sentence that names them."""
+    """A share link to make. Which numbers can be, `governance.sharing.pure.terms` says in a sentence that names them."""
 
     target_type: Literal["session", "replay", "comparison"]
     target_id: str
@@ -224,7 +224,7 @@ class NoteIn(Strict):
 
 
 class RedactionIn(Strict):
-    """A redaction profile to make; `redaction.rules.read_rules` reads its rules."""
+    """A redaction profile to make; `text.redaction.pure.rules.read_rules` reads its rules."""
 
     name: str
     rules: dict[str, Any]

@@ -8,9 +8,9 @@ from ninja import Query, Router
 from timemachine.api.access import caller
 from timemachine.api.filter_schemas import SearchIn
 from timemachine.api.paging import checked_limit
-from timemachine.search.document import found_json
-from timemachine.search.queries import search as searched
-from timemachine.search.wanted import Wanted
+from timemachine.memory.search.document import found_json
+from timemachine.memory.search.filters import Wanted
+from timemachine.memory.search.queries import search as searched
 
 router = Router(tags=["search"])
 

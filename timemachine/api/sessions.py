@@ -7,11 +7,6 @@ from django.http import HttpRequest
 from ninja import Status
 from ninja.decorators import decorate_view
 
-from timemachine.accounts.models import Project
-from timemachine.answering import commands as answering
-from timemachine.answering.asking import CallParameters
-from timemachine.answering.summaries import that_stay
-from timemachine.answering.under_way import wait_for_asks
 from timemachine.api import routers, schemas
 from timemachine.api.access import Caller, caller
 from timemachine.api.action_schemas import ActionsIn
@@ -21,31 +16,36 @@ from timemachine.api.forgetting_schemas import TurnErasure
 from timemachine.api.once import IdempotencyKey, once, request_hash
 from timemachine.api.pressure import in_a_place
 from timemachine.api.puts import collection_for, frames_in, puts_json
-from timemachine.base.clock import written
-from timemachine.base.content import sha256_hex
-from timemachine.base.errors import InvalidInput
-from timemachine.erasure.commands import delete_turn as delete_turn_of
-from timemachine.erasure.document import erasure_json
-from timemachine.erasure.models import DONE
-from timemachine.erasure.queries import erased_of
-from timemachine.evidence.erasing import erase_session
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.content import sha256_hex
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.evidence.sealing.session_deletion import erase_session
+from timemachine.governance.deletion.erasure.commands import delete_turn as delete_turn_of
+from timemachine.governance.deletion.erasure.document import erasure_json
+from timemachine.governance.deletion.erasure.models import DONE
+from timemachine.governance.deletion.erasure.queries import erased_of
 from timemachine.jobs import ring_backlog, ring_erasure, ring_indexing, ring_seal
-from timemachine.providers.prices import price_if_known
-from timemachine.recording import changes, commands
-from timemachine.recording.again import differing, repeated
-from timemachine.recording.branches import branch_count
-from timemachine.recording.checkpoints import STATE, set_checkpoint
-from timemachine.recording.checkpoints import resume as resumed
-from timemachine.recording.draft import ActionDraft
-from timemachine.recording.models import Session
-from timemachine.recording.moments import moment
-from timemachine.recording.once import Done, begun_once
-from timemachine.recording.pricing import priced
-from timemachine.recording.queries import action_of, session_of
-from timemachine.recording.validation import check_end
-from timemachine.retrieval.finding import Query
-from timemachine.retrieval.models import Collection
-from timemachine.retrieval.queries import collection_of
+from timemachine.knowledge.find import Query
+from timemachine.knowledge.models import Collection
+from timemachine.knowledge.queries import collection_of
+from timemachine.llm.prices import price_if_known
+from timemachine.recording.answering import commands as answering
+from timemachine.recording.answering.model_asks import CallParameters
+from timemachine.recording.answering.running_asks import wait_for_asks
+from timemachine.recording.answering.summaries import that_stay
+from timemachine.recording.sessions import changes, commands
+from timemachine.recording.sessions.branches import branch_count
+from timemachine.recording.sessions.checkpoints import STATE, set_checkpoint
+from timemachine.recording.sessions.checkpoints import resume as resumed
+from timemachine.recording.sessions.duplicates import differing, repeated
+from timemachine.recording.sessions.idempotency import Done, begun_once
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.moments import moment
+from timemachine.recording.sessions.pricing import priced
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.validation import check_end
+from timemachine.recording.sessions.queries import action_of, session_of
 
 
 @routers.sessions.post("", response={201: dict[str, Any]}, summary="Start a session")

@@ -7,18 +7,17 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.accounts.models import Project
 from timemachine.api import paging, schemas
 from timemachine.api.access import Caller, caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
-from timemachine.base.clock import now, written
-from timemachine.redaction.document import tally_json
-from timemachine.redaction.queries import profile_of
-from timemachine.sharing import commands, log
-from timemachine.sharing.models import ShareLink, ShareOpening
-from timemachine.sharing.preview import Preview, preview_of
-from timemachine.sharing.queries import (
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now, written
+from timemachine.governance.sharing import commands, log
+from timemachine.governance.sharing.models import ShareLink, ShareOpening
+from timemachine.governance.sharing.preview import Preview, preview_of
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.queries import (
     Shareable,
     link_of,
     links_of,
@@ -27,7 +26,8 @@ from timemachine.sharing.queries import (
     policy_of,
     target_of,
 )
-from timemachine.sharing.terms import Terms
+from timemachine.text.redaction.document import tally_json
+from timemachine.text.redaction.queries import profile_of
 
 router = Router(tags=["shares"])
 

@@ -3,8 +3,8 @@
 from django.db.models import Expression, F, Model, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from timemachine.recording.models import Hit
-from timemachine.replay.models import ReplayHit
+from timemachine.recording.sessions.models import Hit
+from timemachine.replay.runs.models import ReplayHit
 
 
 def of_frame() -> Expression:

@@ -6,12 +6,12 @@ from pydantic import Field
 
 from timemachine.api.replay_schemas import OptionsIn
 from timemachine.api.schemas import Strict
-from timemachine.replay.options import ReplayOptions
-from timemachine.suites.matching import Matching
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.suites.pure.matching import Matching
 
 
 class SuiteOptionsIn(OptionsIn):
-    """How the sessions are replayed; see `replay.options`. What goes by a session's own steps is not among them."""
+    """How the sessions are replayed; see `replay.runs.pure.options`. What goes by a session's own steps is not among them."""
 
     audit: bool = False
     skip_asks: bool = False

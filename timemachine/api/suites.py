@@ -11,23 +11,17 @@ from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.api.suite_schemas import SuiteChange, SuiteIn, SuiteRunIn
-from timemachine.base.errors import InvalidInput
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs import ring_all
-from timemachine.recording.queries import sessions_named
-from timemachine.replay.estimate import estimate_json
-from timemachine.suites import commands, running
-from timemachine.suites.changes import CHANGES, UNCHANGED
-from timemachine.suites.document import (
-    change_json,
-    event_json,
-    member_json,
-    run_json,
-    suite_json,
-)
-from timemachine.suites.estimate import estimates_of
-from timemachine.suites.models import Suite, SuiteRun
-from timemachine.suites.plan import SuitePlan
-from timemachine.suites.queries import (
+from timemachine.recording.sessions.queries import sessions_named
+from timemachine.replay.runs.estimate import estimate_json
+from timemachine.replay.suites import commands, running
+from timemachine.replay.suites.document import change_json, event_json, member_json, run_json, suite_json
+from timemachine.replay.suites.estimate import estimates_of
+from timemachine.replay.suites.models import Suite, SuiteRun
+from timemachine.replay.suites.plan import SuitePlan
+from timemachine.replay.suites.pure.changes import CHANGES, UNCHANGED
+from timemachine.replay.suites.queries import (
     counts_of,
     events_of,
     keys_of,
@@ -39,7 +33,7 @@ from timemachine.suites.queries import (
     suite_of,
     suites_of,
 )
-from timemachine.suites.reports import report_page
+from timemachine.replay.suites.reports import report_page
 
 router = Router(tags=["suites"])
 NULLABLE = ("schedule", "matching")

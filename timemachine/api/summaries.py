@@ -5,15 +5,15 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Status
 
-from timemachine.answering.models import SessionSummary
 from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.schemas import Strict
-from timemachine.base.clock import written
-from timemachine.base.numbers import dollars
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
 from timemachine.jobs import ring_backlog
-from timemachine.memory.summarising import EXTRACTIVE, summaries_of, summarise
-from timemachine.recording.queries import session_of
+from timemachine.memory.transcripts.summarising import EXTRACTIVE, summaries_of, summarise
+from timemachine.recording.answering.models import SessionSummary
+from timemachine.recording.sessions.queries import session_of
 
 PATH = "/{session_id}/summaries"
 MOST = 200

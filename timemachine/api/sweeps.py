@@ -12,10 +12,10 @@ from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.api.schemas import Mode, Strict
 from timemachine.jobs import ring_sweep
-from timemachine.recording.queries import session_of
-from timemachine.sweeping import commands
-from timemachine.sweeping.grid import Grid
-from timemachine.sweeping.queries import sweep_json, sweep_of, sweeps_of
+from timemachine.recording.sessions.queries import session_of
+from timemachine.replay.sweeps import commands
+from timemachine.replay.sweeps.pure.grid import Grid
+from timemachine.replay.sweeps.queries import sweep_json, sweep_of, sweeps_of
 
 router = Router(tags=["sweeps"])
 

@@ -7,13 +7,13 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.answering.asking import ContextPassage, grounding_of
 from timemachine.api import schemas
 from timemachine.api.access import caller
-from timemachine.base.errors import TooLarge
-from timemachine.demo import commands as demo
-from timemachine.grounding import bounds
+from timemachine.core.pure.errors import TooLarge
 from timemachine.jobs import ring
+from timemachine.management.demo import commands as demo
+from timemachine.recording.answering.model_asks import ContextPassage, grounding_of
+from timemachine.text.pure.grounding import bounds
 
 router = Router()
 

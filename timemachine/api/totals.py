@@ -9,9 +9,9 @@ from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.filter_schemas import TotalsFilter
 from timemachine.api.paging import checked_limit, computed_page
-from timemachine.recording.queries import session_of
-from timemachine.timeline.filter import parse
-from timemachine.timeline.totals import document, line_json, totals_by
+from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.timeline.pure.filter import parse
+from timemachine.recording.timeline.totals import document, line_json, totals_by
 
 
 @routers.sessions.get("/{session_id}/totals", summary="What some steps of a session add up to")

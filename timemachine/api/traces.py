@@ -19,11 +19,11 @@ from django.views.decorators.csrf import csrf_exempt
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
-from timemachine.accounts.commands import authenticate_key
 from timemachine.api.access import Caller
 from timemachine.api.errors import refusal
 from timemachine.api.pressure import SMALL, one_more
-from timemachine.base.errors import (
+from timemachine.core.accounts.commands import authenticate_key
+from timemachine.core.pure.errors import (
     InvalidInput,
     NotAllowed,
     NotFound,
@@ -33,9 +33,9 @@ from timemachine.base.errors import (
     Unavailable,
 )
 from timemachine.jobs import ring_indexing
-from timemachine.recording.away import is_away
-from timemachine.spans.decoding import from_json, from_protobuf
-from timemachine.traces.commands import Taken, take
+from timemachine.recording.otel.commands import Taken, take
+from timemachine.recording.otel.pure.decoding import from_json, from_protobuf
+from timemachine.recording.sessions.database_errors import is_away
 
 log = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from pydantic import Field
 from timemachine.api.access import caller
 from timemachine.api.described import file_answer
 from timemachine.api.schemas import Strict
-from timemachine.training.split import LONGEST_SEED, SEED
-from timemachine.training.telling import reported, sent
-from timemachine.training.wanted import Wanted, wanted_of
+from timemachine.memory.training.jsonl import reported, sent
+from timemachine.memory.training.pure.options import Wanted, wanted_of
+from timemachine.memory.training.pure.split import LONGEST_SEED, SEED
 
 router = Router(tags=["memory"])
 

@@ -10,10 +10,10 @@ from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.described import file_answer
 from timemachine.api.schemas import Strict
-from timemachine.memory.asking import MOST_TOKENS, asked_for
-from timemachine.memory.telling import sent
-from timemachine.memory.transcript import transcript_of
-from timemachine.recording.queries import session_of
+from timemachine.memory.transcripts.options import MOST_TOKENS, asked_for
+from timemachine.memory.transcripts.rendering import sent
+from timemachine.memory.transcripts.transcript import transcript_of
+from timemachine.recording.sessions.queries import session_of
 
 
 class TranscriptFilter(Strict):

@@ -10,10 +10,10 @@ from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.jobs import ring
-from timemachine.recording.queries import session_of
-from timemachine.replay.document import replay_json
-from timemachine.replay.queries import tallies, trials_of
-from timemachine.replay.trying import step_to_try, try_step
+from timemachine.recording.sessions.queries import session_of
+from timemachine.replay.runs.document import replay_json
+from timemachine.replay.runs.queries import tallies, trials_of
+from timemachine.replay.runs.trials import step_to_try, try_step
 
 
 @routers.sessions.post(

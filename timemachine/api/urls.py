@@ -52,7 +52,7 @@ from timemachine.api import where as _where  # noqa: F401  # adds to routers.ses
 from timemachine.api.access import BearerKey
 from timemachine.api.asked_only import asked_only
 from timemachine.api.described import with_refusals
-from timemachine.base.content import parse_json
+from timemachine.core.pure.content import parse_json
 
 
 class StrictParser(Parser):

@@ -9,13 +9,13 @@ from timemachine.api import paging, routers
 from timemachine.api.access import caller
 from timemachine.api.reading import action_of_session
 from timemachine.api.schemas import Strict
-from timemachine.memory.proposing import accept, decline, proposed
-from timemachine.recording.queries import session_of
-from timemachine.recording.vocabulary import Significance
-from timemachine.weight.commands import UNCHANGED, change
-from timemachine.weight.document import change_json
-from timemachine.weight.models import Rule
-from timemachine.weight.queries import changes_before
+from timemachine.memory.transcripts.proposing import accept, decline, proposed
+from timemachine.recording.annotations.significance.commands import UNCHANGED, change
+from timemachine.recording.annotations.significance.document import change_json
+from timemachine.recording.annotations.significance.models import Rule
+from timemachine.recording.annotations.significance.queries import changes_before
+from timemachine.recording.sessions.pure.vocabulary import Significance
+from timemachine.recording.sessions.queries import session_of
 
 
 class WeightIn(Strict):

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from timemachine.api import routers
 from timemachine.api.access import caller
-from timemachine.recording.queries import session_of
-from timemachine.replay.where import MOST_STEPS, where
-from timemachine.replay.where_document import where_json
+from timemachine.recording.sessions.queries import session_of
+from timemachine.replay.runs.frame_ranks import MOST_STEPS, where
+from timemachine.replay.runs.frame_ranks_document import where_json
 
 
 @routers.sessions.get("/{session_id}/where", tags=["replays"], summary="Where a frame stands")

@@ -6,29 +6,29 @@ from typing import Any, NoReturn
 
 import click
 
-from timemachine.base.errors import TimeMachineError
 from timemachine.cli import terminal
-from timemachine.cli.comparisons import comparison
-from timemachine.cli.costs import costs
-from timemachine.cli.embedding import reembed
-from timemachine.cli.evidence import evidence
+from timemachine.cli.commands.comparisons import comparison
+from timemachine.cli.commands.costs import costs
+from timemachine.cli.commands.embedding import reembed
+from timemachine.cli.commands.evidence import evidence
+from timemachine.cli.commands.keys import key
+from timemachine.cli.commands.models import models
+from timemachine.cli.commands.patterns import patterns
+from timemachine.cli.commands.puts import put
+from timemachine.cli.commands.recall import recall
+from timemachine.cli.commands.records import ask, find, ground
+from timemachine.cli.commands.retention import retention
+from timemachine.cli.commands.search import search
+from timemachine.cli.commands.server import demo, status, up
+from timemachine.cli.commands.sessions import session
+from timemachine.cli.commands.shares import share
+from timemachine.cli.commands.spool import spool
+from timemachine.cli.commands.suites import suite
+from timemachine.cli.commands.training import training
 from timemachine.cli.failure import Interrupted, NotWritten, ReaderGone
 from timemachine.cli.group import InOrder
-from timemachine.cli.keys import key
-from timemachine.cli.models import models
-from timemachine.cli.patterns import patterns
-from timemachine.cli.puts import put
-from timemachine.cli.recall import recall
-from timemachine.cli.records import ask, find, ground
-from timemachine.cli.retention import retention
-from timemachine.cli.search import search
-from timemachine.cli.server import demo, status, up
-from timemachine.cli.sessions import session
-from timemachine.cli.shares import share
-from timemachine.cli.spool import spool
-from timemachine.cli.suites import suite
-from timemachine.cli.training import training
 from timemachine.client.errors import ClientError
+from timemachine.core.pure.errors import TimeMachineError
 
 
 class Root(InOrder):

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from timemachine.base.conditions import NAMES, Condition, read_condition
+from timemachine.core.pure.conditions import NAMES, Condition, read_condition
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -10,9 +10,9 @@ from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from timemachine.base.content import parse_json
-from timemachine.base.errors import InvalidInput
 from timemachine.cli.failure import Failure, Unreadable
+from timemachine.core.pure.content import parse_json
+from timemachine.core.pure.errors import InvalidInput
 
 STANDARD_INPUT = "-"
 _MARK = b"\xef\xbb\xbf"

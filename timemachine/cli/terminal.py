@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self, TextIO
 
 from timemachine.cli.failure import NotWritten, ReaderGone
-from timemachine.cli.wording import one_line, visible
+from timemachine.cli.formatting import one_line, visible
 
 
 def prepare() -> None:

@@ -6,8 +6,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from timemachine.client.loaded import load_session
     from timemachine.client.machine import TimeMachine
+    from timemachine.client.zip_recordings import load_session
 
 __all__ = ["TimeMachine", "load_session"]
 
@@ -15,6 +15,6 @@ __all__ = ["TimeMachine", "load_session"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from timemachine.client import loaded, machine  # the command needs none of them
+    from timemachine.client import machine, zip_recordings  # the command needs none of them
 
-    return machine.TimeMachine if name == "TimeMachine" else loaded.load_session
+    return machine.TimeMachine if name == "TimeMachine" else zip_recordings.load_session

@@ -3,26 +3,26 @@
 from collections.abc import Callable, Sequence
 from typing import IO, Any, Self
 
-from timemachine.client.asks import Asks
-from timemachine.client.collections import Collections
-from timemachine.client.comparisons import Comparisons
 from timemachine.client.connection import PATIENCE, Connection, Document, segment
-from timemachine.client.erasures import Erasures
-from timemachine.client.evidence import Evidence
-from timemachine.client.forgetting import Forgetting
-from timemachine.client.judgements import Judgements
-from timemachine.client.keys import Keys
-from timemachine.client.notes import Notes
 from timemachine.client.pages import LARGEST_PAGE, every
-from timemachine.client.patterns import Patterns
-from timemachine.client.redactions import Redactions
-from timemachine.client.replays import Replays
+from timemachine.client.resources.asks import Asks
+from timemachine.client.resources.collections import Collections
+from timemachine.client.resources.comparisons import Comparisons
+from timemachine.client.resources.deletions import Forgetting
+from timemachine.client.resources.erasures import Erasures
+from timemachine.client.resources.evidence import Evidence
+from timemachine.client.resources.judgements import Judgements
+from timemachine.client.resources.keys import Keys
+from timemachine.client.resources.notes import Notes
+from timemachine.client.resources.patterns import Patterns
+from timemachine.client.resources.redactions import Redactions
+from timemachine.client.resources.replays import Replays
+from timemachine.client.resources.sessions import Sessions
+from timemachine.client.resources.shares import Shares
+from timemachine.client.resources.suites import Suites
+from timemachine.client.resources.sweeps import Sweeps
+from timemachine.client.resources.training import Training
 from timemachine.client.server import Server
-from timemachine.client.sessions import Sessions
-from timemachine.client.shares import Shares
-from timemachine.client.suites import Suites
-from timemachine.client.sweeps import Sweeps
-from timemachine.client.training import Training
 from timemachine.client.waiting import OVER, wait
 
 

@@ -13,11 +13,11 @@ from urllib.parse import quote
 
 import httpx
 
-from timemachine.base.cut_off import CUT_OFF
-from timemachine.base.server_sent import MEDIA_TYPE, events_in
 from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnderstood, Refused, Unreachable
-from timemachine.client.retrying import LONGEST_WAIT, REPEATABLE, patiently, seconds_of
+from timemachine.client.retries import LONGEST_WAIT, REPEATABLE, patiently, seconds_of
 from timemachine.client.server import Server
+from timemachine.core.pure.server_sent import MEDIA_TYPE, events_in
+from timemachine.core.pure.truncation import CUT_OFF
 
 type Document = dict[str, Any]
 

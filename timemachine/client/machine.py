@@ -9,16 +9,16 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from timemachine.client.delivery import Delivery
 from timemachine.client.errors import NoServer, NotRecorded
-from timemachine.client.fitting import iso
-from timemachine.client.outbox import header_of
 from timemachine.client.reading import Reading
-from timemachine.client.recorder import KEY, Session
-from timemachine.client.sender import EXIT_SECONDS, Sender
+from timemachine.client.recording.delivery import Delivery
+from timemachine.client.recording.fitting import iso
+from timemachine.client.recording.outbox import header_of
+from timemachine.client.recording.recorder import KEY, Session
+from timemachine.client.recording.sender import EXIT_SECONDS, Sender
+from timemachine.client.recording.snapshot import plain
+from timemachine.client.recording.spool import spool_folder
 from timemachine.client.server import Server, find_server
-from timemachine.client.snapshot import plain
-from timemachine.client.spool import spool_folder
 
 if TYPE_CHECKING:
     from timemachine.client.connection import Connection
@@ -159,12 +159,12 @@ class TimeMachine(Reading):
 
     def watch(self, session: Session, capture: frozenset[str]) -> None:
         """Have what a session captures recorded; nothing ends it."""
-        from timemachine.client import watching  # it knows httpx
+        from timemachine.client.recording import system_events  # it knows httpx
 
         if "sys" in capture:
-            watching.listen(session)
+            system_events.listen(session)
         else:
-            watching.forget(session)
+            system_events.forget(session)
 
     def _found_server(self) -> Server:
         named = {name: value for name, value in self._named.items() if value is not None}

@@ -20,7 +20,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 if TYPE_CHECKING:  # its HTTP client takes a third of a second
     from timemachine.client.client import Client
     from timemachine.client.connection import Document
-    from timemachine.client.recorder import Session
+    from timemachine.client.recording.recorder import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class Reading(ABC):
 
         What was recorded and is not delivered yet is waited for.
         """
-        from timemachine.client.replays import ReplayOptions
+        from timemachine.client.resources.replays import ReplayOptions
 
         self._delivered(session)
         models = (use_model,) if use_model else ()

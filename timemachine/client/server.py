@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from timemachine.base.home import local_key_file, running_server
 from timemachine.client.errors import NoServer
+from timemachine.core.pure.home import local_key_file, running_server
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 

@@ -11,8 +11,8 @@ import django_stubs_ext
 from django.utils.csp import CSP
 from psycopg.conninfo import make_conninfo
 
-from timemachine.base.home import home, running_server, secret_key_file
 from timemachine.config import env
+from timemachine.core.pure.home import home, running_server, secret_key_file
 
 django_stubs_ext.monkeypatch()  # so that generic Django classes can be written with their types
 
@@ -60,7 +60,7 @@ INSTALLED_APPS = [
     "timemachine",
 ]
 MIDDLEWARE = [
-    "timemachine.web.visiting.SharedHeaders",  # first, so that no answer goes without
+    "timemachine.web.sharing.visitors.SharedHeaders",  # first, so that no answer goes without
     "timemachine.api.headers.NotStored",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

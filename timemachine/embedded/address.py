@@ -4,7 +4,7 @@ import os
 import socket
 from dataclasses import dataclass
 
-from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.core.pure.errors import Conflict, InvalidInput
 
 _LAST_PORT = 65_535
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, not chosen

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from timemachine.base.errors import Unavailable
+from timemachine.core.pure.errors import Unavailable
 from timemachine.embedded.logs import last_words, open_log
 from timemachine.embedded.signals import nap
 

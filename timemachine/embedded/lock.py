@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from timemachine.base.errors import Conflict
+from timemachine.core.pure.errors import Conflict
 
 
 @contextmanager

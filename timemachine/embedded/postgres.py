@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from timemachine.base.errors import Unavailable
+from timemachine.core.pure.errors import Unavailable
 from timemachine.embedded.children import Program, run, spawn
 from timemachine.embedded.leftovers import processes_in
 from timemachine.embedded.logs import last_words

@@ -7,8 +7,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import timemachine
-from timemachine.base.content import sha256_hex, text_sha256
-from timemachine.base.home import home, write_private
+from timemachine.core.pure.content import sha256_hex, text_sha256
+from timemachine.core.pure.home import home, write_private
 
 
 def is_prepared(database_url: str) -> bool:

@@ -5,7 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
-from timemachine.base.home import home, secret_key_file, write_private
+from timemachine.core.pure.home import home, secret_key_file, write_private
 from timemachine.embedded.address import Address
 from timemachine.embedded.children import Program
 

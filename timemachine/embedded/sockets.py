@@ -5,8 +5,8 @@ import re
 import stat
 from pathlib import Path
 
-from timemachine.base.content import text_sha256
-from timemachine.base.errors import Unavailable
+from timemachine.core.pure.content import text_sha256
+from timemachine.core.pure.errors import Unavailable
 
 SOCKET = ".s.PGSQL.5432"
 _LONGEST = 100  # bytes; Linux allows 107, macOS 103

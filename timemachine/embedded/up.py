@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from timemachine.base.errors import TimeMachineError, Unavailable
-from timemachine.base.home import RunningServer, announce, home, withdraw
+from timemachine.core.pure.errors import TimeMachineError, Unavailable
+from timemachine.core.pure.home import RunningServer, announce, home, withdraw
 from timemachine.embedded import children, postgres, programs
 from timemachine.embedded.address import Address, answers, chosen_address, refuse_taken
 from timemachine.embedded.leftovers import kill_leftovers

@@ -7,14 +7,14 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q, Sum
 
-from timemachine.base.clock import now
-from timemachine.base.errors import Conflict
-from timemachine.evidence.checking import Comparison, compare
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict
 from timemachine.evidence.models import Seal, SealCheck
 from timemachine.evidence.queries import subject_of
-from timemachine.evidence.repeated_steps import repeated_by, seals_behind
-from timemachine.evidence.subjects import SessionSubject
-from timemachine.recording.snapshot import snapshot
+from timemachine.evidence.sealing.checking import Comparison, compare
+from timemachine.evidence.sealing.repeated_steps import repeated_by, seals_behind
+from timemachine.evidence.sealing.subjects import SessionSubject
+from timemachine.recording.sessions.read_snapshot import snapshot
 
 AT_ONCE: Final = 2_000  # records that are compared while somebody waits
 SILENT: Final = timedelta(minutes=10)

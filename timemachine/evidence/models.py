@@ -5,13 +5,13 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from timemachine.accounts.models import Project
-from timemachine.base.ids import uuid7
-from timemachine.comparison.models import Comparison
-from timemachine.evidence.checkpoint import OPEN
-from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
+from timemachine.core.pure.ids import uuid7
+from timemachine.evidence.pure.checkpoint import OPEN
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
 
 SESSION, REPLAY, COMPARISON = "session", "replay", "comparison"
 

@@ -7,20 +7,20 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from timemachine.accounts.models import Project
-from timemachine.base.clock import written
-from timemachine.base.errors import NotFound
-from timemachine.base.ids import uuid_of
-from timemachine.comparison.models import Comparison
-from timemachine.evidence.comparison_subject import comparison_subject, current_seal
-from timemachine.evidence.earlier import Earlier, earlier_of
-from timemachine.evidence.erased_since import NOTHING_ERASED, Erased, erased_of_seal
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.errors import NotFound
+from timemachine.core.pure.ids import uuid_of
 from timemachine.evidence.models import Seal, SealCheck, SealCheckpoint, SigningKey
-from timemachine.evidence.repeated_steps import repeated_by
-from timemachine.evidence.sealing import replay_subject
-from timemachine.evidence.subjects import SessionSubject, Subject
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
+from timemachine.evidence.sealing.comparison_subject import comparison_subject, current_seal
+from timemachine.evidence.sealing.erased_since import NOTHING_ERASED, Erased, erased_of_seal
+from timemachine.evidence.sealing.previous_seals import Earlier, earlier_of
+from timemachine.evidence.sealing.repeated_steps import repeated_by
+from timemachine.evidence.sealing.seals import replay_subject
+from timemachine.evidence.sealing.subjects import SessionSubject, Subject
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,16 @@
 
 from collections.abc import Set as AbstractSet
 
-from timemachine.comparison.models import Comparison
-from timemachine.evidence import checkpoint, comparison_results
-from timemachine.evidence.checkpoints import state_of
-from timemachine.evidence.comparison_records import RESULTS, name_of
-from timemachine.evidence.comparison_subject import comparison_subject, current_seal
 from timemachine.evidence.models import Seal
+from timemachine.evidence.pure import checkpoint
 from timemachine.evidence.queries import seal_of
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
+from timemachine.evidence.sealing import comparison_results
+from timemachine.evidence.sealing.checkpoints import state_of
+from timemachine.evidence.sealing.comparison_records import RESULTS, name_of
+from timemachine.evidence.sealing.comparison_subject import comparison_subject, current_seal
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
 
 
 def signed_session(session: Session, size: int) -> Seal | None:

@@ -1,1 +1,1 @@
-"""What a session says to the agent itself: its turns in order, or the part of them that matters."""
+"""What earlier sessions are good for: transcripts, search and recall, patterns, training data."""

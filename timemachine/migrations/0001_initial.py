@@ -12,9 +12,9 @@ from django.db.models.lookups import LessThanOrEqual
 from pgmq.install import get_embedded_install_sql
 from pgvector.django import HalfVectorField, SparseVectorField, VectorExtension
 
-from timemachine.base.ids import uuid7
-from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
-from timemachine.retrieval.fields import VectorField, WeightsField
+from timemachine.core.pure.ids import uuid7
+from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
+from timemachine.knowledge.fields import VectorField, WeightsField
 
 SQL = Path(__file__).resolve().parent.parent / "sql"
 

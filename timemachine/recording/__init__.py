@@ -1,1 +1,1 @@
-"""Sessions, their ordered actions and the passages frozen with them; what was recorded is never changed."""
+"""What an agent did: sessions and their actions, how they come in, and the read side of them."""

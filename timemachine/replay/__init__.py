@@ -1,1 +1,1 @@
-"""A session run again: the plan, the steps with their leases, and what each came to."""
+"""Running recorded steps again, and comparing what came out."""

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from timemachine.accounts import queries
-from timemachine.accounts.models import ADMIN, OPERATOR, VIEWER, Membership, Project, User
-from timemachine.base.errors import NotAllowed, NotFound, NotSignedIn
+from timemachine.core.accounts import queries
+from timemachine.core.accounts.models import ADMIN, OPERATOR, VIEWER, Membership, Project, User
+from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn
 
 ROLE_WORDS = {VIEWER: "a viewer", OPERATOR: "an operator", ADMIN: "an administrator"}
 _KEPT_AS = "timemachine.access"

@@ -4,7 +4,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
-from timemachine.base.server_sent import MEDIA_TYPE
+from timemachine.core.pure.server_sent import MEDIA_TYPE
 
 
 class Compressed(GZipMiddleware):

@@ -12,53 +12,39 @@ from typing import Any, Final
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from timemachine.accounts.commands import LOCAL_KEY
-from timemachine.base import endings, harmless
-from timemachine.base import wording as base
-from timemachine.base.clock import now, written
-from timemachine.base.numbers import together
-from timemachine.web import (
-    bodies,
-    comparison_matrix,
-    curves,
-    found_steps,
-    furniture,
-    hits,
-    holds,
-    listed_seal,
-    pattern_plot,
-    replay_forms,
-    rows,
-    sparkline,
-    steps,
-    suite_report,
-    table_rows,
-    trial_changes,
-    withheld,
-    wording,
-)
-from timemachine.web.bodies import Body
-from timemachine.web.library import or_absent, register
+from timemachine.core.accounts.commands import LOCAL_KEY
+from timemachine.core.pure import finish_reasons, safe_text
+from timemachine.core.pure import formatting as base
+from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.numbers import together
+from timemachine.web import cutoff_curves, formatting, hits, page_chrome, redaction_marks
+from timemachine.web.comparisons.presenters import matrix
+from timemachine.web.insights.presenters import pattern_plot, search_hits
+from timemachine.web.replays.forms import replays
+from timemachine.web.replays.presenters import suite_report, trial_changes
+from timemachine.web.sessions.presenters import bodies, holds, rows, seal_status, sparkline, steps, table_rows
+from timemachine.web.sessions.presenters.bodies import Body
+from timemachine.web.template_library import or_absent, register
 
 MODULES_OF_TAGS: Final = (
-    comparison_matrix,
-    curves,
-    found_steps,
-    furniture,
+    matrix,
+    cutoff_curves,
+    search_hits,
+    page_chrome,
     holds,
     hits,
-    listed_seal,
+    seal_status,
     pattern_plot,
-    replay_forms,
+    replays,
     rows,
     sparkline,
     steps,
     suite_report,
     table_rows,
     trial_changes,
-    withheld,
+    redaction_marks,
 )
-THEMES: Final = furniture.THEMES
+THEMES: Final = page_chrome.THEMES
 _LOCAL_COMMAND: Final = f"key {LOCAL_KEY}"
 LONGEST_WHO: Final = 60
 
@@ -66,19 +52,19 @@ LONGEST_WHO: Final = 60
 @register.filter
 def shown(value: Any) -> str:
     """Recorded text, harmless: what could hide or reorder it is replaced by a sign that names it. None is empty."""
-    return "" if value is None else harmless.shown(str(value))
+    return "" if value is None else safe_text.shown(str(value))
 
 
 @register.filter
 def recorded(value: Any) -> str:
     """The value, harmless as `shown` makes it, or "not recorded" where there is none."""
-    return or_absent(None if value in (None, "") else harmless.shown(str(value)), wording.ABSENT)
+    return or_absent(None if value in (None, "") else safe_text.shown(str(value)), formatting.ABSENT)
 
 
 @register.filter
 def duration(milliseconds: float | None) -> str:
     """A duration with its unit; "not recorded" for None."""
-    return or_absent(None if milliseconds is None else wording.duration(milliseconds), wording.ABSENT)
+    return or_absent(None if milliseconds is None else formatting.duration(milliseconds), formatting.ABSENT)
 
 
 @register.filter
@@ -91,7 +77,7 @@ def money(dollars: Decimal | float | None) -> str:
 def total_cost(dollars: Decimal | None, unknown_calls: int, noun: str = "") -> str:
     """A sum of costs beside the number of calls that are not in it; "not recorded" where nothing was priced and no call is unknown."""
     if dollars is None and not unknown_calls:
-        return or_absent(None, f"{noun} {wording.ABSENT}".strip())
+        return or_absent(None, f"{noun} {formatting.ABSENT}".strip())
     return base.priced(dollars, unknown_calls)
 
 
@@ -104,15 +90,15 @@ def percent(share: float | None) -> str:
 @register.filter
 def tokens(number: int | None) -> str:
     """A number of tokens, whole: `1,204`; "not recorded" for None."""
-    return or_absent(None if number is None else f"{number:,}", wording.ABSENT)
+    return or_absent(None if number is None else f"{number:,}", formatting.ABSENT)
 
 
 @register.filter
 def compact(number: int | None) -> str:
     """A count in few characters (`48.1 k`), with the whole number on hover."""
     if number is None:
-        return or_absent(None, wording.ABSENT)
-    short = wording.compact(number)
+        return or_absent(None, formatting.ABSENT)
+    short = formatting.compact(number)
     return short if short == str(number) else format_html('<span title="{}">{}</span>', f"{number:,}", short)
 
 
@@ -137,7 +123,7 @@ def figure(found: object) -> str:
 @register.filter
 def size(count: int) -> str:
     """A number of bytes with its unit."""
-    return wording.size(count)
+    return formatting.size(count)
 
 
 @register.filter
@@ -149,35 +135,35 @@ def spaced(name: str | None) -> str:
 @register.filter
 def ended_in_words(reason: object) -> str:
     """A sentence for a provider's reason that leaves no whole answer; empty for any other, and for none."""
-    return endings.ended_in_words(reason) or ""
+    return finish_reasons.ended_in_words(reason) or ""
 
 
 @register.filter
 def relative(moment: datetime | None) -> str:
     """How long ago, with the exact time on hover; "not recorded" for None."""
     if moment is None:
-        return or_absent(None, wording.ABSENT)
-    return _time(moment, wording.relative(moment, now()), wording.exact(moment))
+        return or_absent(None, formatting.ABSENT)
+    return _time(moment, formatting.relative(moment, now()), formatting.exact(moment))
 
 
 @register.filter
 def until(moment: datetime) -> str:
     """How long something still holds, with the exact time on hover."""
-    return _time(moment, wording.until(moment, now()), wording.exact(moment))
+    return _time(moment, formatting.until(moment, now()), formatting.exact(moment))
 
 
 @register.filter
 def exact(moment: datetime | None) -> str:
     """The exact time, with how long ago on hover; "not recorded" for None."""
     if moment is None:
-        return or_absent(None, wording.ABSENT)
-    return _time(moment, wording.exact(moment), wording.relative(moment, now()))
+        return or_absent(None, formatting.ABSENT)
+    return _time(moment, formatting.exact(moment), formatting.relative(moment, now()))
 
 
 @register.filter
 def as_json(value: Any) -> str:
     """A value as one line of JSON, harmless."""
-    return harmless.shown(json.dumps(value, ensure_ascii=False))
+    return safe_text.shown(json.dumps(value, ensure_ascii=False))
 
 
 @register.filter
@@ -238,8 +224,8 @@ def session_duration(session: Any) -> str:
         told = getattr(session, "steps_ended_at", None)
         last = told if told is not None and told >= session.started_at else session.last_action_at
     if last is None:
-        return or_absent(None, wording.ABSENT)
-    words = wording.duration((last - session.started_at).total_seconds() * 1000)
+        return or_absent(None, formatting.ABSENT)
+    words = formatting.duration((last - session.started_at).total_seconds() * 1000)
     return words if session.ended_at else format_html('<span title="so far">{} +</span>', words)
 
 
@@ -248,10 +234,12 @@ def session_tokens(session: Any, noun: str = "") -> str:
     """The tokens of a session in few characters, input and output on hover; "not recorded" where no call had any."""
     number = together(session.input_tokens, session.output_tokens)
     if number is None:
-        return or_absent(None, f"{noun} {wording.ABSENT}".strip())
+        return or_absent(None, f"{noun} {formatting.ABSENT}".strip())
     parts = {"input": session.input_tokens, "output": session.output_tokens}
-    hover = ", ".join(f"{wording.ABSENT if of is None else f'{of:,}'} {name}" for name, of in parts.items())
-    return format_html('<span title="{}">{}</span>', hover, f"{wording.compact(number)} {noun}".strip())
+    hover = ", ".join(
+        f"{formatting.ABSENT if of is None else f'{of:,}'} {name}" for name, of in parts.items()
+    )
+    return format_html('<span title="{}">{}</span>', hover, f"{formatting.compact(number)} {noun}".strip())
 
 
 @register.simple_tag

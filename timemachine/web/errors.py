@@ -11,10 +11,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
-from timemachine.base.asked_once import check_once_each
-from timemachine.base.clock import parse_time
-from timemachine.base.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError
-from timemachine.recording.away import is_away
+from timemachine.core.pure.clock import parse_time
+from timemachine.core.pure.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError
+from timemachine.core.pure.single_values import check_once_each
+from timemachine.recording.sessions.database_errors import is_away
 from timemachine.web.form_pages import form_page_of
 
 log = logging.getLogger(__name__)

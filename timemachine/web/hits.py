@@ -6,11 +6,11 @@ from typing import Any
 
 from django.urls import reverse
 
-from timemachine.recording.models import Hit
-from timemachine.retrieval.finding import Findings, Found
-from timemachine.retrieval.models import Collection, Frame
-from timemachine.timeline.step import Passage
-from timemachine.web.library import register
+from timemachine.knowledge.find import Findings, Found
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.recording.sessions.models import Hit
+from timemachine.recording.timeline.step import Passage
+from timemachine.web.template_library import register
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from timemachine.providers.listing import Choice
+from timemachine.llm.pure.listing import Choice
 
 
 class ModelSelect(forms.Select):

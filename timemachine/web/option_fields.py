@@ -4,10 +4,10 @@ from typing import Any, Final, cast
 
 from django import forms
 
-from timemachine.answering.prompt import TEMPLATE
-from timemachine.recording.models import Session
-from timemachine.retrieval.cutoff import CLIFF, RELATIVE_TO_BEST
-from timemachine.retrieval.meaning import models_with_vectors
+from timemachine.knowledge.pure.cutoff import CLIFF, RELATIVE_TO_BEST
+from timemachine.knowledge.query_vectors import models_with_vectors
+from timemachine.recording.answering.pure.prompt import TEMPLATE
+from timemachine.recording.sessions.models import Session
 from timemachine.web.number_fields import Number, WholeNumber
 
 MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]

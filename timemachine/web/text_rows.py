@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from timemachine.difference.text import DiffRow, Folded, Span, fold, text_diff
+from timemachine.text.pure.difference.text import DiffRow, Folded, Span, fold, text_diff
 
 ELEMENTS: Final = {"removed": "del", "added": "ins"}
 

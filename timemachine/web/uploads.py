@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from timemachine.base.errors import InvalidInput, TooLarge
-from timemachine.documents.decoding import decoded
-from timemachine.retrieval.commands import LARGEST_FRAME
+from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.knowledge.commands import LARGEST_FRAME
+from timemachine.text.pure.documents.decoding import decoded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from typing import Any, Final, Literal, NotRequired
 
 from timemachine.api.answers.replays import ComparisonLaunched, Estimate, ReplayStatus, Waiting
 from timemachine.api.answers.shape import Answers, CallUsage, Document, Failed, Page
-from timemachine.recording.vocabulary import Kind, Role
+from timemachine.recording.sessions.pure.vocabulary import Kind, Role
 
 
 class Arm(Document):

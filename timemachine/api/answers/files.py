@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 from timemachine.api.answers.collections import PutFrame
 from timemachine.api.answers.sessions import StaysAs
 from timemachine.api.answers.shape import Answers, Document, Page, Told
-from timemachine.recording.vocabulary import Kind
+from timemachine.recording.sessions.pure.vocabulary import Kind
 
 
 class LineSkipped(Document):

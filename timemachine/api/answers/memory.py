@@ -16,8 +16,8 @@ from timemachine.api.answers.shape import (
     Page,
     ProfileNamed,
 )
-from timemachine.recording.vocabulary import Kind, Role, Significance, Status
-from timemachine.weight.models import Rule
+from timemachine.recording.annotations.significance.models import Rule
+from timemachine.recording.sessions.pure.vocabulary import Kind, Role, Significance, Status
 
 
 class WeightChange(Document):

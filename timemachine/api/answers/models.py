@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 from timemachine.api.answers.shape import Answers, Document, Page
-from timemachine.providers.listing import KeySource, State
-from timemachine.providers.listing import Kind as OfferKind
+from timemachine.llm.pure.listing import KeySource, State
+from timemachine.llm.pure.listing import Kind as OfferKind
 
 
 class ModelTest(Document):

@@ -3,7 +3,7 @@
 from typing import Any, Final, NotRequired
 
 from timemachine.api.answers.shape import OF_SESSION, Answers, Document, Failed, Page, Usage
-from timemachine.recording.vocabulary import Kind, Layer, Role, Significance
+from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance
 
 
 class Hit(Document):

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from timemachine.api.answers.recording import Hit
 from timemachine.api.answers.shape import OF_SESSION, Answers, Document, Failed, Kept, Page, Usage
-from timemachine.recording.vocabulary import Kind
+from timemachine.recording.sessions.pure.vocabulary import Kind
 
 type ReplayStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 type StepStatus = Literal["waiting", "running", "done", "failed", "skipped", "cancelled", "uncertain"]

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, NotRequired
 from pydantic import Field
 
 from timemachine.api.answers.shape import Answers, Document, Page
-from timemachine.recording.vocabulary import Kind, Status
+from timemachine.recording.sessions.pure.vocabulary import Kind, Status
 
 
 class Passage(Document):

@@ -3,7 +3,7 @@
 from typing import Any, Final, Literal
 
 from timemachine.api.answers.shape import OF_SESSION, Answers, Document, Page
-from timemachine.recording.vocabulary import Kind, Role, Status
+from timemachine.recording.sessions.pure.vocabulary import Kind, Role, Status
 
 
 class Parent(Document):

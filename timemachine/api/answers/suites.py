@@ -11,7 +11,7 @@ from timemachine.api.answers.replays import (
     StepCounts,
 )
 from timemachine.api.answers.shape import Answers, Document, Page, Told
-from timemachine.recording.vocabulary import Kind
+from timemachine.recording.sessions.pure.vocabulary import Kind
 
 
 class SuiteSession(Document):

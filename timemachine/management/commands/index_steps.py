@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from timemachine.accounts.models import Project
-from timemachine.base.wording import counted
-from timemachine.search import indexing
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.formatting import counted
+from timemachine.memory.search import indexing
 
 
 class Command(BaseCommand):

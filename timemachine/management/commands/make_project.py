@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from timemachine.accounts import commands, queries
-from timemachine.base.errors import TimeMachineError
+from timemachine.core.accounts import commands, queries
+from timemachine.core.pure.errors import TimeMachineError
 
 
 class Command(BaseCommand):

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 
-from timemachine.accounts.commands import first_run, make_sign_in_link, sign_in_url
-from timemachine.base.home import local_key_file
+from timemachine.core.accounts.commands import first_run, make_sign_in_link, sign_in_url
+from timemachine.core.pure.home import local_key_file
 
 
 class Command(BaseCommand):

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from timemachine.accounts import queries
-from timemachine.accounts.commands import make_sign_in_link, sign_in_url
-from timemachine.accounts.models import User
-from timemachine.base.errors import NotFound
+from timemachine.core.accounts import queries
+from timemachine.core.accounts.commands import make_sign_in_link, sign_in_url
+from timemachine.core.accounts.models import User
+from timemachine.core.pure.errors import NotFound
 
 
 class Command(BaseCommand):

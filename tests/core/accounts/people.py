@@ -1,0 +1,19 @@
+"""People for tests: members of projects, with a password or without."""
+
+from timemachine.core.accounts.models import Membership, Project, User
+
+PASSWORD = "a quiet copper kettle"
+
+
+def person(email: str, *, name: str = "", password: str | None = PASSWORD) -> User:
+    """A person who belongs to no project yet; `password=None` has none."""
+    user = User(email=email, name=name)
+    user.set_password(password)
+    user.save()
+    return user
+
+
+def member(project: Project, role: str, email: str = "", *, password: str | None = PASSWORD) -> Membership:
+    """A new person in a project."""
+    user = person(email or f"{role}@example.org", password=password)
+    return Membership.objects.create(project=project, user=user, role=role)

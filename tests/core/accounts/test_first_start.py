@@ -1,0 +1,99 @@
+"""What the first start makes, and every later one finds."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from tests.core.accounts.people import member
+from timemachine.core.accounts.commands import authenticate_key, first_run, revoke_api_key
+from timemachine.core.accounts.models import SCOPES, ApiKey, Membership, Project, User
+
+
+@pytest.fixture
+def key_file(tmp_path: Path) -> Path:
+    """Where the command on this machine looks for its key."""
+    return tmp_path / "home" / "local-key"
+
+
+def test_the_first_start_makes_a_project_an_administrator_and_a_key(db: None, key_file: Path) -> None:
+    start = first_run(key_file)
+    assert start.project.name == "My project"
+    assert [(one.user, one.role) for one in start.project.memberships.all()] == [
+        (start.administrator, "admin")
+    ]
+    assert not start.administrator.has_usable_password()
+    key = authenticate_key(key_file.read_text())
+    assert (key.project, key.scopes, key.expires_at) == (start.project, list(SCOPES), None)
+    assert key_file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_later_start_finds_all_of_it(db: None, key_file: Path) -> None:
+    first = first_run(key_file)
+    written = key_file.read_text()
+    second = first_run(key_file)
+    assert (second.project, second.administrator) == (first.project, first.administrator)
+    assert (first.made_key, second.made_key) == (True, False)
+    assert key_file.read_text() == written
+    assert (Project.objects.count(), User.objects.count(), ApiKey.objects.count()) == (1, 1, 1)
+
+
+def lost(key_file: Path) -> None:
+    key_file.unlink()
+
+
+def revoked(_key_file: Path) -> None:
+    revoke_api_key(ApiKey.objects.get())
+
+
+def of_another_database(_key_file: Path) -> None:
+    ApiKey.objects.all().delete()
+
+
+def not_a_key(key_file: Path) -> None:
+    key_file.write_bytes(b"\xff\xfe")
+
+
+@pytest.mark.parametrize("spoilt", [lost, revoked, of_another_database, not_a_key])
+def test_a_key_that_does_not_hold_is_replaced(db: None, key_file: Path, spoilt: object) -> None:
+    first_run(key_file)
+    assert callable(spoilt)
+    spoilt(key_file)
+    assert first_run(key_file).made_key
+    assert authenticate_key(key_file.read_text())
+    assert Project.objects.count() == 1
+
+
+def test_a_server_without_a_local_command_gets_no_key(db: None) -> None:
+    assert not first_run(None).made_key
+    assert not ApiKey.objects.exists()
+
+
+def test_the_administrator_is_the_one_of_longest_standing(project: Project) -> None:
+    member(project, "operator")
+    administrator = member(project, "admin").user
+    member(project, "admin", "later@example.org")
+    assert first_run().administrator == administrator
+
+
+def test_a_server_that_nobody_administers_gets_an_administrator_again(project: Project) -> None:
+    start = first_run()
+    assert start.project == project
+    Membership.objects.update(role="viewer")
+    again = first_run()
+    assert again.administrator == start.administrator
+    assert Membership.objects.get().role == "admin"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_starts_at_the_same_moment_make_one_project(key_file: Path) -> None:
+    def started(_: int) -> Project:
+        try:
+            return first_run(key_file).project
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as many:
+        assert len(set(many.map(started, range(4)))) == 1
+    assert (Project.objects.count(), User.objects.count(), ApiKey.objects.count()) == (1, 1, 1)

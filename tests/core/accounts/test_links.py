@@ -1,0 +1,188 @@
+"""One-time links."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from tests.core.accounts.people import PASSWORD, member, person
+from timemachine.core.accounts import queries
+from timemachine.core.accounts.commands import (
+    invite,
+    make_reset_link,
+    make_sign_in_link,
+    set_password,
+    sign_in_url,
+    use_sign_in_link,
+)
+from timemachine.core.accounts.models import Project, SignInLink, User
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn
+
+
+def roles(user: User) -> dict[str, str]:
+    return {one.project.name: one.role for one in queries.memberships_of(user)}
+
+
+def test_a_link_works_once(db: None) -> None:
+    user = person("a@example.org")
+    secret = make_sign_in_link(user)
+    assert use_sign_in_link(secret).user == user
+    with pytest.raises(NotFound, match="used already"):
+        use_sign_in_link(secret)
+
+
+def test_only_a_hash_of_a_link_is_kept(db: None) -> None:
+    secret = make_sign_in_link(person("a@example.org"))
+    assert secret in sign_in_url(secret)
+    assert secret not in str(SignInLink.objects.values().get())
+
+
+def test_used_expired_unknown_and_closed_links_get_the_same_answer(db: None) -> None:
+    user = person("a@example.org")
+    used, expired, closed = (make_sign_in_link(user) for _ in range(3))
+    use_sign_in_link(used)
+    SignInLink.objects.filter(used_at=None).update(expires_at=now())
+    answers = set()
+    for secret in (used, expired, "unknown"):
+        with pytest.raises(NotFound) as refusal:
+            use_sign_in_link(secret)
+        answers.add(str(refusal.value.as_json()))
+    User.objects.update(is_active=False)
+    with pytest.raises(NotFound) as refusal:
+        use_sign_in_link(closed)
+    assert answers == {str(refusal.value.as_json())}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_who_use_a_link_at_the_same_moment_one_gets_in() -> None:
+    secret = make_sign_in_link(person("a@example.org"))
+
+    def used(_: int) -> bool:
+        try:
+            use_sign_in_link(secret)
+        except NotFound:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(8) as many:
+        assert sum(many.map(used, range(16))) == 1
+
+
+def test_an_invitation_gives_its_role_when_it_is_accepted_and_not_before(project: Project) -> None:
+    secret = invite(project, email=" Zoe@Example.ORG ", role="operator")
+    user = queries.person("zoe@example.org")
+    assert roles(user) == {}
+    use_sign_in_link(secret)
+    assert roles(user) == {project.name: "operator"}
+
+
+def test_a_newer_invitation_ends_the_older_one(project: Project) -> None:
+    older = invite(project, email="a@example.org", role="admin")
+    newer = invite(project, email="a@example.org", role="viewer")
+    with pytest.raises(NotFound):
+        use_sign_in_link(older)
+    assert use_sign_in_link(newer).role == "viewer"
+
+
+def test_an_invitation_does_not_open_an_account_that_has_a_password(
+    project: Project, other_project: Project
+) -> None:
+    victim = member(other_project, "admin", "victim@example.org").user
+    secret = invite(project, email=victim.email, role="viewer")
+    with pytest.raises(NotSignedIn) as refusal:
+        use_sign_in_link(secret)
+    assert refusal.value.facts == {"email": "victim@example.org"}
+    with pytest.raises(NotSignedIn):
+        use_sign_in_link(secret, signed_in=person("somebody@example.org"))
+    assert roles(victim) == {other_project.name: "admin"}
+    use_sign_in_link(secret, signed_in=victim)
+    assert roles(victim) == {other_project.name: "admin", project.name: "viewer"}
+    assert User.objects.get(pk=victim.pk).check_password(PASSWORD)
+
+
+def test_whoever_accepts_an_invitation_later_ends_the_sessions_of_whoever_did_before(
+    project: Project, other_project: Project
+) -> None:
+    first, second = (invite(one, email="new@example.org", role="viewer") for one in (project, other_project))
+    earlier = use_sign_in_link(first).user.get_session_auth_hash()
+    assert use_sign_in_link(second).user.get_session_auth_hash() != earlier
+
+
+def test_a_reset_link_ends_the_old_password_when_it_is_used(project: Project) -> None:
+    administrator, forgetful = member(project, "admin"), member(project, "viewer")
+    secret = make_reset_link(forgetful, by=administrator.user)
+    assert User.objects.get(pk=forgetful.user.pk).check_password(PASSWORD)
+    assert not use_sign_in_link(secret).user.has_usable_password()
+
+
+def test_a_reset_link_works_for_somebody_who_is_still_signed_in(project: Project) -> None:
+    user = member(project, "viewer").user
+    secret = make_sign_in_link(user, SignInLink.RESET)
+    assert not use_sign_in_link(secret, signed_in=user).user.has_usable_password()
+
+
+def test_one_projects_administrator_cannot_reset_a_member_of_another_project(
+    project: Project, other_project: Project
+) -> None:
+    administrator, shared = member(project, "admin"), member(project, "viewer")
+    other_project.memberships.create(user=shared.user, role="admin")
+    with pytest.raises(NotAllowed, match=r"manage\.py sign_in_link --email viewer@example\.org"):
+        make_reset_link(shared, by=administrator.user)
+    other_project.memberships.create(user=administrator.user, role="operator")
+    with pytest.raises(NotAllowed):
+        make_reset_link(shared, by=administrator.user)
+    other_project.memberships.filter(user=administrator.user).update(role="admin")
+    make_reset_link(shared, by=administrator.user)
+
+
+def test_a_reset_link_made_before_somebody_joined_another_project_does_not_work_after(
+    project: Project, other_project: Project
+) -> None:
+    administrator, forgetful = member(project, "admin"), member(project, "viewer")
+    reset = make_reset_link(forgetful, by=administrator.user)
+    invitation = invite(other_project, email=forgetful.user.email, role="admin")
+    use_sign_in_link(invitation, signed_in=forgetful.user)
+    with pytest.raises(NotFound):
+        use_sign_in_link(reset)
+
+
+def test_a_new_password_ends_the_links_for_signing_in_but_not_the_invitations(
+    project: Project,
+) -> None:
+    user = person("a@example.org")
+    sign_in, reset = make_sign_in_link(user), make_sign_in_link(user, SignInLink.RESET)
+    invitation = invite(project, email=user.email, role="viewer")
+    set_password(user, "another copper kettle")
+    for secret in (sign_in, reset):
+        with pytest.raises(NotFound):
+            use_sign_in_link(secret)
+    use_sign_in_link(invitation, signed_in=user)
+
+
+@pytest.mark.parametrize(
+    ("purpose", "names_project", "role"),
+    [
+        ("invite", False, "viewer"),
+        ("invite", True, None),
+        ("invite", True, "owner"),
+        ("reset", True, "viewer"),
+        ("sign_in", False, "viewer"),
+        ("other", False, None),
+    ],
+)
+def test_the_database_refuses_links_that_mean_nothing(
+    project: Project, purpose: str, names_project: bool, role: str | None
+) -> None:
+    user = person("a@example.org")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        SignInLink.objects.create(
+            user=user,
+            purpose=purpose,
+            project=project if names_project else None,
+            role=role,
+            secret_sha256="0" * 64,
+            expires_at=now(),
+        )

@@ -1,0 +1,85 @@
+"""When a sign-in has to wait."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.core.accounts.pure.throttle import (
+    PER_ACCOUNT,
+    PER_ORIGIN,
+    WINDOW,
+    origin_of,
+    seconds_to_wait,
+)
+
+NOW = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
+failure_times = st.lists(
+    st.floats(min_value=0, max_value=3600).map(lambda ago: NOW - timedelta(seconds=ago)), max_size=40
+)
+
+
+def ago(*minutes: float) -> list[datetime]:
+    return [NOW - timedelta(minutes=one) for one in minutes]
+
+
+@pytest.mark.parametrize(
+    ("account", "origin", "seconds"),
+    [
+        ([], [], 0),
+        (ago(1, 2, 3, 4), [], 0),
+        (ago(1, 2, 3, 4, 5), [], 600),
+        (ago(5, 4, 3, 2, 1), [], 600),
+        (ago(1, 2, 3, 4, 15), [], 0),
+        (ago(1, 2, 3, 4, 14.999), [], 1),
+        (ago(1, 2, 3, 4, 5, 6, 7), [], 600),
+        (ago(0, 0, 0, 0, 0), [], 900),
+        ([], ago(*[1] * 19), 0),
+        ([], ago(*[1] * 20), 840),
+        (ago(1, 2, 3, 4, 5), ago(*[1] * 20), 840),
+    ],
+)
+def test_waiting_ends_when_the_oldest_of_the_counted_failures_is_fifteen_minutes_old(
+    account: Sequence[datetime], origin: Sequence[datetime], seconds: int
+) -> None:
+    assert seconds_to_wait(account=account, origin=origin, now=NOW) == seconds
+
+
+@given(account=failure_times, origin=failure_times)
+def test_who_waits_as_long_as_told_need_not_wait_again(
+    account: list[datetime], origin: list[datetime]
+) -> None:
+    wait = seconds_to_wait(account=account, origin=origin, now=NOW)
+    assert 0 <= wait <= WINDOW.total_seconds()
+    assert seconds_to_wait(account=account, origin=origin, now=NOW + timedelta(seconds=wait)) == 0
+
+
+@given(account=failure_times)
+def test_the_newest_failures_up_to_the_limit_decide_alone(account: list[datetime]) -> None:
+    newest = sorted(account, reverse=True)[:PER_ACCOUNT]
+    assert seconds_to_wait(account=account, origin=[], now=NOW) == seconds_to_wait(
+        account=newest, origin=[], now=NOW
+    )
+
+
+def test_one_address_may_fail_more_often_than_one_account() -> None:
+    assert PER_ORIGIN > PER_ACCOUNT
+
+
+@pytest.mark.parametrize(
+    ("address", "origin"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("2001:db8:1:2:ffff::1", "2001:db8:1:2::"),
+        ("fe80::1%eth0", "fe80::"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("", None),
+        (None, None),
+        ("unix:", None),
+    ],
+)
+def test_an_ipv6_network_counts_as_one_origin(address: str | None, origin: str | None) -> None:
+    assert origin_of(address) == origin

@@ -1,0 +1,75 @@
+"""What a process keeps in its memory of texts that were recorded."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.text_caches import forget_kept
+from timemachine.evidence.sealing.session_deletion import erase_session
+from timemachine.governance.deletion.erasure.commands import delete_turn
+from timemachine.knowledge.pure.identifiers import identifiers
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.text.pure.language.identifiers import chunk_key, identifier_spans
+from timemachine.text.pure.language.words import folded, stem
+
+SAID = "ticket-4711/zebulon.py:42"
+
+
+def keeping() -> list[Any]:
+    """Every function of ours that keeps what it found of a text."""
+    rooms = (
+        "timemachine.text.pure.language",
+        "timemachine.knowledge.pure.identifiers",
+        "timemachine.text.pure.grounding",
+    )
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(rooms)]
+    found = {
+        id(each): each for module in modules for each in vars(module).values() if hasattr(each, "cache_info")
+    }
+    return list(found.values())
+
+
+def test_every_text_that_is_kept_is_forgotten_together() -> None:
+    list(identifier_spans(SAID))
+    identifiers(SAID)
+    chunk_key(SAID)
+    stem(folded("Zebulon"))
+    assert sum(each.cache_info().currsize for each in keeping()) > 4
+    forget_kept()
+    assert [each for each in keeping() if each.cache_info().currsize] == []
+
+
+def test_what_is_long_is_not_kept() -> None:
+    forget_kept()
+    identifiers(f"see secrets/{'x' * 60}/{'y' * 60}/report-2026.txt")
+    kept = sum(each.cache_info().currsize for each in keeping() if "retrieval" in each.__module__)
+    assert kept <= 1  # the word before it
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    begun = start_session(project, name="n", by="test", key="kept")
+    append(begun.id, [ActionDraft(kind="message", role="user", output=SAID) for _ in range(2)])
+    return end_session(begun.id)
+
+
+@pytest.mark.parametrize(
+    "erase",
+    [
+        lambda session: delete_turn(session.actions.get(sequence=1), reason="asked for", by="ada"),
+        lambda session: erase_session(session, by="ada"),
+    ],
+    ids=["a turn", "a session"],
+)
+@pytest.mark.django_db
+def test_whoever_erases_forgets_what_it_keeps(session: Session, erase: Callable[[Session], Any]) -> None:
+    identifiers("zebulon-9999.py:17")
+    known = next(each for each in keeping() if each.__name__ == "_forms")
+    assert known.cache_info().currsize > 0
+    erase(session)
+    assert known.cache_info().currsize == 0

@@ -1,0 +1,24 @@
+"""Whole numbers as addresses write them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.core.pure.numbers import together, whole_number
+
+
+@pytest.mark.parametrize("text", ["", "-1", "+1", "1.0", " 1", "²", "١", "1_0", "9" * 19, "9" * 5_000, "1\n"])
+def test_any_other_text_is_no_number(text: str) -> None:
+    assert whole_number(text) is None
+
+
+@given(st.integers(0, 10**18 - 1))
+def test_a_number_comes_back_from_its_digits(number: int) -> None:
+    assert whole_number(str(number)) == number
+
+
+def test_what_was_not_recorded_is_no_number_to_add() -> None:
+    assert together() is None
+    assert together(None, None) is None
+    assert together(None, 0) == 0
+    assert together(1, None, 2) == 3

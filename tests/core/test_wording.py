@@ -1,0 +1,63 @@
+from decimal import Decimal
+
+import pytest
+
+from timemachine.core.pure.formatting import (
+    counted,
+    money,
+    money_or_unknown,
+    priced,
+    reached,
+    saved,
+    spaced,
+    times,
+)
+
+
+@pytest.mark.parametrize(
+    ("dollars", "written"),
+    [
+        ("0", "$0"),
+        ("4.1", "$4.10"),
+        ("0.021", "$0.021"),
+        ("0.0005", "$0.0005"),
+        ("0.02194", "$0.0219"),
+        ("0.5", "$0.50"),
+        ("1234.5", "$1,234.50"),
+        ("0.05", "$0.05"),
+    ],
+)
+def test_money_has_as_many_digits_as_it_needs(dollars: str, written: str) -> None:
+    assert money(Decimal(dollars)) == written
+
+
+def test_an_unknown_price_is_never_nothing() -> None:
+    assert money_or_unknown(None) == "unknown"
+    assert money_or_unknown(0) == "$0"
+    assert money_or_unknown(0.0213) == "$0.0213"
+    assert priced(Decimal(0), 1) == "$0 + 1 call of unknown price"
+    assert priced(None, 1) == "1 call of unknown price"
+    assert priced(None, 0) == "not recorded"
+    assert priced(Decimal(4), 3) == "$4.00 + 3 calls of unknown price"
+    assert priced(Decimal(4), 0) == "$4.00"
+
+
+def test_what_a_cache_saved_is_a_sum_or_unknown() -> None:
+    assert saved(Decimal(0), 2) == "$0 + 2 calls of unknown price"
+    assert saved(None, 2) == "an unknown cost"
+
+
+def test_a_count_agrees_with_its_noun_and_a_name_reads_as_words() -> None:
+    assert (counted(1, "call"), counted(2000, "call")) == ("1 call", "2,000 calls")
+    assert spaced("numbers_differ") == "numbers differ"
+
+
+def test_how_often_a_verdict_was_reached_reads_as_a_sentence_would() -> None:
+    assert times(1_200, "reworded") == "1,200 reworded"
+    assert times(1, "names_differ") == "names differ in 1"
+    assert times(1_200, "polarity_differs") == "polarity differs in 1,200"
+
+
+def test_what_is_not_done_is_told_beside_what_is() -> None:
+    assert reached(58, "72 answered", {"failed": 0, "not asked": 14}) == "58 of 72 answered, 14 not asked"
+    assert reached(1_000, "1,000 steps", {}) == "1,000 of 1,000 steps"

@@ -1,0 +1,190 @@
+"""ZIP archives of anybody: what is wrong with one is said, and nothing of it is opened."""
+
+import io
+import stat
+import struct
+import warnings
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from timemachine.core.pure import zip_files
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.zip_files import Archive, is_zip, names_in
+from timemachine.recording.importing.pure.opening import opening_of
+
+
+def archive(*members: tuple[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A ZIP archive of these members."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", compression) as made, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, data in members:
+            made.writestr(name, data)
+    return held.getvalue()
+
+
+def reason(data: bytes, name: str | None = None) -> str:
+    """Why the archive, or a member of it, is refused."""
+    with pytest.raises(InvalidInput, match="This archive is not opened: ") as refusal:
+        Archive(data).read(name or "")
+    assert refusal.value.code == "unsafe_archive"
+    return refusal.value.message
+
+
+def in_the_directory(data: bytes, at: int, value: int, size: int) -> bytes:
+    """The archive with a number of its (first) directory entry changed."""
+    place = data.index(b"PK\x01\x02") + at
+    return data[:place] + value.to_bytes(size, "little") + data[place + size :]
+
+
+GOOD = archive(("a/b.json", b"{}" * 100), ("c.txt", b"text"))
+
+
+def test_members_are_read_by_name() -> None:
+    opened = Archive(GOOD)
+    assert opened.names == ["a/b.json", "c.txt"]
+    assert (opened.read("a/b.json"), opened.read("c.txt")) == (b"{}" * 100, b"text")
+    assert Archive(archive(("empty", b""), ("folder/", b""))).names == ["empty"]
+    assert is_zip(GOOD)
+    assert is_zip(archive())
+    assert not is_zip(b"PK")
+
+
+def test_stored_members_are_read_too() -> None:
+    assert (
+        Archive(archive(("a", b"x" * 2_000_000), compression=zipfile.ZIP_STORED)).read("a")
+        == b"x" * 2_000_000
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["../up", "a/../../up", "/etc/passwd", "..\\up", "C:\\up", "a\\..\\..\\up", "\\\\host\\up"]
+)
+def test_a_path_that_leads_out_is_refused(name: str) -> None:
+    assert "leads out of it" in reason(archive((name, b"x")))
+
+
+def test_a_name_with_a_nul_is_refused() -> None:
+    assert "leads out of it" in reason(archive(("aXb", b"x")).replace(b"aXb", b"a\x00b"))
+
+
+def test_a_link_is_refused() -> None:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as made:
+        link = zipfile.ZipInfo("link")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        made.writestr(link, "/etc/passwd")
+    assert "is a link or a device" in reason(held.getvalue())
+
+
+def test_a_name_that_stands_there_twice_is_refused() -> None:
+    assert "names 'a' twice" in reason(archive(("a", b"1"), ("a", b"2")))
+
+
+def test_a_bomb_is_refused_by_its_ratio() -> None:
+    assert "times its size; 500 are the most" in reason(archive(("zeros", bytes(80_000_000))))
+
+
+def test_a_long_log_that_says_the_same_again_and_again_is_no_bomb() -> None:
+    said = "the same file, read once more\\n" * 500
+    lines = [f'{{"sequence": {n}, "at": {n * 7919 % 10**6}, "output": "{said}"}}\n' for n in range(4_500)]
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("events.jsonl", "".join(lines))
+        (member,) = made.infolist()
+    assert member.file_size > 64 * 1024 * 1024
+    assert member.file_size / member.compress_size > 200
+    assert len(Archive(held.getvalue()).read("events.jsonl")) == member.file_size
+
+
+def test_a_directory_that_promises_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zip_files, "LARGEST_INFLATED", 150)
+    assert "would unpack to 204 bytes; 150 are the most" in reason(GOOD)
+
+
+def test_too_many_members_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zip_files, "MOST_MEMBERS", 1)
+    assert "it has 2 members; 1 are the most" in reason(GOOD)
+
+
+def test_a_long_directory_is_refused_before_it_is_read() -> None:
+    place = GOOD.rindex(b"PK\x05\x06") + 12
+    lying = GOOD[:place] + (2**31).to_bytes(4, "little") + GOOD[place + 4 :]
+    assert "its directory has 2,147,483,648 bytes" in reason(lying)
+
+
+@pytest.mark.parametrize(("end", "said"), [(-30, "is missing"), (-1, "is missing")])
+def test_an_archive_that_was_cut_off_is_refused(end: int, said: str) -> None:
+    assert said in reason(GOOD[:end])
+    assert names_in(GOOD[:end]) == frozenset()
+
+
+def test_a_directory_that_is_no_directory_is_refused() -> None:
+    assert "its directory cannot be read" in reason(GOOD.replace(b"PK\x01\x02", b"XX\x01\x02"))
+
+
+def test_an_encrypted_member_is_refused() -> None:
+    assert "'a/b.json' is encrypted" in reason(in_the_directory(GOOD, 8, 1, 2), "a/b.json")
+
+
+@pytest.mark.parametrize(("method", "called"), [(93, "Zstandard"), (12, "bzip2"), (77, "method 77")])
+def test_another_compression_is_refused_by_its_name(method: int, called: str) -> None:
+    assert f"is compressed by {called}; pack it anew" in reason(
+        in_the_directory(GOOD, 10, method, 2), "a/b.json"
+    )
+
+
+def test_a_member_with_a_wrong_checksum_is_refused() -> None:
+    assert "is cut off or damaged: Bad CRC-32" in reason(in_the_directory(GOOD, 16, 7, 4), "a/b.json")
+
+
+@pytest.mark.parametrize(
+    ("size", "said"), [(100, "more than its directory says|damaged"), (300, "less than|damaged")]
+)
+def test_a_member_of_another_size_than_the_directory_says_is_refused(size: int, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        Archive(in_the_directory(GOOD, 24, size, 4)).read("a/b.json")
+
+
+def test_an_archive_whose_members_unpack_to_too_much_together_is_refused() -> None:
+    opened = Archive(GOOD)
+    opened._left = 100
+    with pytest.raises(InvalidInput, match="unpacks to more than its directory says"):
+        opened.read("a/b.json")
+
+
+def test_a_member_that_is_not_there_is_refused() -> None:
+    assert "it has no 'x'" in reason(GOOD, "x")
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, len(GOOD) - 1), st.integers(0, 255), st.integers(0, len(GOOD)))
+def test_a_damaged_archive_is_read_or_refused(place: int, byte: int, end: int) -> None:
+    damaged = (GOOD[:place] + bytes([byte]) + GOOD[place + 1 :])[: end if byte % 3 == 0 else None]
+    opening_of(damaged)
+    try:
+        opened = Archive(damaged)
+        held = [opened.read(name) for name in opened.names]
+    except InvalidInput as why:
+        held = []
+        assert why.message  # noqa: PT017 - that it is a refusal is the law
+    assert sum(map(len, held)) <= 1_000
+
+
+def test_a_directory_of_zip64_is_refused_before_it_is_read() -> None:
+    entries = b"".join(
+        struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 0, 20, 0, 0, 0, 0, 33, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0)
+        + b"%06x" % number
+        for number in range(200_000)
+    )
+    start = b"PK\3\4" + bytes(26)
+    there = len(start) + len(entries)
+    end_of_zip64 = struct.pack(
+        "<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 200_000, 200_000, len(entries), len(start)
+    )
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, there, 1)
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, 100, 0xFFFFFFFF, 0)
+    assert "a directory of ZIP64" in reason(start + entries + end_of_zip64 + locator + end)

@@ -1,0 +1,272 @@
+"""Erasing fields: what is gone is in no table, and nothing goes that was not asked for."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.db.utils import IntegrityError
+
+from tests.builders import compared, recorded_session, replayed
+from tests.governance.deletion.erasure.canary import (
+    AUDIT,
+    BIRDS,
+    CANARY,
+    EVERY_FIELD,
+    PATTERN,
+    SENTENCE,
+    checked,
+    erased,
+    everywhere,
+    sealed,
+)
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.commands import drop_unreferenced, keep
+from timemachine.core.payloads.models import Payload
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import content_of
+from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.evidence.models import ErasedField, LogEntry, SealedRecord
+from timemachine.evidence.sealing.session_deletion import erase_session
+from timemachine.governance.deletion.erasure import commands as erasing
+from timemachine.governance.deletion.erasure.models import Erasure
+from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.recording.intake.models import Intake
+from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.alignment.queries import aligned
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.text.redaction.pure.profile import Profile
+from timemachine.text.redaction.pure.rules import read_rules
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("before_the_seal", [False, True])
+def test_what_a_profile_finds_is_in_no_table_any_more(session: Session, before_the_seal: bool) -> None:
+    if not before_the_seal:
+        sealed(session)
+    assert set(everywhere()) >= {
+        "tm_action",
+        "tm_hit",
+        "tm_payload",
+        "tm_session",
+        "tm_note",
+        "tm_usage",
+        "tm_searched_action",
+    }
+    done = erased(session, profile=BIRDS)
+    assert everywhere() == {"tm_erasure": 1}  # the pattern of the profile
+    assert done.result is not None
+    assert (done.result["steps"], done.preview and done.preview["steps"]) == (3, 3)
+    if before_the_seal:
+        sealed(session)
+    checks = checked(session)
+    assert [each.problems for each in checks] == [[]] * len(checks)
+    assert bool(checks[0].erased) != before_the_seal
+    assert not ErasedField.objects.filter(commitment=None).exists() or before_the_seal
+    assert Action.objects.get(session=session, sequence=2).parent_sequence == 1
+
+
+def test_what_the_database_refused_is_in_none_of_its_logs(project: Project) -> None:
+    start_session(project, name="first", by="test", key="twice")
+    with pytest.raises(Conflict):
+        start_session(project, name=SENTENCE, by="test", key="twice")
+    assert everywhere() == {}
+
+
+def test_in_what_a_profile_leaves_nothing_is_found_any_more(session: Session) -> None:
+    rules = read_rules(
+        {"detect": ["phone"], "phone_regions": ["DE"], "patterns": [PATTERN], "fields": EVERY_FIELD}
+    )
+    everything = Profile(name="everything", version=1, rules=rules)
+    done = erased(session, profile=everything)
+    assert done.result is not None
+    assert done.result["counts"] != []
+    again = erasing.work(erasing.prepare(session, by="ada@example.org", profile=everything).id)
+    assert again is not None
+    assert again.preview is not None
+    found = {
+        name: again.preview[name] for name in ("steps", "of_steps", "of_session", "counts", "replay_steps")
+    }
+    assert found == {"steps": 0, "of_steps": [], "of_session": [], "counts": [], "replay_steps": 0}
+
+
+@pytest.mark.parametrize("path", ["retrieval.hits", "retrieval.hits[*]", "retrieval.hits[*].sha256"])
+def test_passages_that_are_erased_are_found_no_more(session: Session, path: str) -> None:
+    erased(session, fields=[path])
+    again = erasing.work(erasing.prepare(session, by="ada@example.org", fields=[path]).id)
+    assert again is not None
+    assert again.preview is not None
+    assert (again.preview["steps"], again.preview["counts"]) == (0, [])
+
+
+def test_fields_that_were_chosen_are_in_no_table_any_more(session: Session) -> None:
+    sealed(session)
+    erased(session, fields=EVERY_FIELD)
+    # the name and price of a model are figures, which no path leads to
+    assert everywhere() == {"tm_action": 3, "tm_usage": 1}
+    assert [each.problems for each in checked(session)] == [[]] * 5
+
+
+def test_it_still_says_what_was_not_chosen(project: Project) -> None:
+    session = recorded_session(project)
+    sealed(session)
+    step = Action.objects.filter(session=session, kind="ask").order_by("sequence").first()
+    assert step is not None
+    before = everywhere("ten years")
+    assert before
+    replay = replayed(session, AUDIT)
+    sealed(session)
+    done = erased(session, fields=["output"], steps=[step.sequence])
+    step.refresh_from_db()
+    assert bytes(step.output.data) == b"[erased: field]"  # type: ignore[union-attr]
+    again = ReplayStep.objects.get(replay=replay, sequence=step.sequence)
+    assert b"ten years" not in bytes(again.output.data)  # type: ignore[union-attr]
+    assert done.result is not None
+    assert done.result["collections"] == ["handbook"]
+    check = checked(session)
+    assert [each.problems for each in check] == [[]] * len(check)
+    assert check[0].erased == ErasedField.objects.filter(session=session, replay=None).count() > 0
+
+
+def test_nothing_goes_without_a_reason_or_twice(session: Session) -> None:
+    found = erasing.prepare(session, by="ada", fields=["output"], steps=[1])
+    with pytest.raises(Conflict, match="still looked through"):
+        erasing.confirm(found, reason="because", by="ada")
+    erasing.work(found.id)
+    with pytest.raises(InvalidInput, match="reason"):
+        erasing.confirm(found, reason="  ", by="ada")
+    assert Action.objects.filter(session=session, output__data=SENTENCE.encode()).count() == 3
+    erasing.confirm(found, reason="because", by="ada")
+    erasing.work(found.id)
+    erasing.work(found.id)
+    with pytest.raises(Conflict, match="erased before"):
+        erasing.confirm(found, reason="because", by="ada")
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {},
+        {"fields": ["output"], "profile": BIRDS},
+        {"fields": ["sequence"]},
+        {"fields": ["output"], "steps": [9]},
+    ],
+)
+def test_what_cannot_be_erased_is_refused(session: Session, chosen: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        erasing.prepare(session, by="ada", **chosen)
+
+
+def test_nothing_is_erased_while_a_replay_runs(session: Session) -> None:
+    Replay.objects.filter(session=session).update(status="running")
+    found = erasing.work(erasing.prepare(session, by="ada", profile=BIRDS).id)
+    assert found is not None
+    assert found.problem is not None
+    assert "A replay of this session is under way" in found.problem
+
+
+def test_recorded_rows_change_in_no_other_way(session: Session) -> None:
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        Action.objects.filter(session=session).update(output=None)
+    sealed(session)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL timemachine.erasing = 'fields'")
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        Action.objects.filter(session=session).update(kind="find")
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        SealedRecord.objects.update(leaf=bytes(32))
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        Action.objects.filter(session=session).delete()
+
+
+def test_what_was_kept_in_memory_of_two_sessions_is_not_shown_again(
+    project: Project, session: Session
+) -> None:
+    other = recorded_session(project)
+    first = aligned(project, str(session.id), str(other.id))
+    assert any(CANARY in step.label for step in first.left.steps.values())
+    erased(session, profile=BIRDS)
+    again = aligned(project, str(session.id), str(other.id))
+    assert not any(CANARY in step.label for step in again.left.steps.values())
+
+
+def killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_whoever_is_killed_in_the_middle_leaves_nothing_half_done(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed(session)
+    found = erasing.work(erasing.prepare(session, by="ada", profile=BIRDS).id)
+    assert found is not None
+    erasing.confirm(found, reason="because", by="ada")
+    before, entries = everywhere(), LogEntry.objects.count()
+    with monkeypatch.context() as during:
+        during.setattr(erasing, "count_anew", killed)
+        with pytest.raises(KeyboardInterrupt):
+            erasing.work(found.id)
+    assert (everywhere(), LogEntry.objects.count()) == (before, entries)
+    assert erasing.due_for_ringing() == []
+    Erasure.objects.update(started_at=now() - timedelta(hours=1))
+    assert erasing.due_for_ringing() == [found.id]
+    erasing.work(found.id)
+    assert everywhere() == {"tm_erasure": 1}
+
+
+def test_a_reason_a_label_or_a_file_s_name_alone_is_looked_through_as_well(project: Project) -> None:
+    session = recorded_session(project)
+    comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
+    Comparison.objects.filter(pk=comparison.pk).update(reason=f"About {CANARY}")
+    link, _ = create_link(project, comparison, Terms(label=f"For {CANARY}"), by="test")
+    sealed(session)
+    done = erased(session, profile=BIRDS)
+    comparison.refresh_from_db()
+    link.refresh_from_db()
+    assert (comparison.reason, link.label) == ("About [erased: bird]", "For [erased: bird]")
+    assert done.result is not None
+    assert {each["place"] for each in done.result["elsewhere"]} >= {
+        "reasons and arms of comparisons",
+        "share links",
+    }
+    assert [each.problems for each in checked(session)] == [[]] * 4
+
+
+def test_nothing_is_erased_while_a_file_is_put(session: Session) -> None:
+    Intake.objects.filter(session=session).update(status="running")
+    found = erasing.work(erasing.prepare(session, by="ada", profile=BIRDS).id)
+    assert found is not None
+    assert found.problem is not None
+    assert "A file that is put of this session is under way" in found.problem
+
+
+def test_whoever_erases_a_session_erases_what_its_import_says_of_it(session: Session) -> None:
+    assert "tm_file_import" in everywhere()
+    erase_session(session, by="ada@example.org", reason="asked for")
+    assert "tm_file_import" not in everywhere()
+
+
+def unreferenced() -> int:
+    """How many payloads nothing refers to."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL timemachine.erasing = 'on'")
+        dropped = drop_unreferenced(list(Payload.objects.values_list("id", flat=True)))
+        transaction.set_rollback(True)
+        return dropped
+
+
+def test_of_the_payloads_only_those_that_an_erasure_touched_are_looked_at_and_none_is_left(
+    project: Project, session: Session
+) -> None:
+    other = keep(project.id, [content_of("nobody refers to it")])
+    assert unreferenced() == 1
+    sealed(session)
+    erased(session, profile=BIRDS)
+    assert unreferenced() == 1
+    erase_session(session, by="ada")
+    assert unreferenced() == 1
+    assert Payload.objects.filter(id__in=other.values()).exists()

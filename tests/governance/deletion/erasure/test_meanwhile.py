@@ -1,0 +1,316 @@
+"""Whoever seals and whoever erases at the same moment: the seal is of what is left, and the log misses nothing."""
+
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from tests.builders import compared, recorded_session, replayed
+from tests.governance.deletion.erasure.canary import SENTENCE, everywhere
+from tests.threads import in_a_thread
+from tests.waiting import wait_until
+from timemachine.core.accounts.models import Project
+from timemachine.evidence import commands
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.log import access, project_log
+from timemachine.evidence.log.access import Head
+from timemachine.evidence.models import LogEntry, Seal
+from timemachine.evidence.pure.record import Record
+from timemachine.evidence.queries import seal_of
+from timemachine.evidence.sealing import seals
+from timemachine.evidence.sealing.session_deletion import erase_session
+from timemachine.evidence.sealing.subjects import Subject
+from timemachine.governance.deletion.erasure import commands as erasing
+from timemachine.governance.deletion.erasure.models import Erasure
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.verifier import tm_verify
+
+AT_ONCE = 2
+
+
+def waiting() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
+        return int(cursor.fetchone()[0])
+
+
+@contextmanager
+def begun_while_the_session_is_held(
+    session: Session, first: Callable[[], Any], then: Callable[[], Any], *, no_key: bool
+) -> Iterator[list[Any]]:
+    """What two come to that begin one after the other while a recorder has the session's row."""
+    results = list[Any]()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        with transaction.atomic():
+            Session.objects.select_for_update(no_key=no_key).get(pk=session.pk)
+            one = in_a_thread(pool, first)
+            wait_until(lambda: waiting() == 1)
+            other = in_a_thread(pool, then)
+            wait_until(lambda: other.done() or waiting() == AT_ONCE)
+        results += [one.result(), other.result()]
+    yield results
+
+
+@pytest.fixture
+def session(transactional_db: None) -> Session:
+    return recorded_session(Project.objects.create(name="Meanwhile"))
+
+
+def test_what_is_sealed_first_while_it_is_erased_is_sealed_as_what_is_left(session: Session) -> None:
+    found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    with begun_while_the_session_is_held(
+        session, lambda: erasing.work(found.id), lambda: seals.seal_session(session.id), no_key=False
+    ) as (done, seal):
+        assert done.status == "done", done.problem
+    check = commands.check(commands.ask_for_check(seal, by=None).id)
+    assert check is not None
+    assert check.problems == []
+
+
+def test_what_repeats_a_step_that_is_recorded_meanwhile_goes_with_it(transactional_db: None) -> None:
+    project = Project.objects.create(name="Meanwhile")
+    begun = start_session(project, name="goes on", by="test")
+    append(
+        begun.id, [ActionDraft(kind="message", input=f"Again: {SENTENCE}", output="Nothing is said here.")]
+    )
+    begun.refresh_from_db()
+    found = erasing.work(erasing.prepare(begun, by="ada", fields=["output"]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    said = [
+        ActionDraft(kind="message", output=SENTENCE),
+        ActionDraft(kind="message", input=f"So: {SENTENCE}"),
+    ]
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Session.objects.select_for_update().get(pk=begun.pk)
+            erasure = in_a_thread(pool, lambda: erasing.work(found.id))
+            wait_until(lambda: waiting() == 1)
+            append(begun.id, said)
+        done = erasure.result()
+    assert done is not None
+    assert done.status == "done", done.problem
+    assert everywhere() == {}
+
+
+def test_who_writes_into_the_projects_log_and_who_deletes_a_turn_do_not_hold_up_each_other(
+    transactional_db: None,
+) -> None:
+    begun = start_session(Project.objects.create(name="Meanwhile"), name="goes on", by="test")
+    append(begun.id, [ActionDraft(kind="message", output=SENTENCE)])
+    begun.refresh_from_db()
+    project_log.append(begun.project, [{"entry": project_log.HOLD}])
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            project_log.append(begun.project, [{"entry": project_log.HOLD}])
+            step = begun.actions.get(sequence=1)
+            deletion = in_a_thread(pool, lambda: erasing.delete_turn(step, reason="asked for", by="ada"))
+            wait_until(lambda: waiting() == 1)
+        assert deletion.result().status == "done"
+    assert everywhere() == {}
+
+
+def test_a_reason_that_says_what_is_recorded_meanwhile_and_goes_is_refused(transactional_db: None) -> None:
+    begun = start_session(Project.objects.create(name="Meanwhile"), name="goes on", by="test")
+    append(begun.id, [ActionDraft(kind="message", output="Nothing is said here.")])
+    begun.refresh_from_db()
+    found = erasing.work(erasing.prepare(begun, by="ada", fields=["output"]).id)
+    assert found is not None
+    erasing.confirm(found, reason=f"Asked for: {SENTENCE}", by="ada")
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Session.objects.select_for_update().get(pk=begun.pk)
+            erasure = in_a_thread(pool, lambda: erasing.work(found.id))
+            wait_until(lambda: waiting() == 1)
+            append(begun.id, [ActionDraft(kind="message", output=SENTENCE)])
+        done = erasure.result()
+    assert done is not None
+    assert (done.status, done.reason) == ("found", None)
+    assert "This reason holds what must not stay" in (done.problem or "")
+
+
+def test_recording_does_not_wait_until_all_steps_are_compared_with_the_reason_again(
+    transactional_db: None,
+) -> None:
+    begun = start_session(Project.objects.create(name="Meanwhile"), name="goes on", by="test")
+    append(begun.id, [ActionDraft(kind="message", output="Nothing is said here.")])
+    begun.refresh_from_db()
+    found = erasing.work(erasing.prepare(begun, by="ada", fields=["output"]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    asked = list[str]()
+
+    def erase() -> Erasure | None:
+        with CaptureQueriesContext(connection) as queries:
+            done = erasing.work(found.id)
+        asked.extend(each["sql"] for each in queries)
+        return done
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Session.objects.select_for_update().get(pk=begun.pk)
+            erasure = in_a_thread(pool, erase)
+            wait_until(lambda: waiting() == 1)
+            append(begun.id, [ActionDraft(kind="message", input="Go on.")])
+        done = erasure.result()
+    assert done is not None
+    assert done.status == "done", done.problem
+    holding = next(place for place, sql in enumerate(asked) if "tm_session" in sql and "FOR UPDATE" in sql)
+    whole = '"tm_action"."sequence" > 0'
+    assert any(whole in sql for sql in asked[:holding])
+    assert not [sql for sql in asked[holding:] if whole in sql and " IN (" not in sql]
+
+
+def test_a_comparison_that_is_sealed_while_one_of_its_sessions_loses_fields_is_sealed_as_what_is_left(
+    session: Session, tmp_path: Path
+) -> None:
+    other = recorded_session(session.project, key="other")
+    both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
+    for each in (session, other):
+        seals.seal_session(each.id)
+    found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    with begun_while_the_session_is_held(
+        session, lambda: erasing.work(found.id), lambda: seals.seal_comparison(both.id), no_key=False
+    ) as (done, seal):
+        assert done.status == "done", done.problem
+    check = commands.check(commands.ask_for_check(seal, by=None).id)
+    assert check is not None
+    assert check.problems == []
+    assert _problems(session.project, tmp_path) == []
+
+
+def test_a_comparison_is_checked_as_it_stood_while_one_of_its_sessions_loses_fields(session: Session) -> None:
+    other = recorded_session(session.project, key="other")
+    both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
+    asked = commands.ask_for_check(seals.seal_comparison(both.id), by=None)
+    found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    with begun_while_the_session_is_held(
+        session, lambda: erasing.work(found.id), lambda: commands.check(asked.id), no_key=False
+    ) as (done, check):
+        assert done.status == "done", done.problem
+        assert check.problems == []
+    again = seals.seal_comparison(both.id)
+    after = commands.check(commands.ask_for_check(again, by=None).id)
+    assert after is not None
+    assert (after.problems, again and again.generation) == ([], 2)
+
+
+def test_a_comparison_that_is_sealed_while_one_of_its_sessions_is_erased_is_sealed_as_what_is_left(
+    session: Session, tmp_path: Path
+) -> None:
+    other = recorded_session(session.project, key="other")
+    both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
+    for each in (session, other):
+        seals.seal_session(each.id)
+    with begun_while_the_session_is_held(
+        session,
+        lambda: erase_session(session, by="ada"),
+        lambda: seals.seal_comparison(both.id),
+        no_key=True,
+    ):
+        pass
+    check = commands.check(commands.ask_for_check(seals.seal_comparison(both.id), by=None).id)
+    assert check is not None
+    assert check.problems == []
+    assert _problems(session.project, tmp_path) == []
+
+
+def test_what_is_sealed_first_while_its_session_is_erased_is_not_missed(
+    session: Session, tmp_path: Path
+) -> None:
+    kept = recorded_session(session.project, key="kept")
+    seals.seal_session(kept.id)
+    with begun_while_the_session_is_held(
+        session,
+        lambda: erase_session(session, by="ada"),
+        lambda: seals.seal_session(session.id),
+        no_key=True,
+    ):
+        assert seal_of(session) is None
+    assert _problems(session.project, tmp_path) == []
+
+
+def test_an_access_log_that_is_committed_to_while_its_session_is_erased_is_not_missed(
+    session: Session, tmp_path: Path
+) -> None:
+    seals.seal_session(recorded_session(session.project, key="kept").id)
+    head = Head(chain="link 7", lines=1, sha256="0" * 64, session=session.id)
+    with begun_while_the_session_is_held(
+        session,
+        lambda: erase_session(session, by="ada"),
+        lambda: access.commit(session.project, [head]),
+        no_key=True,
+    ) as (_, committed):
+        assert committed == 0
+    assert (Seal.objects.count(), LogEntry.objects.count()) == (1, 2)
+    assert _problems(session.project, tmp_path) == []
+
+
+def test_a_bundle_is_of_one_moment_though_something_is_erased_while_it_is_written(
+    session: Session, tmp_path: Path
+) -> None:
+    found = erasing.work(erasing.prepare(session, by="ada", fields=["output", "retrieval"]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    done = list[str]()
+
+    def erase() -> None:
+        row = erasing.work(found.id)
+        done.append("" if row is None else row.status)
+
+    def discloses(_subject: Subject, record: Record, _texts: object) -> AbstractSet[str]:
+        if not done:
+            with ThreadPoolExecutor(1) as pool:
+                in_a_thread(pool, erase).result()
+        return record.fields.keys()
+
+    before, after = tmp_path / "before.zip", tmp_path / "after.zip"
+    for target in (before, after):
+        with target.open("wb") as opened:
+            exporting.write_session(opened, session, discloses=discloses)
+    assert done == ["done"]
+    reports = [tm_verify.verify(str(target)) for target in (before, after)]
+    assert [each.problems for each in reports] == [[], []]
+    assert [each.checked["erased_fields"] > 0 for each in reports] == [False, True]
+    assert [each.checked["withheld"] for each in reports] == [0, 0]
+
+
+def test_a_replay_and_a_comparison_are_checked_and_shown_while_nothing_can_be_written(
+    session: Session, tmp_path: Path
+) -> None:
+    comparison = compared(session.project, [session], "local:extractive-1", "local:extractive-3")
+    replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
+    for seal in (seals.seal_comparison(comparison.id), seals.seal_replay(replay.id)):
+        check = commands.check(commands.ask_for_check(seal, by=None).id)
+        assert check is not None
+        assert check.problems == []
+    for write in (
+        lambda target: exporting.write_comparison(target, comparison),
+        lambda target: exporting.write_replay(target, replay),
+    ):
+        with exporting.whole(write) as zipped:
+            (tmp_path / "evidence.zip").write_bytes(zipped.read())
+        assert tm_verify.verify(str(tmp_path / "evidence.zip")).problems == []
+
+
+def _problems(project: Project, folder: Path) -> list[dict[str, Any]]:
+    target = BytesIO()
+    exporting.write_log(target, project)
+    (folder / "log.zip").write_bytes(target.getvalue())
+    return list(tm_verify.verify(str(folder / "log.zip")).problems)

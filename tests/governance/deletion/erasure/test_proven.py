@@ -1,0 +1,195 @@
+"""Once fields were erased: their tombstones name them, checks and the verifier excuse nothing else, and the rest stays proven."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import tamper
+from tests.governance.deletion.erasure.canary import CANARY, checked, erased, sealed
+from tests.verifier.bundles import document, packed, statement, unpacked
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.models import ErasedField, LogEntry
+from timemachine.evidence.sealing.session_deletion import erase_session
+from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.sharing.queries import Shareable
+from timemachine.governance.sharing.scope import Scope
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_field_that_is_missing_without_a_tombstone_is_a_fault(session: Session) -> None:
+    sealed(session)
+    tamper("UPDATE tm_sealed_record SET salts = salts - 'output' WHERE index = 1", [])
+    assert [each["says"] for each in checked(session)[0].problems] == [
+        "The field output is not what was sealed."
+    ]
+
+
+def verified(session: Session, folder: Path) -> dict[str, Any]:
+    """What the stand-alone verifier says of the session's bundle."""
+    with (folder / "bundle.zip").open("wb") as file:
+        exporting.write_session(file, session)
+    return tm_verify.verify(str(folder / "bundle.zip")).as_json()
+
+
+def test_the_verifier_names_what_was_erased_and_proves_the_rest(session: Session, tmp_path: Path) -> None:
+    sealed(session)
+    erased(session, fields=["output"], steps=[2])
+    found = verified(session, tmp_path)
+    assert found["problems"] == []
+    assert (
+        found["checked"]["erased_fields"] == ErasedField.objects.filter(session=session, replay=None).count()
+    )
+    assert found["checked"]["withheld"] == 0
+    readme = unpacked((tmp_path / "bundle.zip").read_bytes())["README.txt"].decode()
+    assert (
+        f"Not told:         {found['checked']['erased_fields']} fields erased for good, 0 withheld" in readme
+    )
+    (shown,) = found["shown"]
+    assert (shown["erased"], shown["withheld"]) == (found["checked"]["erased_fields"], 0)
+    with (tmp_path / "log.zip").open("wb") as file:
+        exporting.write_log(file, session.project)
+    report = tm_verify.verify(str(tmp_path / "log.zip"))
+    assert report.problems == []
+    of_session = [each for each in report.erasures if each.of == "session"]
+    assert [each.entry for each in of_session] == [each["entry"] for each in found["erasures"]]
+    said = "\n".join(tm_verify.told(report))
+    assert f"session {session.id}: record " in said
+    assert "record 2 (" in said
+    assert f"at {shown['last_erased']}, by ada@example.org, because: asked for by the person" in said
+    page = unpacked((tmp_path / "log.zip").read_bytes())["report.html"].decode()
+    assert f"session {session.id}, record " in page
+    assert "record 2: " in page
+    assert "asked for by the person" in page
+
+
+def test_only_the_first_erasures_are_told_and_all_are_in_the_document() -> None:
+    report = tm_verify.Report()
+    many = [(index, ["input"]) for index in range(12)]
+    one = tm_verify.Tombstone(1, "session", "S", 1, many, None, None, None, None)
+    report.erasures += [one] * 25
+    said = [line for line in tm_verify.told(report) if "ERASED" in line or "more erasures" in line]
+    assert len(said) == 21
+    assert "and 2 more records, at an unknown time" in said[0]
+    assert said[-1] == "and 5 more erasures; --json has all"
+    assert len(report.as_json()["erasures"]) == 25
+
+
+@pytest.mark.parametrize("evidence_only", [False, True])
+def test_a_link_says_how_many_fields_were_erased_and_when_and_not_by_whom_or_why(
+    session: Session, tmp_path: Path, evidence_only: bool
+) -> None:
+    sealed(session)
+    erased(session, fields=["output"], steps=[2])
+    gone = verified(session, tmp_path)["shown"][0]
+    link, _ = create_link(
+        session.project, session, Terms(evidence_only=evidence_only), by="owner@example.org"
+    )
+    with (tmp_path / "link.zip").open("wb") as file:
+        Scope(link=link).write_evidence(file)
+    found = tm_verify.verify(str(tmp_path / "link.zip"))
+    assert found.problems == []
+    (shown,) = found.shown
+    assert (shown.erased, shown.last_erased) == (gone["erased"], gone["last_erased"])
+    assert shown.withheld == found.checked["withheld"] > 0
+    said = "\n".join(tm_verify.told(found))
+    assert f"{shown.erased} fields erased for good, the last at {shown.last_erased}" in said
+    assert "NOT CHECKED: That" in said
+    files = unpacked((tmp_path / "link.zip").read_bytes())
+    assert f"{shown.erased} fields erased for good, the last at " in files["report.html"].decode()
+    readme = files["README.txt"].decode()
+    left = f"{shown.withheld - 1} withheld of what the link shows;"
+    assert f"{shown.erased} fields erased for good, {left}" in readme
+    assert "1 field that no link tells: who made it" in readme
+    for canary in (b"ada@example.org", b"asked for by the person"):
+        assert canary not in b"".join(files.values())
+    with_tombstones = files | {
+        name: data
+        for name, data in unpacked((tmp_path / "bundle.zip").read_bytes()).items()
+        if name in {"session/erased.json", "keys.json"}
+    }
+    proven = tm_verify.verify(str(packed(with_tombstones, tmp_path / "proven.zip")))
+    assert proven.checked["erased_fields"] == shown.erased
+    assert not any(each.startswith("That") for each in proven.not_checked)
+    statement(lambda told: told["predicate"]["trees"][0]["erased"].update(fields=10_000))(files)
+    wrong = tm_verify.verify(str(packed(files, tmp_path / "wrong.zip")))
+    assert ("statement", "session erased") in [(each["code"], each["where"]) for each in wrong.problems]
+
+
+def test_where_fields_may_be_withheld_those_with_a_tombstone_are_told_apart(
+    session: Session, tmp_path: Path
+) -> None:
+    sealed(session)
+    erased(session, fields=["output"], steps=[2])
+    told = verified(session, tmp_path)["checked"]
+    files = unpacked((tmp_path / "bundle.zip").read_bytes())
+    statement(lambda said: said["predicate"]["trees"][0].update(withholds=True))(files)
+    document("session/disclosed.jsonl", lambda line: line["fields"].popitem(), 1)(files)
+    found = tm_verify.verify(str(packed(files, tmp_path / "withheld.zip")))
+    assert (found.checked["erased_fields"], found.checked["withheld"]) == (told["erased_fields"], 1)
+    assert "missing" not in {each["code"] for each in found.problems}
+
+
+def test_the_verifier_misses_a_field_that_has_no_tombstone(session: Session, tmp_path: Path) -> None:
+    sealed(session)
+    tamper("UPDATE tm_sealed_record SET salts = salts - 'output' WHERE index = 1", [])
+    assert [each["where"] for each in verified(session, tmp_path)["problems"]] == ["session record 1 output"]
+
+
+def test_a_tombstone_of_something_else_is_a_fault(session: Session, tmp_path: Path) -> None:
+    sealed(session)
+    erased(session, fields=["output"], steps=[2])
+    tamper("UPDATE tm_erased_field SET log_index = 0", [])
+    found = verified(session, tmp_path)["problems"]
+    assert {each["code"] for each in found} == {"tombstone", "missing"}
+    assert checked(session)[0].problems
+
+
+def test_the_log_says_who_erased_what_when_and_why(session: Session) -> None:
+    sealed(session)
+    erased(session, fields=["output"], steps=[2])
+    entries = [bytes(each.entry).decode() for each in LogEntry.objects.filter(project=session.project)]
+    told = [each for each in entries if '"erased_fields"' in each and '"of":"session"' in each]
+    assert len(told) == 1
+    assert '"by":"ada@example.org"' in told[0]
+    assert '"reason":"asked for by the person"' in told[0]
+    assert '[2,["' in told[0]
+    assert not any(CANARY in each for each in entries)
+
+
+def test_the_head_of_a_link_and_its_bundle_say_one_number_of_erased_fields(
+    session: Session, tmp_path: Path
+) -> None:
+    replay, comparison = Replay.objects.filter(run=None).get(), Comparison.objects.get()
+    sealed(session)
+    erased(session, fields=["output"], steps=[2])
+    sealed(session)
+    targets: list[Shareable] = [session, replay, comparison]
+    for number, target in enumerate(targets):
+        link, _ = create_link(session.project, target, Terms(), by="owner@example.org")
+        path = tmp_path / f"{number}.zip"
+        with path.open("wb") as file:
+            Scope(link=link).write_evidence(file)
+        shown = tm_verify.verify(str(path)).shown
+        assert Scope(link=link).erased().fields == sum(each.erased for each in shown) > 0
+
+
+def test_the_log_says_of_a_comparison_that_it_was_sealed_anew_and_not_that_it_was_erased(
+    session: Session,
+) -> None:
+    sealed(session)
+    erased(session, fields=["output"], steps=[2])
+    lines = [json.loads(bytes(each.entry)) for each in LogEntry.objects.filter(project=session.project)]
+    told = [each for each in lines if each["entry"] == "erased" and each["of"] == "comparison"]
+    assert [(each["generation"], each["sealed_anew"]) for each in told] == [(1, 2)]
+    erase_session(session, by="ada@example.org")
+    last = [json.loads(bytes(each.entry)) for each in LogEntry.objects.filter(project=session.project)]
+    gone = [each for each in last if each["entry"] == "erased" and "sealed_anew" not in each]
+    assert {"session", "comparison"} <= {each["of"] for each in gone}

@@ -1,0 +1,36 @@
+"""What a reason may not say: the texts that are erased for it."""
+
+import pytest
+
+from timemachine.governance.deletion.erasure.pure.quoting import quotes
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Jane Doe asked for it", "Jane Doe"),
+        ("JANE—DOE asked for it", "jane doe"),
+        ("she wrote: 12 Elm Street", "She lives at the lake. 12 Elm Street."),
+        ("the customer 张三 asked", "张三"),
+        ("it named the patient's ward", "Patient"),
+        ("half a \ud800 character said", "a \ud800 character"),
+    ],
+)
+def test_a_text_that_is_erased_stands_in_a_reason(said: str, text: str) -> None:
+    assert quotes(said, ["another text", text])
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("the customer asked for it", "Jane Doe"),
+        ("Jane asked for it", "Jane Doe"),
+        ("a janedoe asked", "Jane Doe"),
+        ("it is to go", "to"),
+        ("it is to go", "– –"),
+        ("", "Jane Doe"),
+        ("gone", ""),
+    ],
+)
+def test_other_words_do_not(said: str, text: str) -> None:
+    assert not quotes(said, [text])

@@ -1,0 +1,261 @@
+"""Deleting a turn: all that it says is gone from everywhere, its place stays, and what is sealed stays verifiable."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.builders import recorded_session, replayed
+from tests.governance.deletion.erasure.canary import (
+    CANARY,
+    SENTENCE,
+    checked,
+    everywhere,
+    full_action,
+    sealed,
+)
+from tests.recording.importing.test_exports_of_what_is_left import whole_actions
+from tests.web.visitors import opened
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.queries import value
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.models import LogEntry
+from timemachine.governance.deletion.erasure import commands as erasing
+from timemachine.governance.sharing.commands import create_link
+from timemachine.memory.recall.queries import recall
+from timemachine.memory.recall.questions import Wanted
+from timemachine.memory.search.indexing import work_off
+from timemachine.memory.search.queries import sessions_saying
+from timemachine.memory.transcripts.options import asked_for
+from timemachine.memory.transcripts.rendering import as_json, as_messages, as_text
+from timemachine.memory.transcripts.transcript import transcript_of
+from timemachine.recording.annotations.significance.commands import change
+from timemachine.recording.annotations.significance.models import Declined
+from timemachine.recording.annotations.significance.queries import in_force
+from timemachine.recording.importing.exporting import EXPORTS, export_session
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.deletions import deletions_of, erased_turns
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db
+REASON = "the person asked for it"
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    begun = start_session(project, name="n", by="test", key="s1")
+    plain = [
+        ActionDraft(kind="message", id=f"m{n}", role="user", output=f"plain words {n}") for n in range(2)
+    ]
+    append(begun.id, [plain[0], full_action(0), plain[1]])
+    ended = end_session(begun.id)
+    work_off(project.id)
+    return ended
+
+
+@pytest.mark.parametrize("is_sealed", [True, False])
+def test_nothing_that_it_said_is_in_any_table(session: Session, is_sealed: bool) -> None:
+    if is_sealed:
+        sealed(session)
+    done = erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+    assert (done.status, done.turn, done.result and done.result["steps"]) == ("done", True, 1)
+    left = everywhere()
+    assert set(left) <= {
+        "tm_action",
+        "tm_sealed_record",
+        "tm_usage",
+        "tm_latency",
+        "tm_first_use",
+        "tm_searched_action",
+    }
+    assert everywhere(SENTENCE) == {}
+
+
+def test_its_place_stays_and_the_project_knows_who_when_and_why(session: Session) -> None:
+    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+    assert list(session.actions.order_by("sequence").values_list("sequence", flat=True)) == [1, 2, 3]
+    told = erased_turns(session, [1, 2, 3])
+    assert [(each.sequence, each.erased_by, each.reason) for each in told.values()] == [(2, "ada", REASON)]
+    label = session.actions.get(sequence=2).label
+    assert re.fullmatch(r"\[deleted: turn\] 20\d\d-\d\d-\d\d \d\d:\d\d UTC", label)
+    with pytest.raises(Conflict, match="was deleted before"):
+        erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+
+
+def test_other_turns_keep_what_they_have_as_well_as_it(project: Project) -> None:
+    begun = start_session(project, name="n", by="test", key="shared")
+    tags, tool = ("customer:northwind-traders",), "search_knowledge_base"
+    conversation = [{"role": "user", "content": "Where is the parcel of Mrs Lindqvist?"}]
+    append(
+        begun.id,
+        [
+            ActionDraft(kind="message", role="user", output="Yes.", tags=tags),
+            ActionDraft(kind="message", role="user", output="Yes.", tags=tags),
+            ActionDraft(kind="tool_call", tool=tool, input={"query": "parcel Lindqvist"}, tags=tags),
+            ActionDraft(kind="tool_call", tool=tool, input={"query": "the opening hours"}, tags=tags),
+            ActionDraft(
+                kind="llm_call", model="acme:m", input=conversation, output="It is at the post office."
+            ),
+            ActionDraft(kind="llm_call", model="acme:m", input=conversation, output="It will come tomorrow."),
+        ],
+    )
+    session = end_session(begun.id)
+    for sequence in (1, 3, 5):
+        done = erasing.delete_turn(session.actions.get(sequence=sequence), reason=REASON, by="ada")
+        assert done.result is not None
+        assert done.result["steps"] == 1, sequence
+    left = {row.sequence: row for row in session.actions.select_related("input", "output")}
+    assert (left[2].tags, value(left[2].output)) == (list(tags), "Yes.")
+    assert (left[4].tool, value(left[4].input), left[4].tags) == (
+        tool,
+        {"query": "the opening hours"},
+        list(tags),
+    )
+    assert (value(left[6].input), value(left[6].output)) == (conversation, "It will come tomorrow.")
+    assert (left[3].tool, left[1].tags) != (tool, list(tags))
+
+
+def test_what_it_said_goes_from_the_conversations_that_other_turns_were_given(project: Project) -> None:
+    begun = start_session(project, name="n", by="test", key="told")
+    said = "My card has the number of the spring."
+    append(
+        begun.id,
+        [
+            ActionDraft(kind="message", role="user", output=said),
+            ActionDraft(
+                kind="llm_call", model="acme:m", input=[{"role": "user", "content": said}], output="Noted."
+            ),
+        ],
+    )
+    session = end_session(begun.id)
+    done = erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    assert (done.result or {})["steps"] == 2
+    assert everywhere(said) == {}
+
+
+def test_the_same_turn_sent_again_is_known_and_not_recorded_again(session: Session) -> None:
+    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    again = ActionDraft(kind="message", id="m0", role="user", output="plain words 0")
+    assert append(session.id, [again]) == [1]
+    assert session.actions.count() == 3
+    assert everywhere("plain words 0") == {}
+
+
+def test_transcript_and_search_agree(project: Project, session: Session) -> None:
+    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    work_off(project.id)
+    text = "".join(as_text(transcript_of(session, asked_for())))
+    assert "plain words 0" not in text
+    assert "plain words 1" in text
+    assert "3 of 3 turns" in text
+    assert re.search(r"\[1\] user: \[deleted 20\d\d-\d\d-\d\d \d\d:\d\d UTC\]", text)
+    assert "ada" not in text
+    assert list(sessions_saying(project, '"plain words 0"')) == []
+    assert list(sessions_saying(project, '"plain words 1"')) == [session.id]
+
+
+def test_every_form_of_the_transcript_and_every_export_says_when_a_turn_was_deleted_and_no_prompt_who_did(
+    session: Session,
+) -> None:
+    for sequence in (1, 2):
+        erasing.delete_turn(session.actions.get(sequence=sequence), reason=REASON, by="ada")
+    at = {sequence: written(each.at) for sequence, each in deletions_of(session, [1, 2]).items()}
+    told = transcript_of(session, asked_for())
+    document = json.loads("".join(as_json(told)))
+    assert [each.get("deleted") for each in document["items"]] == [
+        {"at": at[1], "by": "ada", "reason": REASON},
+        {"at": at[2], "by": "ada", "reason": REASON},
+        None,
+    ]
+    messages = json.loads("".join(as_messages(told)))["messages"]
+    assert [each["role"] for each in messages] == ["user", "user", "user"]
+    assert ["[deleted 20" in each["content"] for each in messages] == [True, True, False]
+    assert "ada" not in str(messages)
+    for name in EXPORTS:
+        file = b"".join(export_session(session, name).parts)
+        actions = whole_actions(file, name)
+        assert [each.get("deleted", {}).get("at") for each in actions] == [at[1], at[2], None], name
+
+
+def test_what_was_said_of_how_much_it_matters_goes_with_it(project: Project, session: Session) -> None:
+    change(session, 1, significance="breakthrough", by="ada")
+    step = session.actions.get(sequence=1)
+    Declined.objects.create(action=step, session=session, rule="decision", by="ada")
+    erasing.delete_turn(step, reason=REASON, by="ada")
+    assert in_force(session, [1]) == {}
+    assert not Declined.objects.exists()
+
+
+def test_a_turn_that_was_deleted_is_not_told_for_what_it_was_recorded_to_matter(project: Project) -> None:
+    begun = start_session(project, name="n", by="test", key="weighed")
+    said = [
+        ActionDraft(kind="message", role="agent", output=f"words {n}", significance=given)
+        for n, given in enumerate(("breakthrough", "decision"))
+    ]
+    append(begun.id, said)
+    session = end_session(begun.id)
+    asked = [asked_for(significance="breakthrough,decision"), asked_for(budget=1_000)]
+    wanted = Wanted(queries=("yesterday or today",))
+    assert [transcript_of(session, each).sequences for each in asked] == [[1, 2], [1, 2]]
+    assert recalled(project, wanted) == [1, 2]
+    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    assert [transcript_of(session, each).sequences for each in asked] == [[2], [2]]
+    assert recalled(project, wanted) == [2]
+
+
+def recalled(project: Project, wanted: Wanted) -> list[int]:
+    return [each.hit.action.sequence for each in recall(project, wanted).answers[0].results]
+
+
+def test_whoever_a_link_was_given_to_sees_that_and_when_and_not_who_or_why(session: Session) -> None:
+    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada@example.org")
+    _, token = create_link(session.project, session, by="eve@example.org")
+    visitor, page = opened(f"/share/{token}")
+    for asked in ({}, {"step": "2"}):
+        shown = visitor.get(page, asked).content.decode()
+        assert "deleted: turn" in shown
+        assert "ada@" not in shown
+        assert REASON not in shown
+
+
+def test_the_verifier_verifies_the_bundle_and_names_the_turn(session: Session, tmp_path: Path) -> None:
+    sealed(session)
+    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+    assert [each.problems for each in checked(session)] == [[]]
+    written = io.BytesIO()
+    exporting.write_session(written, session)
+    bundle = tmp_path / "evidence.zip"
+    bundle.write_bytes(written.getvalue())
+    ran = subprocess.run(
+        [sys.executable, str(tm_verify.__file__), str(bundle)], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "turn 2 deleted whole (" in ran.stdout
+    assert f"by ada, because: {REASON}" in ran.stdout
+
+
+def test_an_ask_that_was_deleted_is_not_asked_again(project: Project) -> None:
+    session = recorded_session(project)
+    asked = session.actions.filter(kind="ask").order_by("sequence").first()
+    assert asked is not None
+    erasing.delete_turn(asked, reason=REASON, by="ada")
+    done = replayed(session, ReplayOptions(audit=True, reason="a look", use_model="local:extractive-1"))
+    step = done.steps.filter(sequence=asked.sequence).first()
+    assert step is None or step.status == "skipped"
+
+
+def test_a_turn_is_deleted_for_a_reason_only(session: Session) -> None:
+    for reason in ("", "  ", "write to zoe@example.org", SENTENCE):
+        with pytest.raises(InvalidInput):
+            erasing.delete_turn(session.actions.get(sequence=2), reason=reason, by="ada")
+    assert CANARY in str(session.actions.get(sequence=2).name)
+    assert not LogEntry.objects.exists()

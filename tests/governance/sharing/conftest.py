@@ -1,0 +1,27 @@
+"""Something to share, and a link to it."""
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from tests.governance.sharing.recorded import recorded, replayed
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.models import Replay
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    """A session of six steps."""
+    return recorded(project)
+
+
+@pytest.fixture
+def replay(session: Session) -> Replay:
+    """A replay of its one ask."""
+    return replayed(session)
+
+
+@pytest.fixture(autouse=True)
+def fast_hash(settings: Settings) -> None:
+    """One round instead of a million: what is tested is not the hash."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -1,0 +1,101 @@
+"""How often the evidence of a link is written for visitors, and that asking about it writes none."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from tests.builders import recorded_session
+from tests.threads import in_a_thread
+from tests.verifier.bundles import unpacked
+from tests.web.visitors import opened, shared
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import TooManyRequests
+from timemachine.evidence.bundles import exporting
+from timemachine.governance.sharing import commands, log
+from timemachine.governance.sharing.commands import create_link, downloading
+from timemachine.recording.sessions.models import Session
+
+CHECK_HERE = Path(__file__).parents[3] / "static" / "js" / "check-here.js"
+
+
+def taken(visitor: Client, there: str) -> int:
+    """What a visitor's browser gets who asks for the evidence."""
+    answer = visitor.get(f"{there}evidence.zip")
+    assert answer.getvalue()
+    return answer.status_code
+
+
+def test_it_is_downloaded_and_checked_six_times_a_minute_and_then_later(
+    project: Project, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link, path = shared(project, session)
+    visitor, there = opened(path)
+    assert [taken(visitor, there) for _ in range(6)] == [200] * 6
+    refused = visitor.get(f"{there}evidence.zip")
+    assert refused.status_code == 429
+    assert 0 < int(refused["Retry-After"]) <= 60
+    assert "Too many downloads" in refused.text
+    assert "Back to the shared page" in refused.text
+    assert "6 times within a minute" in refused.text
+    assert visitor.get(there).status_code == 200
+    assert [each.result for each in log.lines_of(link)].count("downloaded") == 6
+    other, elsewhere = opened(shared(project, recorded_session(project, key="other"))[1])
+    assert taken(other, elsewhere) == 200
+    monkeypatch.setattr(downloading, "now", lambda: now() + timedelta(minutes=1))
+    assert taken(visitor, there) == 200
+
+
+def test_to_ask_what_it_is_writes_nothing_and_counts_as_no_download(
+    project: Project, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link, path = shared(project, session)
+    visitor, there = opened(path)
+    monkeypatch.setattr(exporting, "whole", lambda _write: pytest.fail("it was written"))
+    for _ in range(9):
+        asked = visitor.head(f"{there}evidence.zip")
+        assert (asked.status_code, asked["Content-Type"]) == (200, "application/zip")
+        assert asked["Content-Disposition"] == f'attachment; filename="evidence-{link.public_id}.zip"'
+        assert "Content-Length" not in asked
+    assert [each.result for each in log.lines_of(link)] == ["created", "opened"]
+
+
+def test_it_is_written_for_one_at_a_time(transactional_db: None) -> None:
+    project = Project.objects.create(name="Many")
+    session = recorded_session(project)
+    link, _ = create_link(project, session, by="Test")
+    other, _ = create_link(project, session, by="Test")
+
+    def beside() -> int:
+        with pytest.raises(TooManyRequests, match="for somebody") as refused, commands.download(link):
+            pass
+        with commands.download(other):
+            return int(refused.value.facts["retry_after_seconds"])
+
+    with ThreadPoolExecutor(1) as pool, commands.download(link):
+        assert in_a_thread(pool, beside).result() == 5
+    with pytest.raises(ValueError, match="gone wrong"), commands.download(link):
+        raise ValueError("gone wrong")
+
+    def once_more() -> None:
+        with commands.download(link):
+            pass
+
+    with ThreadPoolExecutor(1) as pool:
+        in_a_thread(pool, once_more).result()
+    assert [each.result for each in log.lines_of(link)] == ["created", "downloaded", "downloaded"]
+
+
+def test_what_it_holds_is_what_it_was(project: Project, session: Session) -> None:
+    visitor, there = opened(shared(project, session)[1])
+    assert "statement.json" in unpacked(visitor.get(f"{there}evidence.zip").getvalue())
+
+
+def test_check_here_says_that_it_has_to_wait_and_calls_nothing_wrong() -> None:
+    program = CHECK_HERE.read_text()
+    waits = program.index("answer.status === 429")
+    assert waits < program.index("not verified", waits)
+    assert "Retry-After" in program[waits : waits + 300]

@@ -1,0 +1,215 @@
+"""A link to a comparison: exactly that comparison, with the answers that there were when the link was made, and what they rest on."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.builders import QUESTIONS, compared, recorded_session
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.queries import text
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import text_sha256
+from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
+from timemachine.governance.sharing import scope_comparison
+from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.pure.terms import ORDINARY, Terms
+from timemachine.governance.sharing.scope import Scope
+from timemachine.governance.sharing.scope_comparison import LATER
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.replay.comparison.commands import Plan, create
+from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.runs.models import ReplayStep
+
+ONE, THREE = "local:extractive-1", "local:extractive-3"
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project)
+
+
+@pytest.fixture
+def comparison(project: Project, session: Session) -> Comparison:
+    return compared(project, [session], ONE, THREE)
+
+
+def scope_of(comparison: Comparison, terms: Terms = ORDINARY) -> Scope:
+    link, _ = create_link(comparison.project, comparison, terms, by="Test")
+    return Scope(link=link)
+
+
+def steps_of(comparison: Comparison) -> list[ReplayStep]:
+    return list(ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").order_by("id"))
+
+
+def answered_later(step: ReplayStep) -> None:
+    """As when a failed answer was asked again."""
+    ReplayStep.objects.filter(pk=step.pk).update(finished_at=now() + timedelta(seconds=1))
+
+
+def test_the_scope_shows_every_ask_with_its_answers_and_what_they_come_to(comparison: Comparison) -> None:
+    shared = scope_of(comparison).comparison()
+    results = shared.results()
+    assert results.findings is not None
+    assert (len(results.findings.asks), shared.ask_count(), results.later) == (3, 3, 0)
+    assert len(results.findings.columns) == 3
+    assert [ask.question for ask in shared.said(results.findings.asks).asks] == list(QUESTIONS)
+
+
+def test_a_cell_comes_with_its_answer_its_passages_and_the_recorded_ask(
+    comparison: Comparison, session: Session
+) -> None:
+    scope = scope_of(comparison)
+    for step in steps_of(comparison):
+        cell = scope.comparison().cell(step.id)
+        assert cell.output is not None
+        assert text(scope.payload(cell.output.sha256)) == text(cell.output)
+        passages = [each for found in scope.comparison().contexts(cell) for each in found.passages]
+        assert passages
+        for passage in passages:
+            assert passage.hit.sha256 is not None
+            assert scope.payload(passage.hit.sha256)
+
+
+def test_nothing_but_the_cells_of_that_comparison_is_there(
+    project: Project, other_project: Project, comparison: Comparison, session: Session
+) -> None:
+    scope = scope_of(comparison)
+    other = compared(project, [session], ONE, "local:extractive-5")
+    theirs = compared(other_project, [recorded_session(other_project)], ONE, THREE)
+    elsewhere = [step.id for each in (other, theirs) for step in steps_of(each)]
+    for step in (*elsewhere, 0, -1, 2**63, 2**70):
+        with pytest.raises(NotFound):
+            scope.comparison().cell(step)
+
+
+def test_no_step_of_the_session_that_was_not_asked_again_is_there(
+    comparison: Comparison, session: Session
+) -> None:
+    scope = scope_of(comparison)
+    standing_find = Action.objects.get(session=session, sequence=1)
+    assert standing_find.input is not None
+    for read in (
+        lambda: scope.step(2),
+        lambda: scope.rows(1),
+        lambda: scope.document(2),
+        scope.session,
+        scope.replay,
+        scope.replay_steps,
+        lambda: scope.payload(text_sha256("never recorded")),
+    ):
+        with pytest.raises(NotFound):
+            read()
+    assert [each.name for each in scope.sessions()] == [session.name]
+
+
+def test_an_answer_that_came_after_the_link_is_in_no_cell_and_no_figure(comparison: Comparison) -> None:
+    scope = scope_of(comparison)
+    late = steps_of(comparison)[0]
+    answered_later(late)
+    results = scope.comparison().results()
+    assert results.findings is not None
+    assert (results.later, results.paired) == (1, True)
+    cells = [cell for ask in results.findings.asks for cell in ask.runs.values()]
+    assert [cell.missing for cell in cells if cell.step is None] == [LATER]
+    with pytest.raises(NotFound):
+        scope.comparison().cell(late.id)
+    assert results.findings.pairs
+
+
+def test_where_many_answers_are_left_the_columns_are_counted_and_no_two_set_against_each_other(
+    comparison: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scope = scope_of(comparison)
+    answered_later(steps_of(comparison)[0])
+    monkeypatch.setattr(scope_comparison, "FEW", 2)
+    results = scope.comparison().results()
+    assert results.findings is not None
+    assert (len(results.findings.columns), results.findings.pairs, results.paired) == (3, [], False)
+
+
+def test_marks_and_opinions_are_those_that_stood_when_the_link_was_made(comparison: Comparison) -> None:
+    step = steps_of(comparison)[0]
+    before = {"comparison": comparison, "step": step}
+    CellMark.objects.create(**before, verdict="worse", marked_by="anna", created_at=now())
+    CellOpinion.objects.create(
+        **before, model="m", state="done", relation="different", finished_at=now(), requested_by="anna"
+    )
+    scope = scope_of(comparison)
+    later = now() + timedelta(seconds=1)
+    CellMark.objects.create(**before, verdict="better", marked_by="zoë", created_at=later)
+    CellOpinion.objects.create(
+        **before, model="late", state="done", relation="different", finished_at=later, requested_by="anna"
+    )
+    CellOpinion.objects.create(**before, model="waits", requested_by="anna")
+    marks, opinions = scope.comparison().said_of_cell(step)
+    assert [each.verdict for each in marks] == ["worse"]
+    assert [each.model for each in opinions] == ["m"]
+    results = scope.comparison().results()
+    assert results.findings is not None
+    said = scope.comparison().said(results.findings.asks)
+    assert [each.verdict for each in said.marks[step.id]] == ["worse"]
+    assert [each.model for each in said.opinions[step.id]] == ["m"]
+
+
+def test_figures_that_a_worker_has_still_to_compute_are_not_there_yet(
+    comparison: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("timemachine.replay.comparison.results.FEW", 0)
+    results = scope_of(comparison).comparison().results()
+    assert (results.findings, results.state, results.due) == (None, "under_way", True)
+
+
+def test_a_comparison_that_still_runs_is_not_shared(project: Project, session: Session) -> None:
+    arms = [Arm(model=ONE), Arm(model=THREE)]
+    running = create(project, Plan(sessions=[session], arms=arms, reason="Welches?"), by="Test")
+    with pytest.raises(Conflict, match="still runs"):
+        create_link(project, running, by="Test")
+    with pytest.raises(InvalidInput, match="whole"):
+        create_link(project, running, Terms(through_sequence=2), by="Test")
+
+
+def test_a_comparison_of_another_project_is_not_shared(
+    other_project: Project, comparison: Comparison
+) -> None:
+    with pytest.raises(NotFound):
+        create_link(other_project, comparison, by="Test")
+
+
+def test_a_link_goes_with_the_last_session_of_its_comparison(
+    comparison: Comparison, session: Session
+) -> None:
+    scope_of(comparison)
+    erase_session(session)
+    assert not ShareLink.objects.exists()
+
+
+def test_of_two_sessions_one_does_not_lend_the_other_its_steps(project: Project) -> None:
+    """Both have an ask at the same sequence, and only one a find inside it."""
+    first, second = (recorded_session(project, key=key) for key in ("eins", "zwei"))
+    made = compared(project, [first, second], ONE, THREE)
+    scope = scope_of(made)
+    assert [each.id for each in scope.sessions()] == [first.id, second.id]
+    for step in steps_of(made):
+        cell = scope.comparison().cell(step.id)
+        assert {found.action.session_id for found in scope.comparison().contexts(cell)} == {
+            cell.replay.session_id
+        }
+
+
+def test_evidence_alone_shows_what_it_is_and_no_cell(comparison: Comparison) -> None:
+    scope = scope_of(comparison, Terms(evidence_only=True))
+    step = steps_of(comparison)[0]
+    assert step.output is not None
+    answer = step.output.sha256
+    assert scope.comparison().ask_count() == 3
+    for read in (
+        scope.comparison().results,
+        lambda: scope.comparison().cell(step.id),
+        lambda: scope.payload(answer),
+    ):
+        with pytest.raises(NotFound):
+            read()

@@ -1,0 +1,43 @@
+"""How many pages one visitor may look at in a minute."""
+
+from datetime import timedelta
+
+import pytest
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import NotFound, TooManyRequests
+from timemachine.governance.sharing.commands import create_link, open_link, view
+from timemachine.governance.sharing.models import ShareGrant
+from timemachine.recording.sessions.models import Session
+
+
+def test_sixty_pages_a_minute_are_shown_to_each_visitor_and_no_more(
+    project: Project, session: Session
+) -> None:
+    link, token = create_link(project, session, by="Test")
+    first, second = open_link(token), open_link(token)
+    for _ in range(60):
+        view(link.public_id, first.secret)
+    with pytest.raises(TooManyRequests) as refused:
+        view(link.public_id, first.secret)
+    assert 0 < refused.value.facts["retry_after_seconds"] <= 60
+    assert view(link.public_id, second.secret).link == link
+    ShareGrant.objects.update(views_since=now() - timedelta(minutes=1))
+    assert view(link.public_id, first.secret).link == link
+
+
+def test_a_part_of_a_page_counts_for_a_tenth(project: Project, session: Session) -> None:
+    link, token = create_link(project, session, by="Test")
+    secret = open_link(token).secret
+    for _ in range(9):
+        view(link.public_id, secret, part=True)
+    assert ShareGrant.objects.get().views == 9
+
+
+def test_without_a_grant_nothing_is_counted(project: Project, session: Session) -> None:
+    link, token = create_link(project, session, by="Test")
+    open_link(token)
+    with pytest.raises(NotFound):
+        view(link.public_id, "x")
+    assert ShareGrant.objects.get().views == 0

@@ -1,0 +1,50 @@
+"""What the access log keeps of a visitor."""
+
+import pytest
+
+from timemachine.governance.sharing.pure.visitor import browser_family, network_of, visitor
+
+MOZILLA = "Mozilla/5.0 (X11; Linux x86_64)"
+CHROME = f"{MOZILLA} AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36"
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("203.0.113.77", "203.0.113.0/24"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"),
+        ("::ffff:203.0.113.77", "203.0.113.0/24"),
+        ("fe80::1%eth0", "fe80::/48"),
+        ("unix", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_an_address_is_kept_as_its_network(address: str | None, network: str | None) -> None:
+    assert network_of(address) == network
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "family"),
+    [
+        (f"{MOZILLA} Gecko/20100101 Firefox/145.0", "Firefox"),
+        (CHROME, "Chrome"),
+        (f"{CHROME} Edg/156.0.0.0", "Edge"),
+        (f"{CHROME} OPR/120.0.0.0", "Opera"),
+        (
+            "Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Safari/605.1.15",
+            "Safari",
+        ),
+        ("Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/156.0 Safari/604.1", "Chrome"),
+        ("curl/8.9", "other"),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_browser_is_kept_as_its_family(user_agent: str | None, family: str | None) -> None:
+    assert browser_family(user_agent) == family
+
+
+def test_nothing_else_of_a_visitor_is_kept() -> None:
+    seen = visitor("203.0.113.77", f"{CHROME} <script>alert(1)</script>")
+    assert (seen.network, seen.browser) == ("203.0.113.0/24", "Chrome")

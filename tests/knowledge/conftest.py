@@ -1,0 +1,37 @@
+"""Collections whose models are slow, or quick."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.knowledge.slow_models import OTHER, SLOW, passages
+from timemachine.core.accounts.models import Project
+from timemachine.knowledge.commands import make_collection, put
+from timemachine.knowledge.embedding import table
+from timemachine.knowledge.embedding.table import MINILM, WORDLLAMA, EmbeddingModel
+from timemachine.knowledge.models import Collection
+
+type Models = Callable[..., None]
+
+
+@pytest.fixture
+def models(monkeypatch: pytest.MonkeyPatch) -> Models:
+    """Two slow models beside the real ones, whose way of embedding a test may change."""
+
+    def know(*known: EmbeddingModel) -> None:
+        monkeypatch.setattr(table, "_LOCAL", (WORDLLAMA, MINILM, *known))
+
+    know(SLOW, OTHER)
+    return know
+
+
+@pytest.fixture
+def slow(project: Project, models: Models) -> Collection:
+    return make_collection(project, "slow", by="test", embedding_model="slow")
+
+
+@pytest.fixture
+def quick(project: Project, models: Models) -> Collection:
+    made = make_collection(project, "quick", by="test")
+    put(made, passages(10), by="test")
+    return made

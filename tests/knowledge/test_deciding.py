@@ -1,0 +1,84 @@
+"""Fusing two rankings and cutting one: the rules, by cases and by laws."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.knowledge.pure.cutoff import WEAKEST, Thresholds, cut_adaptively, cut_at, strengths
+from timemachine.knowledge.pure.fusion import fuse
+
+scores = st.dictionaries(st.integers(0, 50), st.floats(-10, 100, allow_nan=False), max_size=20)
+
+
+@pytest.mark.parametrize(
+    ("found", "top_k", "keep", "cut_by"), [(5, 3, 3, "top_k"), (3, 3, 3, "all"), (0, 3, 0, "all")]
+)
+def test_a_list_is_cut_at_top_k_or_not_at_all(found: int, top_k: int, keep: int, cut_by: str) -> None:
+    cut = cut_at(found, top_k)
+    assert (cut.keep, cut.cut_by) == (keep, cut_by)
+
+
+@pytest.mark.parametrize(
+    ("ranked", "floor", "keep", "cut_by"),
+    [
+        ([10, 9, 8], 0, 3, "all"),
+        ([10, 9, 8, 7.9], 0, 3, "top_k"),
+        ([10, 7, 4.9], 0, 2, "relative"),
+        ([10, 3.9], 0, 1, "cliff"),
+        ([10, 9, 1.5], 2, 2, "floor"),
+        ([1, 0.5], 2, 0, "floor"),
+        ([], 2, 0, "all"),
+    ],
+)
+def test_an_adaptive_cut_names_the_rule_that_cut(
+    ranked: list[float], floor: float, keep: int, cut_by: str
+) -> None:
+    cut = cut_adaptively(ranked, 3, Thresholds(floor=floor))
+    assert (cut.keep, cut.cut_by) == (keep, cut_by)
+
+
+@given(scores, scores)
+def test_a_fused_score_lies_between_nothing_and_one_for_every_frame_found(
+    lexical: dict[int, float], semantic: dict[int, float]
+) -> None:
+    fused = fuse(lexical, semantic, 0.3)
+    assert fused.keys() == lexical.keys() | semantic.keys()
+    assert all(0 <= score <= 1 for score in fused.values())
+
+
+def test_a_frame_that_both_legs_rank_first_comes_first() -> None:
+    fused = fuse({1: 9.0, 2: 5.0, 3: 1.0}, {1: 0.9, 3: 0.5, 4: 0.1}, 0.3)
+    assert max(fused, key=lambda frame: fused[frame]) == 1
+
+
+def test_a_frame_is_as_strong_as_the_leg_that_is_surer_of_it() -> None:
+    lexical, semantic = {1: 10.0, 2: 4.0}, {2: 0.6, 3: 0.7, 4: 0.1}
+    assert strengths([1, 2, 3, 4, 5], lexical, semantic) == pytest.approx([1, 0.8, 1, 0, 0])
+    assert strengths([7], {}, {}) == [0]
+
+
+def test_a_frame_found_by_its_meaning_alone_survives_among_those_that_share_words() -> None:
+    order = [1, 3, 2, 4]
+    cut = cut_adaptively(strengths(order, {1: 10.0, 2: 9.0}, {3: 0.7, 4: 0.1}), 8, Thresholds(floor=WEAKEST))
+    assert (cut.keep, cut.cut_by) == (3, "floor")
+
+
+def test_the_first_of_a_list_is_never_cut_but_by_the_floor() -> None:
+    assert cut_adaptively([0.4, 1.0, 0.1], 8, Thresholds()).keep == 2
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "keep", "cut_by"),
+    [
+        (Thresholds(), 2, "cliff"),
+        (Thresholds(cliff=0), 2, "relative"),
+        (Thresholds(cliff=0, relative=0), 4, "all"),
+        (Thresholds(relative=0.9), 1, "relative"),
+        (Thresholds(cliff=0.8, relative=0), 1, "cliff"),
+        (Thresholds(cliff=0, relative=0, floor=2), 3, "floor"),
+    ],
+)
+def test_thresholds_say_where_an_adaptive_cut_is_made(thresholds: Thresholds, keep: int, cut_by: str) -> None:
+    cut = cut_adaptively([10, 7, 2.5, 1], 8, thresholds)
+    assert Thresholds(**thresholds.as_json()) == thresholds
+    assert (cut.keep, cut.cut_by) == (keep, cut_by)

@@ -1,0 +1,161 @@
+"""A server's embedding model for a collection: its dimensions are learned once and held to, long texts are read whole."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import ModelFailed, Unavailable
+from timemachine.knowledge import embedding_backlog
+from timemachine.knowledge.commands import NewFrame, make_collection, put
+from timemachine.knowledge.embedding import server, table
+from timemachine.knowledge.find import Query, find
+from timemachine.knowledge.models import EmbeddingWork, FrameEmbedding
+from timemachine.knowledge.reembedding import Refused, progress, reembed
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with StubModelServer() as running:
+        monkeypatch.setenv("EMBEDDING_SERVER_URL", f"{running.url}/v1")
+        yield running
+
+
+def test_a_collection_learns_the_dimensions_with_its_first_vectors(
+    project: Project, stub: StubModelServer
+) -> None:
+    made = make_collection(project, "x", by="test", embedding_model="server:nomic@v1")
+    put(made, [NewFrame(text="trains are late"), NewFrame(text="apples look red")], by="test")
+    assert stub.calls() == []
+    assert find(made, Query(text="apples", mode="semantic")).not_embedded == 2
+    assert embedding_backlog.work_off(made.id) is False
+    made.refresh_from_db()
+    assert made.embedding_model == "server:nomic@v1@8"
+    assert not EmbeddingWork.objects.exists()
+    found = find(made, Query(text="apples look red"))
+    assert (found.embedding_model, found.not_embedded, found.hits[0].frame) == ("server:nomic@v1@8", 0, 1)
+    assert found.hits[0].scores["semantic"] == pytest.approx(1, abs=1e-3)
+
+
+def test_a_server_that_is_another_model_now_is_refused_and_re_embedding_mends_it(
+    project: Project, stub: StubModelServer
+) -> None:
+    made = make_collection(project, "x", by="test", embedding_model="server:nomic")
+    put(made, [NewFrame(text="trains are late")], by="test")
+    embedding_backlog.work_off(made.id)
+    made.refresh_from_db()
+    stub.script(Script(answer="5"))
+    with pytest.raises(Unavailable, match="Re-embed the collection with server:nomic"):
+        find(made, Query(text="trains"))
+    assert find(made, Query(text="trains", mode="lexical")).hits
+    reembed(made, "server:nomic", by="test")
+    embedding_backlog.work_off(made.id)
+    assert progress(made).model == "server:nomic@5"
+
+
+def test_re_embedding_asks_the_server_before_anything_is_changed(
+    project: Project, stub: StubModelServer
+) -> None:
+    made = make_collection(project, "x", by="test")
+    stub.script(Script(mode="error", status=404, body='{"error": "no such model"}'))
+    with pytest.raises(ModelFailed, match="no such model"):
+        reembed(made, "server:typo", by="test")
+    assert not EmbeddingWork.objects.exists()
+
+
+def test_a_model_whose_dimensions_were_not_known_yet_can_be_asked_for_again(
+    project: Project, stub: StubModelServer
+) -> None:
+    made = make_collection(project, "x", by="test", embedding_model="server:nomic")
+    put(made, [NewFrame(text="trains are late")], by="test")
+    reembed(made, "server:nomic", by="test")
+    while embedding_backlog.work_off(made.id):
+        pass
+    assert progress(made).model == "server:nomic@8"
+    assert FrameEmbedding.objects.count() == 1
+    assert not EmbeddingWork.objects.exists()
+
+
+def test_a_long_text_is_read_whole_in_windows_and_is_their_mean(stub: StubModelServer) -> None:
+    words = " ".join(f"word{number}" for number in range(900))
+    vector = server.embed("server:m@8", [words, "", "short"])
+    assert not vector[1].any()
+    assert np.allclose(np.linalg.norm(vector[[0, 2]], axis=1), 1, atol=1e-6)
+    sent = [text for call in stub.calls() for text in call.body["input"]]
+    assert "".join(sent[:-1]) == words
+    assert max(map(len, sent)) <= server.WINDOW
+    mean = server.embed("server:m@8", sent[:-1]).mean(axis=0)
+    assert np.allclose(vector[0], mean / np.linalg.norm(mean), atol=1e-6)
+
+
+def test_a_text_alone_is_asked_for_in_fewer_and_shorter_windows_where_it_is_refused(
+    stub: StubModelServer,
+) -> None:
+    words = " ".join(f"word{number}" for number in range(900))
+    stub.script(Script(longest_text=700, most_texts=2))
+    vector = server.embed("server:m@8", [words])
+    assert np.allclose(np.linalg.norm(vector, axis=1), 1, atol=1e-6)
+    asked = [call.body["input"] for call in stub.calls()]
+    taken = [texts for texts in asked if len(texts) <= 2 and max(map(len, texts)) <= 700]
+    assert "".join("".join(texts) for texts in taken).replace(" ", "") == words.replace(" ", "")
+
+
+def test_a_text_that_is_refused_in_500_characters_too_is_refused(stub: StubModelServer) -> None:
+    stub.script(Script(longest_text=200))
+    with pytest.raises(ModelFailed, match="answered 413: too long"):
+        server.embed("server:m@8", ["x" * 1_900])
+    assert min(len(text) for call in stub.calls() for text in call.body["input"]) >= 400
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(400, "no"), (413, "no"), (422, "no"), (500, "input (992 tokens) is too large to process.")],
+)
+def test_more_texts_than_three_that_a_server_refuses_stop_no_other(
+    project: Project, stub: StubModelServer, status: int, body: str
+) -> None:
+    stub.script(Script(mode="error", status=status, body=body, question="bad"))
+    made = make_collection(project, "x", by="test", embedding_model="server:nomic")
+    frames = [NewFrame(text=f"bad {number}") for number in range(4)]
+    put(made, [*frames, *(NewFrame(text=f"good {number}") for number in range(100))], by="test")
+    while embedding_backlog.work_off(made.id):
+        pass
+    told = progress(made)
+    assert (told.embedded, told.frames, told.under_way) == (100, 104, False)
+    assert told.refused == Refused(count=4, frame=3, reason=f"it answered {status}: {body}")
+
+
+@pytest.mark.parametrize("written", ["server:huge", "server:huge@17000"])
+def test_vectors_that_are_too_long_to_be_kept_are_refused_before_anything_is_made(
+    project: Project, stub: StubModelServer, written: str
+) -> None:
+    stub.script(Script(answer="17000"))
+    made = make_collection(project, "x", by="test")
+    with pytest.raises(Unavailable, match="17,000 dimensions, and at most 16,000 can be kept") as refused:
+        reembed(made, written, by="test")
+    assert refused.value.code == "no_embeddings"
+    assert not EmbeddingWork.objects.exists()
+
+
+def test_a_collection_that_learns_that_its_vectors_are_too_long_says_so(
+    project: Project, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="17000"))
+    made = make_collection(project, "x", by="test", embedding_model="server:huge")
+    put(made, [NewFrame(text="trains are late")], by="test")
+    assert embedding_backlog.work_off(made.id) is False
+    trouble = progress(made).trouble
+    assert trouble is not None
+    assert trouble.code == "no_embeddings"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "dimensions"),
+    [("server:m", "server:m", None), ("server:m@v1", "server:m@v1", None), ("server:m@384", "server:m", 384)],
+)
+def test_a_name_may_fix_the_dimensions(name: str, asked: str, dimensions: int | None) -> None:
+    model = table.named(name)
+    assert (model.asked, server.dimensions_of(name)) == (asked, dimensions)
+    assert table.is_settled(model) == (dimensions is not None)

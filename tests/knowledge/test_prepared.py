@@ -1,0 +1,99 @@
+"""Statements that are sent together are one transaction, also without a `BEGIN`."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import DataError, connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import NotFound
+from timemachine.knowledge import collection_time, prepared_statements
+from timemachine.knowledge.collection_deletion import erase_collection
+from timemachine.knowledge.commands import NewFrame, make_collection, put
+from timemachine.knowledge.find import Query, find
+from timemachine.knowledge.models import Collection
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def collection(project: Project) -> Collection:
+    made = make_collection(project, "handbook", by="test")
+    put(made, [NewFrame(text="Invoices are kept for ten years.")], by="test")
+    made.refresh_from_db()
+    return made
+
+
+@pytest.fixture
+def other() -> Iterator[BaseDatabaseWrapper]:
+    made = connection.copy()
+    yield made
+    made.close()
+
+
+def test_what_is_held_stays_held_until_the_last_answer(
+    collection: Collection, other: BaseDatabaseWrapper
+) -> None:
+    with prepared_statements.one_transaction():
+        asked = collection_time.ask_to_hold(collection.id)
+        assert collection_time.held(asked, None).counted == 1
+        assert not _may_change(other, collection)
+        assert prepared_statements.rows("SELECT 1", {}) == [(1,)]
+        assert not _may_change(other, collection)
+    assert _may_change(other, collection)
+
+
+def test_each_statement_sees_what_was_committed_before_it(
+    collection: Collection, other: BaseDatabaseWrapper
+) -> None:
+    name = "SELECT name FROM tm_collection"
+    with prepared_statements.one_transaction():
+        assert prepared_statements.rows(name, {}) == [("handbook",)]
+        with other.cursor() as cursor:
+            cursor.execute("UPDATE tm_collection SET name = 'renamed' WHERE id = %s", [collection.id])
+        assert prepared_statements.rows(name, {}) == [("renamed",)]
+
+
+def test_an_error_shows_where_the_rows_are_read_and_leaves_a_connection_that_works(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for _ in range(50):  # what lies behind it has come by then, or has not
+        with pytest.raises(DataError, match="division by zero"):
+            _asked_badly()
+    assert prepared_statements.rows("SELECT 3", {}) == [(3,)]
+    assert not caplog.records
+
+
+def test_a_find_leaves_nothing_of_it_behind(collection: Collection, other: BaseDatabaseWrapper) -> None:
+    erased = make_collection(collection.project, "erased", by="test")
+    erase_collection(erased)
+    with pytest.raises(NotFound):
+        find(erased, Query(text="invoices"))
+    assert [hit.frame for hit in find(collection, Query(text="invoices")).hits] == [0]
+    assert prepared_statements.rows("SHOW lock_timeout", {}) == [("0",)]
+    assert connection.connection.info.transaction_status.name == "IDLE"
+    assert _may_change(other, collection)
+
+
+def test_inside_of_a_transaction_it_is_a_savepoint(
+    collection: Collection, other: BaseDatabaseWrapper
+) -> None:
+    with transaction.atomic():
+        assert find(collection, Query(text="invoices")).hits
+        assert not _may_change(other, collection)
+    assert _may_change(other, collection)
+
+
+def _asked_badly() -> None:
+    with prepared_statements.one_transaction():
+        broken = prepared_statements.ask("SELECT 1 / %(by)s::int", {"by": 0})
+        prepared_statements.ask("SELECT pg_sleep(0.002)", {})
+        prepared_statements.ask("SELECT 2", {})
+        broken.rows()
+
+
+def _may_change(other: BaseDatabaseWrapper, collection: Collection) -> bool:
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(tm_collection_lock(%s))", [collection.id])
+        return bool(cursor.fetchone()[0])

@@ -1,0 +1,114 @@
+"""Giving a collection another model: searched throughout, and nothing is made twice or lost."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from tests.knowledge.slow_models import OTHER, SLOW, lacking, letters, passages, work_off
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.knowledge import embedding_backlog
+from timemachine.knowledge.commands import NewFrame, delete, put
+from timemachine.knowledge.embedding.table import WORDLLAMA, Vectors
+from timemachine.knowledge.find import Query, find
+from timemachine.knowledge.models import Collection, EmbeddingWork, FrameEmbedding
+from timemachine.knowledge.reembedding import progress, reembed
+
+pytestmark = pytest.mark.usefixtures("models")
+
+
+def test_a_collection_is_searchable_throughout_its_re_embedding(quick: Collection) -> None:
+    before = find(quick, Query(text="passage 3"))
+    reembed(quick, "slow", by="Zoë")
+    while embedding_backlog.work_off(quick.id, seconds=0):
+        now_ = find(quick, Query(text="passage 3"))
+        assert now_.embedding_model == WORDLLAMA.name
+        assert [hit.scores for hit in now_.hits] == [hit.scores for hit in before.hits]
+        assert now_.not_embedded == 0
+    quick.refresh_from_db()
+    after = find(quick, Query(text="passage 3 xxx"))
+    assert (after.embedding_model, after.not_embedded) == (SLOW.name, 0)
+
+
+def test_at_the_switch_no_frame_of_any_version_lacks_a_vector(quick: Collection) -> None:
+    put(quick, [NewFrame(number=1, text="another version z")], by="test")
+    delete(quick, 2, by="test")
+    reembed(quick, "slow", by="test")
+    first = 10
+    while embedding_backlog.work_off(quick.id, seconds=0):
+        if first < 20:  # puts go on meanwhile
+            put(quick, passages(3, first=first), by="test")
+            first += 3
+    quick.refresh_from_db()
+    assert quick.embedding_model == SLOW.name
+    assert lacking(quick, SLOW) == 0
+    assert not EmbeddingWork.objects.exists()
+
+
+def test_a_put_that_began_before_the_switch_is_caught_up_after_it(quick: Collection) -> None:
+    stale = Collection.objects.get(id=quick.id)
+    reembed(quick, "slow", by="test")
+    work_off(quick)
+    put(stale, passages(2, first=50), by="test")
+    quick.refresh_from_db()
+    assert find(quick, Query(text="x", mode="semantic")).not_embedded == 2
+    work_off(quick)
+    assert lacking(quick, SLOW) == lacking(quick, WORDLLAMA) == 0
+
+
+def test_the_vectors_of_before_stay_and_can_be_searched(quick: Collection) -> None:
+    moment = now()
+    before = find(quick, Query(text="passage 3"))
+    reembed(quick, "slow", by="test")
+    work_off(quick)
+    quick.refresh_from_db()
+    put(quick, passages(1, first=30), by="test")
+    again = find(quick, Query(text="passage 3", embedding_model="wordllama", as_of=moment))
+    assert [(hit.frame, hit.scores) for hit in again.hits] == [(hit.frame, hit.scores) for hit in before.hits]
+    assert again.not_embedded == 0
+    assert find(quick, Query(text="passage 3", embedding_model=WORDLLAMA.name)).not_embedded == 1
+
+
+def test_another_model_than_those_with_vectors_is_refused_and_those_are_named(quick: Collection) -> None:
+    with pytest.raises(InvalidInput, match="wordllama-l2-supercat-256@64b47a2d") as refused:
+        find(quick, Query(text="x", embedding_model="minilm"))
+    assert refused.value.facts["there"] == [WORDLLAMA.name]
+    with pytest.raises(InvalidInput, match="leave `embedding_model` out"):
+        find(quick, Query(text="x", mode="lexical", embedding_model="wordllama"))
+
+
+def test_a_second_request_replaces_the_target_and_the_worker_at_it_stops(
+    quick: Collection, models: Callable[..., None]
+) -> None:
+    reembed(quick, "slow", by="test")
+
+    def interrupted(texts: Sequence[str]) -> Vectors:
+        reembed(quick, "other", by="test")
+        return letters(texts)
+
+    models(replace(SLOW, embed=interrupted), OTHER)
+    work_off(quick)
+    assert progress(quick).model == OTHER.name
+    assert not FrameEmbedding.objects.filter(model=SLOW.name).exists()
+
+
+def test_asking_twice_is_asking_once_and_asking_for_the_own_model_drops_the_target(quick: Collection) -> None:
+    first = reembed(quick, "slow", by="Zoë").target
+    second = reembed(quick, "slow", by="somebody else").target
+    assert first == second
+    assert first is not None
+    assert (first.requested_by, first.embedded) == ("Zoë", 0)
+    assert reembed(quick, "wordllama", by="test").target is None
+    assert not embedding_backlog.is_due(quick.id)
+
+
+def test_what_was_embedded_before_a_target_was_dropped_is_not_made_again(
+    quick: Collection, models: Callable[..., None]
+) -> None:
+    reembed(quick, "slow", by="test")
+    embedding_backlog.work_off(quick.id, seconds=0)
+    reembed(quick, "wordllama", by="test")
+    target = reembed(quick, "slow", by="test").target
+    assert target is not None
+    assert target.embedded == SLOW.batch

@@ -1,0 +1,227 @@
+"""Naming models: what a text resolves to, and whether it can be used here."""
+
+import pytest
+
+from timemachine.core.pure.errors import InvalidInput, Unavailable
+from timemachine.llm.prices import price
+from timemachine.llm.pure.catalogue import (
+    LOCAL_CONNECTION,
+    Connection,
+    ModelName,
+    ModelServerValue,
+    connection_to,
+    require_usable,
+    resolve,
+    sentences_of,
+    usable,
+)
+from timemachine.llm.pure.listing import choices, listed
+from timemachine.llm.table import PROVIDERS
+
+DEFAULT = "local:extractive"
+SERVERS = {
+    "house": ModelServerValue(
+        name="house", base_url="https://models.example.com/v1", default_model="qwen3", has_key=True
+    ),
+    "bare": ModelServerValue(
+        name="bare", base_url="https://bare.example.com/v1", default_model=None, has_key=False
+    ),
+}
+
+NAMES = [
+    ("", "local:extractive-3"),
+    ("  ", "local:extractive-3"),
+    ("local", "local:extractive-3"),
+    ("local:extractive", "local:extractive-3"),
+    ("local:extractive-1", "local:extractive-1"),
+    ("Local:Extractive-5", "local:extractive-5"),
+    ("openai", "openai:gpt-6.1-terra"),
+    ("openai:", "openai:gpt-6.1-terra"),
+    ("openai:gpt-4o-mini", "openai:gpt-4o-mini"),
+    ("OpenAI:gpt-4o", "openai:gpt-4o"),
+    ("claude:claude-opus-5-5", "anthropic:claude-opus-5-5"),
+    ("claude", "anthropic:claude-sonnet-5-5"),
+    ("anthropic", "anthropic:claude-sonnet-5-5"),
+    ("gemini", "gemini:gemini-3.8-flash"),
+    ("xai:grok-4", "xai:grok-4"),
+    ("groq:openai/gpt-oss-20b", "groq:openai/gpt-oss-20b"),
+    ("mistral:mistral-large-2512", "mistral:mistral-large-2512"),
+    ("ollama:llama3.2:3b", "ollama:llama3.2:3b"),
+    (" house ", "house:qwen3"),
+    ("house:other", "house:other"),
+    ("bare:tiny", "bare:tiny"),
+    ("gpt-4o-mini", "openai:gpt-4o-mini"),
+    ("o3", "openai:o3"),
+    ("o4-mini", "openai:o4-mini"),
+    ("claude-4-sonnet", "anthropic:claude-4-sonnet"),
+    ("gemini-2.5-flash", "gemini:gemini-2.5-flash"),
+    ("grok-4", "xai:grok-4"),
+    ("mistral-large", "mistral:mistral-large"),
+    ("codestral", "mistral:codestral"),
+]
+
+
+@pytest.mark.parametrize(("written", "resolved"), NAMES)
+def test_a_text_resolves_to_provider_and_model(written: str, resolved: str) -> None:
+    assert str(resolve(written, DEFAULT, SERVERS)) == resolved
+
+
+@pytest.mark.parametrize("resolved", sorted({name for _, name in NAMES}))
+def test_a_resolved_name_resolves_to_itself(resolved: str) -> None:
+    assert str(resolve(resolved, DEFAULT, SERVERS)) == resolved
+
+
+UNKNOWN = [
+    ("opnai:gpt-4o", ["openai"], "Did you mean openai?"),
+    ("gpt-oss-120b", [], "the providers are local, openai"),
+    ("llama-3.3-70b", [], "the providers are local, openai"),
+    ("grok", ["groq"], "Did you mean groq"),
+    ("o100", [], "the providers are local, openai"),
+    ("gpt-4o-mini:x", [], "the providers are local, openai"),
+    ("hose:qwen3", ["house"], "Did you mean house?"),
+    ("cluade:x", ["anthropic"], "Did you mean anthropic?"),
+    ("zzzz:x", [], "are local, openai, anthropic, gemini, xai, groq, mistral, ollama, house, "),
+    ("zzzz", [], "an administrator can add a server"),
+    ("local:llama", ["local:extractive", "local:extractive-1"], "There is no local model 'llama'"),
+    ("local:extractive-2", ["local:extractive", "local:extractive-1"], "local:extractive-5"),
+    ("bare", [], "has no default model; name one, as in bare:MODEL"),
+    ("openai:gpt 4o", [], "no white space"),
+    ("openai:a\nb", [], "no white space"),
+    ("openai:" + "x" * 200, [], "at most 200 characters"),
+]
+
+
+@pytest.mark.parametrize(("written", "closest", "words"), UNKNOWN)
+def test_an_unknown_name_is_refused_with_the_nearest_ones(
+    written: str, closest: list[str], words: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        resolve(written, DEFAULT, SERVERS)
+    assert refused.value.code == "unknown_model"
+    assert refused.value.facts["closest"][: len(closest)] == closest
+    assert words in refused.value.message
+
+
+def test_the_environment_changes_what_a_provider_alone_means(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_DEFAULT_MODEL", "gpt-4o-mini")
+    assert str(resolve("openai", DEFAULT)) == "openai:gpt-4o-mini"
+
+
+@pytest.mark.parametrize("provider", sorted(set(PROVIDERS) - {"ollama"}))
+def test_every_default_model_is_on_the_price_list(provider: str) -> None:
+    assert price_is_known(resolve(provider, DEFAULT))
+
+
+def price_is_known(name: ModelName) -> bool:
+    from datetime import UTC, datetime
+
+    from timemachine.llm.pure.completion import TokenUsage
+
+    usage = TokenUsage(input_tokens=1000, output_tokens=1000)
+    return price(name, usage, datetime(2026, 11, 20, tzinfo=UTC)).cost_usd is not None
+
+
+@pytest.mark.parametrize("name", sorted(set(PROVIDERS) - {"ollama"}))
+def test_a_provider_is_usable_once_its_key_is_set(name: str) -> None:
+    variable = PROVIDERS[name].key_variable
+    model = ModelName(provider=name, model="m")
+    assert usable(model, environment={}).why_not == (
+        f"{variable} is not set, and this project has no key of its own."
+    )
+    assert usable(model, environment={str(variable): "  "}).usable is False
+    assert usable(model, environment={str(variable): "key"}).usable is True
+
+
+@pytest.mark.parametrize("written", ["local", "ollama", "house:other", "bare:tiny"])
+def test_local_models_and_added_servers_need_no_key_of_the_environment(written: str) -> None:
+    assert usable(resolve(written, DEFAULT, SERVERS), SERVERS, {}).usable
+
+
+def test_a_removed_server_is_not_usable_and_says_so() -> None:
+    found = usable(ModelName(provider="house", model="qwen3"), {}, {})
+    assert (found.usable, found.why_not) == (False, "This project has no model server named house.")
+
+
+def test_what_cannot_be_used_is_refused_before_anything_is_created() -> None:
+    with pytest.raises(
+        Unavailable, match="openai:gpt-4o cannot be used: OPENAI_API_KEY is not set"
+    ) as refused:
+        require_usable(ModelName(provider="openai", model="gpt-4o"), environment={})
+    assert refused.value.code == "model_not_usable"
+    assert refused.value.facts == {"model": "openai:gpt-4o"}
+
+
+def test_a_connection_has_the_providers_address_and_key() -> None:
+    name = ModelName(provider="xai", model="grok-4")
+    assert connection_to(name, {"XAI_API_KEY": "key"}) == Connection(
+        protocol="openai",
+        base_url="https://api.x.ai/v1",
+        api_key="key",
+        limit_parameter="max_completion_tokens",
+    )
+    with pytest.raises(Unavailable, match="XAI_API_KEY is not set"):
+        connection_to(name, {})
+
+
+def test_the_operator_may_move_a_provider_to_another_address() -> None:
+    environment = {"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1/"}
+    found = connection_to(ModelName(provider="openai", model="m"), environment)
+    assert (found.base_url, found.pinned) == ("http://127.0.0.1:9/v1", False)
+
+
+ADDRESSES_WITH_A_USER = [
+    "https://user:s3cret@inside:9/v1",
+    "https://user:s3/cr?et@inside:9/v1",
+    "s3cret@inside/v1",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES_WITH_A_USER)
+@pytest.mark.parametrize("own_key", [None, "project-key"])
+def test_an_address_with_a_user_in_it_is_refused_and_never_told(address: str, own_key: str | None) -> None:
+    environment = {"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": address}
+    with pytest.raises(Unavailable, match="OPENAI_BASE_URL has a user or a password") as refused:
+        connection_to(ModelName(provider="openai", model="m"), environment, own_key=own_key)
+    (told,) = [each for each in listed({}, {}, environment) if each.provider == "openai"]
+    assert not told.usability.usable
+    assert "inside" in str(told.base_url)
+    assert "s3" not in f"{refused.value.message} {told.base_url} {told.usability.why_not}"
+
+
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        ("", "http://localhost:11434/v1"),
+        ("http://gpu:11434", "http://gpu:11434/v1"),
+        ("http://gpu:11434/v1/", "http://gpu:11434/v1"),
+    ],
+)
+def test_ollama_is_found_with_and_without_its_path(written: str, url: str) -> None:
+    found = connection_to(ModelName(provider="ollama", model="m"), {"OLLAMA_BASE_URL": written})
+    assert (found.base_url, found.api_key) == (url, None)
+
+
+def test_the_local_model_is_called_nowhere() -> None:
+    assert connection_to(resolve("local", DEFAULT), {}) is LOCAL_CONNECTION
+    assert [sentences_of(resolve(f"local:extractive-{n}", DEFAULT)) for n in (1, 3, 5)] == [1, 3, 5]
+
+
+def test_a_key_is_not_in_what_a_connection_prints() -> None:
+    assert "secret" not in repr(
+        connection_to(ModelName(provider="groq", model="m"), {"GROQ_API_KEY": "secret"})
+    )
+
+
+def test_a_form_offers_every_provider_and_says_which_it_cannot_call() -> None:
+    offered = {
+        str(choice.name): choice.usability.why_not
+        for choice in choices(listed(SERVERS, {}, {"GROQ_API_KEY": "k"}))
+    }
+    assert list(offered)[:3] == ["local:extractive-1", "local:extractive-3", "local:extractive-5"]
+    assert (
+        offered["openai:gpt-6.1-terra"]
+        == "OPENAI_API_KEY is not set, and this project has no key of its own."
+    )
+    assert offered["groq:openai/gpt-oss-120b"] is None
+    assert offered["house:qwen3"] is None
+    assert len(offered) == len(PROVIDERS) + 4

@@ -1,0 +1,70 @@
+"""Errors that somebody called the same problem or different ones, grouped as the product does it."""
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from tests.memory.transcripts.labelled import LabelledError, labelled_errors, labelled_pairs
+from timemachine.memory.patterns.pure.grouping import grouped
+from timemachine.memory.patterns.pure.step_texts import Step, failure_of, gist
+from timemachine.memory.patterns.pure.wording import Wording, wording_of
+from timemachine.recording.importing.pure.registry import read
+
+pytestmark = pytest.mark.recordings
+LEAST_PRECISION = 0.9
+LEAST_RECALL = 0.85
+
+
+def wording(error: LabelledError, recordings: Path) -> Wording:
+    """What the importer makes of the error, as it is compared; a turn that is no error by our rules goes by its words."""
+    session = read(error.path(recordings).read_bytes(), error.set).sessions[error.run or 0]
+    action = next(each for each in session.actions if each.id == error.action_id)
+    step = Step(
+        kind=action.kind,
+        layer=action.layer,
+        role=action.role,
+        significance=action.significance,
+        output=action.output,
+    )
+    said = failure_of(step) or gist(str(action.output))
+    found = wording_of(said, action.tool)
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def together(recordings: Path) -> set[frozenset[str]]:
+    """The pairs of errors that are one pattern."""
+    errors = labelled_errors()
+    wordings = {name: wording(error, recordings) for name, error in errors.items()}
+    found = grouped(wordings)
+    return {frozenset(pair) for pair in combinations(errors, 2) if found[pair[0]] == found[pair[1]]}
+
+
+def test_errors_that_become_one_pattern_are_the_same_problem_and_few_of_those_are_missed(
+    together: set[frozenset[str]],
+) -> None:
+    same = {frozenset({pair.one, pair.other}) for pair in labelled_pairs() if pair.label == "same"}
+    precision = len(together & same) / len(together)
+    recall = len(together & same) / len(same)
+    print(f"precision {precision:.3f}, recall {recall:.3f} of {len(same)} pairs")
+    assert precision >= LEAST_PRECISION
+    assert recall >= LEAST_RECALL
+
+
+def test_what_is_missed_are_labelled_mistakes_which_have_no_words_in_common(
+    together: set[frozenset[str]],
+) -> None:
+    errors = labelled_errors()
+    missed = [
+        (pair.one, pair.other)
+        for pair in labelled_pairs()
+        if pair.label == "same" and frozenset({pair.one, pair.other}) not in together
+    ]
+    assert {errors[name].kind for pair in missed for name in pair} == {"labelled_mistake"}
+
+
+def test_nothing_that_somebody_called_different_is_together(together: set[frozenset[str]]) -> None:
+    different = {frozenset({pair.one, pair.other}) for pair in labelled_pairs() if pair.label == "different"}
+    assert together & different == set()

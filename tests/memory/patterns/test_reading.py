@@ -1,0 +1,256 @@
+"""Sessions are read for patterns in the background: nothing is lost, nothing twice, and what is erased is in no table of theirs."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.governance.deletion.erasure.canary import erased, everywhere
+from tests.memory.patterns.recorded import asked, called, failed, patterns, read, said, session_of, told
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.governance.deletion.erasure.commands import delete_turn
+from timemachine.memory.patterns import clustering, reader
+from timemachine.memory.patterns.models import PatternReading, PatternStep, ReadSession, Wording
+from timemachine.memory.patterns.queries import resolutions_of
+from timemachine.recording.annotations.significance.commands import change
+from timemachine.recording.sessions.commands import append
+from timemachine.recording.sessions.session_deletion import erase_session
+
+pytestmark = pytest.mark.django_db
+BIRD = "Zqvogelmark"
+SHORT = "gift card balance is not enough"
+LONG = "not enough balance in payment method gift_card_8190333"
+SEATS = "not enough seats on flight HAT229 today"
+
+
+def test_the_same_error_in_two_sessions_is_a_pattern_and_in_one_it_is_none_yet(project: Project) -> None:
+    session_of(project, failed(SHORT), said("again"), failed(SHORT))
+    read(project)
+    assert told(project) == {}
+    assert told(project, min_sessions=1) == {f"Error: {SHORT}": (2, 1)}
+    session_of(project, failed(LONG))
+    assert reader.not_read(project.id) == 1
+    read(project)
+    assert told(project) == {f"Error: {SHORT}": (3, 2)}
+
+
+def test_errors_and_questions_are_two_kinds(project: Project) -> None:
+    for _ in range(2):
+        session_of(project, failed(SEATS), asked("Please. How long are invoices kept here?"))
+    read(project)
+    assert told(project, kind="question") == {"How long are invoices kept here?": (2, 2)}
+    assert list(told(project, kind="error")) == ["Error: not enough seats on flight <id> today"]
+
+
+def test_nothing_of_another_project_is_counted(project: Project, other_project: Project) -> None:
+    session_of(project, failed(SHORT))
+    session_of(other_project, failed(SHORT))
+    read(project)
+    read(other_project)
+    assert told(project) == told(other_project) == {}
+    assert {row.project_id for row in patterns(project, min_sessions=1)} == {project.id}
+
+
+@pytest.mark.parametrize("texts", [(SHORT, LONG, SEATS), (SEATS, LONG, SHORT), (LONG, SHORT, SEATS)])
+def test_the_order_in_which_sessions_arrive_changes_nothing(project: Project, texts: tuple[str, ...]) -> None:
+    for text in texts:
+        session_of(project, failed(text))
+        read(project)
+    assert told(project, min_sessions=1) == {
+        f"Error: {SHORT}": (2, 2),
+        "Error: not enough seats on flight <id> today": (1, 1),
+    }
+
+
+def test_more_steps_than_a_batch_are_read_to_the_last_and_each_once(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "BATCH", 2)
+    session = session_of(project, *[failed(SHORT)] * 5)
+    read(project)
+    read(project)
+    assert told(project, min_sessions=1) == {f"Error: {SHORT}": (5, 1)}
+    append(session.id, [failed(SHORT)])
+    read(project)
+    assert told(project, min_sessions=1) == {f"Error: {SHORT}": (6, 1)}
+
+
+def test_a_worker_that_is_killed_leaves_nothing_half_done(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_of(project, failed(SHORT))
+    session_of(project, failed(SHORT))
+
+    def dying(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    for where in (PatternStep.objects, ReadSession.objects):
+        with monkeypatch.context() as patched:
+            patched.setattr(where, "bulk_create", dying)
+            with pytest.raises(KeyboardInterrupt):
+                clustering.work_off(project.id)
+    assert PatternStep.objects.count() == Wording.objects.count() == 0
+    PatternReading.objects.update(lease_until=now() - timedelta(seconds=1))
+    read(project)
+    assert told(project) == {f"Error: {SHORT}": (2, 2)}
+
+
+def test_nobody_is_rung_for_twice_nor_where_somebody_is_at_it(project: Project) -> None:
+    assert reader.BELL.due() == []
+    session_of(project, failed(SHORT))
+    assert reader.BELL.due() == [project.id]
+    assert reader.BELL.due() == []
+    assert reader.BELL.due(at_once=True) == [project.id]
+    PatternReading.objects.update(rung_at=None, lease_until=now() + timedelta(seconds=9))
+    assert reader.BELL.due(at_once=True) == []
+    assert not clustering.work_off(project.id)
+    assert reader.not_read(project.id) == 1
+    PatternReading.objects.update(lease_until=None)
+    assert clustering.work_off(project.id, seconds=-1)
+    read(project)
+    assert reader.BELL.due() == []
+
+
+def test_a_session_that_is_erased_takes_its_part_of_a_pattern_along(project: Project) -> None:
+    first = session_of(project, failed(SHORT))
+    session_of(project, failed(LONG))
+    session_of(project, failed(LONG))
+    read(project)
+    pattern = patterns(project)[0]
+    assert (pattern.text, pattern.sessions) == (f"Error: {SHORT}", 3)
+    erase_session(first)
+    assert not Wording.objects.filter(text__contains=SHORT).exists()
+    read(project)
+    assert told(project) == {"Error: not enough balance in payment method gift_card_<id>": (2, 2)}
+
+
+def test_a_text_that_is_in_no_session_any_more_is_in_no_table_at_once(project: Project) -> None:
+    text = f"the bird {BIRD} did not come home"
+    session = session_of(project, failed(text), asked(f"Where is the bird {BIRD} this evening?"))
+    read(project)
+    assert everywhere(BIRD)["tm_wording"] == 2
+    erase_session(session)
+    assert everywhere(BIRD) == {}
+    assert Wording.objects.count() == PatternStep.objects.count() == 0
+
+
+def test_a_text_that_is_erased_from_a_step_is_in_no_table_at_once(project: Project) -> None:
+    call = {"user": 1, "flight": 2, BIRD: 3}
+    kept = session_of(project, called(call, "Error: the gate is shut now"), called(call | {BIRD: 4}, "done"))
+    session = session_of(project, failed(f"the bird {BIRD} did not come home"), failed(SHORT))
+    read(project)
+    assert {"tm_wording", "tm_pattern_step"} <= set(everywhere(BIRD))
+    erased(session, fields=["output", "input"], steps=[1])
+    erased(kept, fields=["output", "input"])
+    assert everywhere(BIRD) == {}
+    read(project)
+    assert everywhere(BIRD) == {}
+    assert told(project, min_sessions=1).get(f"Error: {SHORT}") == (1, 1)
+
+
+def test_a_turn_that_is_deleted_says_nothing_and_solved_nothing_any_more(project: Project) -> None:
+    for _ in range(2):
+        session = session_of(
+            project,
+            said("x", error_type="GateShut", error_message="the gate is shut for good"),
+            failed(SHORT),
+            said("It was ten.", significance="error"),
+            said("Restart it.", significance="solution"),
+            asked("Where is it now, please?"),
+        )
+        read(project)
+        assert PatternStep.objects.filter(session=session, solved_by=4).count() == 3
+        for each in session.actions.exclude(sequence=2):
+            delete_turn(each, reason="because", by="ada")
+    read(project)
+    assert told(project, min_sessions=1) == {f"Error: {SHORT}": (2, 2)}
+    assert not PatternStep.objects.filter(solved_by__isnull=False).exists()
+
+
+def test_who_read_a_text_before_it_was_erased_does_not_keep_it(project: Project) -> None:
+    session = session_of(project, failed(f"the bird {BIRD} did not come home"))
+    batch = reader._batch(project.id, session.id, reader.next_steps(session.id, 0), 0, 0)
+    reader.read_anew(session)
+    with pytest.raises(reader._OvertakenError):
+        reader._keep(batch)
+    assert Wording.objects.count() == 0
+
+
+def test_a_later_step_that_is_marked_as_a_solution_solved_the_errors_before_it(project: Project) -> None:
+    session = session_of(
+        project, failed(SHORT), said("hm"), said("That was it!", significance="solution"), failed(SHORT)
+    )
+    read(project)
+    steps = PatternStep.objects.filter(session=session).order_by("sequence")
+    found = [(row.sequence, row.solved_by, row.solved_how) for row in steps]
+    assert found == [(1, 3, "significant"), (4, None, None)]
+    assert patterns(project, min_sessions=1)[0].solved == 1
+
+
+def test_what_a_person_says_later_of_how_much_a_step_matters_counts(project: Project) -> None:
+    session = session_of(project, failed(SHORT), said("Use the other card."), said("It was twelve, not ten."))
+    read(project)
+    pattern = patterns(project, min_sessions=1)[0]
+    assert resolutions_of([pattern.id]) == {}
+    change(session, 2, by="ada", significance="breakthrough")
+    change(session, 3, by="ada", significance="error")
+    assert reader.BELL.due(at_once=True) == [project.id]
+    read(project)
+    assert resolutions_of([pattern.id])[pattern.id].solved_by == 2
+    assert told(project, min_sessions=1)["It was twelve, not ten"] == (1, 1)
+    change(session, 2, by="ada", significance=None)
+    change(session, 3, by="ada", significance=None)
+    read(project)
+    assert resolutions_of([pattern.id]) == {}
+    assert list(told(project, min_sessions=1)) == [f"Error: {SHORT}"]
+
+
+def test_the_call_that_failed_and_goes_through_later_solved_it(project: Project) -> None:
+    booking = {"user": "ada", "flight": "HAT1", "bags": 1, "payment": 255}
+    session = session_of(
+        project,
+        called(booking, "Error: the payment does not add up here"),
+        called(booking | {"payment": 300}, "Error: the payment does not add up here"),
+        called({"user": "bob"}, "booked"),
+        called(booking, "booked", tool="look"),
+        called(booking | {"payment": 305}, "booked"),
+        called(booking, "booked"),
+    )
+    read(project)
+    steps = PatternStep.objects.filter(session=session).order_by("sequence")
+    assert [(row.sequence, row.solved_by, row.solved_how, row.changed) for row in steps] == [
+        (1, 5, "changed_call", ["payment"]),
+        (2, 5, "changed_call", ["payment"]),
+    ]
+
+
+def test_a_call_and_its_result_apart_belong_together_by_the_id_of_the_call(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "BATCH", 2)
+    arguments = {"path": "a.txt", "mode": "r"}
+
+    def call(name: str, output: str) -> list[object]:
+        return [
+            called(arguments, None, call_id=name, tool="open"),
+            failed("", call_id=name, tool="open", output=output),
+        ]
+
+    session = session_of(project, *call("c1", "Error: the gate is shut now"), *call("c2", "text"))  # type: ignore[arg-type]
+    read(project)
+    step = PatternStep.objects.get(session=session)
+    assert (step.sequence, step.call, step.solved_by, step.solved_how) == (2, 1, 4, "same_call")
+
+
+def test_hostile_texts_are_read_too(project: Project) -> None:
+    for _ in range(2):
+        session_of(
+            project,
+            failed("nul \x00 and \ud800 in the gate table"),
+            failed("x" * 100_000),
+            failed("", output={"error": ["deep", {"a": [1, 2]}]}),
+            asked("?" * 5_000),
+        )
+    read(project)
+    assert reader.not_read(project.id) == 0
+    assert len(patterns(project)) >= 2

@@ -1,0 +1,109 @@
+"""What of a step may come again: what went wrong, or what a person asked."""
+
+from typing import Any
+
+import pytest
+
+from timemachine.memory.patterns.pure.step_texts import Step, failure_of, gist, question_of, said_by
+
+TRACE = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    go()\nValueError: no such gate'
+
+
+def result(output: Any, **facts: Any) -> Step:
+    return Step(**{"kind": "tool_result", "layer": "tool", "output": output, **facts})
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("Error: not enough seats", "Error: not enough seats"),
+        ("error while reading the file", "error while reading the file"),
+        ("  ERROR [12]: no", "ERROR [12]: no"),
+        ("fatal: not a git repository", "fatal: not a git repository"),
+        (TRACE, "ValueError: no such gate"),
+        (
+            "exitcode: 1 (execution failed)\nCode output: x\nSyntaxError: leading zeros",
+            "SyntaxError: leading zeros",
+        ),
+        ("exit code 2\nmake: no rule\nstop", "exit code 2 make: no rule stop"),
+        ("Exit code: 3", "Exit code: 3"),
+        ({"error": "no such user"}, "no such user"),
+        ({"error": {"type": "Denied", "message": "not yours"}}, "Denied: not yours"),
+        ({"isError": True, "content": [{"type": "text", "text": "no such tool"}]}, "no such tool"),
+        ({"exit_code": 127, "output": "x: command not found"}, "exit code 127 x: command not found"),
+        ({"metadata": {"exit_code": 1}, "output": "broken"}, "exit code 1 broken"),
+        ({"status": "failed", "message": "no disk"}, "no disk"),
+        ({"error": True, "message": "no net"}, "no net"),
+    ],
+)
+def test_a_tool_says_that_it_failed_in_the_forms_that_programs_use(output: Any, said: str) -> None:
+    assert failure_of(result(output)) == said
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        None, "", "Errors: 0", "Error handling is told in chapter 3", "there was an Error: once", "exitcode: 0 (fine)\nError: none",
+        [], {"error": None}, {"error": False, "exit_code": 0}, {"status": "ok"}, "failures are rare", {"results": []}, 12,
+    ],
+)  # fmt: skip
+def test_a_result_that_only_tells_of_errors_is_none(output: Any) -> None:
+    assert failure_of(result(output)) is None
+
+
+def test_what_the_agent_says_of_an_error_is_none_and_what_a_terminal_says_is_one() -> None:
+    assert failure_of(Step(kind="message", layer="agent", output="Error: it said no")) is None
+    assert failure_of(Step(kind="message", layer="tool", output="Error: it said no")) == "Error: it said no"
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"error_type": "Timeout", "error_message": "no answer"}, "Timeout: no answer"),
+        ({"error_type": "ValueError", "error_message": TRACE}, "ValueError: no such gate"),
+        ({"error_type": "tool_error", "error_message": "no answer"}, "no answer"),
+        ({"error_message": "no answer"}, "no answer"),
+        ({"error_type": "Timeout"}, "Timeout"),
+        ({"error_type": "tool_error", "output": "exit code 1\nno rule"}, "exit code 1 no rule"),
+        ({"error_type": "Denied", "output": {"detail": "x"}}, 'Denied: {"detail": "x"}'),
+    ],
+)
+def test_a_recorded_error_is_told_by_its_name_and_message(facts: dict[str, Any], said: str) -> None:
+    assert failure_of(Step(kind="llm_call", **facts)) == said
+
+
+def test_a_step_that_is_significant_as_an_error_is_one_by_its_words() -> None:
+    wrong = Step(kind="message", role="agent", significance="error", output="Seattle has 12 people.")
+    assert said_by(wrong) == ("error", "Seattle has 12 people.")
+    assert failure_of(Step(kind="find", significance="error", input="where?")) == "where?"
+    assert failure_of(Step(kind="find", significance="error")) is None
+
+
+def test_of_an_object_with_an_error_flag_and_no_words_nothing_is_said() -> None:
+    assert failure_of(result({"isError": True})) is None
+
+
+@pytest.mark.parametrize(
+    ("step", "asked"),
+    [
+        (Step(kind="ask", input="How long are invoices kept?"), "How long are invoices kept?"),
+        (Step(kind="ask", input={"question": "How long?"}), "How long?"),
+        (Step(kind="ask", input=12), None),
+        (
+            Step(kind="message", role="user", output="Hello. Can you refund me? I am in a hurry."),
+            "Can you refund me?",
+        ),
+        (Step(kind="message", role="user", input="Can you refund me?"), "Can you refund me?"),
+        (Step(kind="message", role="user", output="Refund me."), None),
+        (Step(kind="message", role="agent", output="Shall I refund it?"), None),
+    ],
+)
+def test_a_question_is_what_an_ask_asks_or_a_user_ends_with_a_question_mark(
+    step: Step, asked: str | None
+) -> None:
+    assert question_of(step) == asked
+    assert said_by(step) == (None if asked is None else ("question", asked))
+
+
+def test_the_gist_of_an_empty_text_is_empty() -> None:
+    assert gist(" \n ") == ""

@@ -1,0 +1,123 @@
+"""What a text says apart from what is another each time."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.memory.patterns.pure.wording import LONGEST, NOT, wording_of, words_of
+
+
+def text(said: str, tool: str | None = None) -> str | None:
+    found = wording_of(said, tool)
+    return found.text if found else None
+
+
+@pytest.mark.parametrize(
+    ("said", "reads"),
+    [
+        ("the total price is 305, but paid 255", "the total price is <number>, but paid <number>"),
+        ("it took -1,250.5 ms or 98% of it all", "it took <number> ms or <number> of it all"),
+        ("not enough seats on flight HAT229", "not enough seats on flight <id>"),
+        ("no balance left in gift_card_8190333 today", "no balance left in gift_card_<id> today"),
+        (
+            "session 018f6e4a-1c2b-7d3e-8f90-a1b2c3d4e5f6 was not found here",
+            "session <id> was not found here",
+        ),
+        ("the object at 0x7ffdeadbeef is no longer valid", "the object at <id> is no longer valid"),
+        (
+            "the file '/srv/data/in.csv' could not be opened by this reader",
+            "the file <quoted> could not be opened by this reader",
+        ),
+        ("the reader cannot open file /srv/data/in.csv", "the reader cannot open file <path>"),
+        (
+            "the parser stopped in src/parser.js:42 without a word",
+            "the parser stopped in <path> without a word",
+        ),
+        (
+            "no route to https://example.org/a?b=1 from this machine",
+            "no route to <address> from this machine",
+        ),
+        ("connection to 10.0.0.7:5432 was refused by peer", "connection to <address> was refused by peer"),
+        ("mail to ada@example.org did not arrive there", "mail to <address> did not arrive there"),
+        (
+            "the lease that began 2026-11-23T13:14:15Z is over now",
+            "the lease that began <time> is over now",
+        ),
+        ("the train of 13:45 was cancelled this morning", "the train of <time> was cancelled this morning"),
+        ('the field "name" must not be empty ever', "the field <quoted> must not be empty ever"),
+        ("the mail of [erased: e-mail] did not arrive", "the mail of <withheld> did not arrive"),
+        ("white   space\n and an ending dot vanish here.", "white space and an ending dot vanish here"),
+    ],
+)
+def test_what_is_another_each_time_is_replaced(said: str, reads: str) -> None:
+    assert text(said) == reads
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "request failed with status code 404",
+        "process ended with exit code 137",
+        "exitcode: 2 (execution failed)",
+        "[Errno 13] permission was denied by system",
+        "server answered HTTP 503 without a body",
+        "error TS2345 in the argument of this call",
+        "ORA-00942: table or view does not exist",
+        "duplicate key broke a rule, SQLSTATE 23505",
+    ],
+)
+def test_codes_that_tell_errors_apart_stay(said: str) -> None:
+    assert text(said) == said
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("KeyError: 'name'", "KeyError: 'price'"),
+        ("No module named 'numpy'", "No module named 'pandas'"),
+        ("File not found: /srv/a.csv", "File not found: /srv/b.csv"),
+        ("status code 404", "status code 500"),
+    ],
+)
+def test_a_text_of_few_words_keeps_what_it_quotes_and_names(one: str, other: str) -> None:
+    assert text(one) != text(other)
+
+
+def test_a_text_of_one_word_is_known_with_its_tool_only() -> None:
+    assert text("Timeout: 30", "fetch") == "fetch: Timeout: <number>"
+    assert text("Timeout after 30", "fetch") == "Timeout after <number>"
+    assert text("Error: timeout", "fetch") != text("Error: timeout", "build")
+
+
+def test_a_text_without_words_is_no_wording() -> None:
+    assert [wording_of(each) for each in ("", "12", "…", "Error:", "<number>", "[erased: field]")] == [
+        None
+    ] * 6
+
+
+def test_words_that_negate_are_one() -> None:
+    for said in ("it does not fit here", "it doesn't fit here", "it cannot fit here"):
+        assert words_of(said) == (NOT, "fit")
+
+
+@given(st.integers(0, 10**12), st.integers(0, 10**12))
+def test_whatever_the_numbers_the_wording_is_the_same(one: int, other: int) -> None:
+    said = "the total price is {} but only {} was paid of it"
+    assert text(said.format(one, other)) == text(said.format(other, one))
+
+
+@given(st.uuids(), st.from_regex(r"/[a-z]{1,9}/[a-z]{1,9}\.txt", fullmatch=True))
+def test_whatever_the_id_and_the_path_the_wording_is_the_same(some: object, path: str) -> None:
+    assert text(f"job {some} could not read {path} while it ran") == (
+        "job <id> could not read <path> while it ran"
+    )
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_a_wording_or_none_and_it_can_be_stored(said: str) -> None:
+    found = wording_of(said, "tool")
+    if found is not None:
+        assert found.words
+        assert len(found.text) <= 20 * LONGEST
+        assert "\x00" not in found.text
+        assert found == wording_of(said, "tool")

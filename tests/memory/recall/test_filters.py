@@ -1,0 +1,228 @@
+"""Whatever narrows a recall, it brings what a look at every turn, one by one, finds."""
+
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
+from typing import Any, Final
+
+import pytest
+from django.db import connection
+
+from tests.api.conftest import Program, api, stranger
+from tests.memory.recall.test_recall import found
+from tests.memory.search.recorded import index, said, session_of
+from timemachine.core.accounts.models import Project
+from timemachine.governance.deletion.erasure.commands import delete_turn
+from timemachine.knowledge.embedding import table
+from timemachine.knowledge.pure.cutoff import COSINE_FLOOR
+from timemachine.knowledge.pure.fusion import fuse
+from timemachine.knowledge.question import sparse
+from timemachine.knowledge.ranking import dense
+from timemachine.memory.recall import retrievers
+from timemachine.memory.recall.retrievers import terms_of
+from timemachine.memory.search.indexing import MODEL
+from timemachine.recording.annotations.significance import commands as weighing
+from timemachine.recording.annotations.significance.compression import compress
+from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE
+from timemachine.recording.sessions.commands import end_session
+from timemachine.recording.sessions.models import Action, ErasedTurn, Session
+from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
+from timemachine.text.pure.language.words import word_set
+
+__all__ = ["api", "stranger"]
+pytestmark = pytest.mark.django_db
+QUESTION: Final = "why did the gateway lose a connection of the harbour office"
+WORDS: Final = sorted(
+    word_set(
+        "gateway connection pool harbour office lose worker job deploy button screen phone slow query index server letter parcel winter garden"
+    )
+)
+BEGUN: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
+FILTERS: Final[dict[str, Any]] = {
+    "agent": "ada",
+    "user": "ann",
+    "session": "s-3",
+    "besides": "s-4",
+    "tags": ["cause", "backend"],
+    "kinds": ["message", "tool_call"],
+    "significances": ["decision", "error"],
+    "min_importance": 0.9,
+    "since": "2026-03-04",
+    "until": "2026-03-08T12:00:00Z",
+}
+FEW: Final[tuple[dict[str, Any], ...]] = (
+    {"min_importance": 0},
+    {"min_importance": 0.3},
+    {"min_importance": 0.31},
+    {"min_importance": 0.97, "user": "bob"},
+    {"agent": "eve", "since": "2026-03-06"},
+    {"significances": ["breakthrough"], "session": "s-5"},
+    {"tags": ["none"]},
+    {"agent": "a\x00b"},
+    {"tags": ["\ud800"]},
+    {"user": "nobody"},
+    {"session": "s-3", "besides": "s-3"},
+    {"since": "2026-03-05T10:00:00Z", "until": "2026-03-05T10:01:00Z"},
+)
+
+
+@pytest.fixture
+def sessions(project: Project, other_project: Project) -> None:
+    """Turns of every sort, some of which were weighed, compressed and deleted since they were recorded; the same words in another project."""
+    chance = random.Random(11)
+    for number in range(9):
+        at = BEGUN + timedelta(days=number)
+        drafts = [_draft(chance, at + timedelta(minutes=turn)) for turn in range(30)]
+        session = session_of(
+            project,
+            *drafts,
+            key=f"s-{number}",
+            agent=chance.choice(["ada", "eve", None]),
+            user=chance.choice(["ann", "bob", None]),
+            tags=chance.sample(["backend", "phones"], chance.randint(0, 2)),
+        )
+        for sequence in chance.sample(range(1, 31), 4):
+            weighing.change(session, sequence, by="ann", significance=chance.choice(SIGNIFICANCES))
+        for sequence in chance.sample(range(1, 31), 3):
+            weighing.change(session, sequence, by="ann", importance=chance.choice([0.1, 0.3, 0.9, 0.98]))
+        if number % 3 == 0:
+            compress(end_session(session.id), by="ann")
+        delete_turn(session.actions.get(sequence=7), reason="asked for", by="ann")
+    session_of(other_project, *(_draft(chance, BEGUN) for _ in range(10)), key="s-3", agent="ada", user="ann")
+    index(project)
+    index(other_project)
+    for session in Session.objects.filter(project=project, key__in=["s-1", "s-3"]):
+        delete_turn(session.actions.get(sequence=8), reason="asked for", by="ann")
+
+
+def _draft(chance: random.Random, at: datetime) -> Any:
+    kind = chance.choice(["message", "message", "tool_call", "event"])
+    return said(
+        " ".join(chance.sample(WORDS, chance.randint(2, 8))),
+        kind=kind,
+        tool="harbour" if kind == "tool_call" else None,
+        agent=chance.choice(["ada", "eve", "a\x00b", None, None, None]),
+        tags=tuple(chance.sample(["cause", "later", "\ud800"], chance.randint(0, 2))),
+        significance=chance.choice([*SIGNIFICANCES, None, None, None]),
+        importance=chance.choice([0.05, 0.5, 0.91, 1.0, None, None, None, None]),
+        started_at=chance.choice([at, at, None]),
+    )
+
+
+def _asked(together: int) -> Iterator[dict[str, Any]]:
+    """Without a filter, with those that leave few, and with each alone and with so many others."""
+    yield {}
+    yield from FEW
+    for number in range(1, together + 1):
+        for names in combinations(FILTERS, number) if number < 3 else _some(number):
+            yield {name: FILTERS[name] for name in names}
+
+
+def _some(number: int) -> list[tuple[str, ...]]:
+    return random.Random(5).sample(list(combinations(FILTERS, number)), 20)
+
+
+@pytest.mark.parametrize(("mode", "together"), [("hybrid", 3), ("text", 1), ("semantic", 1)])
+@pytest.mark.usefixtures("sessions")
+def test_with_every_filter_what_is_found_is_what_a_look_at_every_turn_finds(
+    api: Program, project: Project, mode: str, together: int
+) -> None:
+    for asked in _asked(together):
+        assert found(api, QUESTION, mode=mode, limit=20, **asked) == _slowly(project, mode, asked), asked
+
+
+@pytest.mark.parametrize("common", [{True, False}, {True}], ids=["some", "all"])
+@pytest.mark.usefixtures("sessions")
+def test_where_words_are_common_and_windows_are_cut_it_is_the_same(
+    api: Program, project: Project, monkeypatch: pytest.MonkeyPatch, common: set[bool]
+) -> None:
+    monkeypatch.setattr(retrievers, "WINDOW", 12)
+    terms = terms_of(project, QUESTION)
+    monkeypatch.setattr(retrievers, "MOST_COUNTED", terms[len(terms) // 2].steps if len(common) > 1 else 1)
+    assert {term.is_common for term in terms_of(project, QUESTION)} == common
+    for asked in _asked(1):
+        assert found(api, QUESTION, limit=20, **asked) == _slowly(project, "hybrid", asked), asked
+
+
+@pytest.mark.usefixtures("sessions")
+def test_with_every_filter_the_most_important_turns_are_told_those_that_wait_to_be_indexed_among_them(
+    api: Program, project: Project
+) -> None:
+    session_of(project, *(_draft(random.Random(3), BEGUN) for _ in range(9)), key="new", agent="ada")
+    for asked in _asked(2):
+        fitting = [action for action in _steps(project) if _fits(action, asked) and not _is_gone(action)]
+        best = sorted(fitting, key=lambda each: (-_worth(each), -_at(each).timestamp(), -each.pk))[:20]
+        best.sort(key=lambda each: (-_worth(each), -each.pk))
+        told = [(each.session.key, each.sequence) for each in best]
+        assert found(api, "what did we find out", limit=20, **asked) == told, asked
+
+
+def _worth(action: Any) -> float:
+    return 0.72 if action.worth is None else float(action.worth)
+
+
+def _is_gone(action: Action) -> bool:
+    return ErasedTurn.objects.filter(session=action.session, sequence=action.sequence).exists()
+
+
+def _at(action: Action) -> datetime:
+    return action.started_at or action.recorded_at
+
+
+def _steps(project: Project) -> list[Any]:
+    steps = Action.objects.filter(project=project).select_related("session")
+    return list(steps.annotate(worth=IMPORTANCE, meant=SIGNIFICANCE))
+
+
+def _fits(action: Any, asked: dict[str, Any]) -> bool:
+    session: Session = action.session
+    begin, end = (
+        datetime.fromisoformat(asked[name]) if name in asked else None for name in ("since", "until")
+    )
+    return all(
+        (
+            "agent" not in asked or asked["agent"] == (action.agent or session.agent),
+            "user" not in asked or asked["user"] == session.user,
+            "session" not in asked or asked["session"] == session.key,
+            "besides" not in asked or asked["besides"] != session.key,
+            "tags" not in asked or {*asked["tags"]} & {*action.tags, *session.tags},
+            "kinds" not in asked or action.kind in asked["kinds"],
+            "significances" not in asked or action.meant in asked["significances"],
+            "min_importance" not in asked
+            or (action.worth is not None and action.worth >= asked["min_importance"]),
+            begin is None or _at(action) >= (begin if begin.tzinfo else begin.replace(tzinfo=UTC)),
+            end is None or _at(action) <= end,
+        )
+    )
+
+
+def _slowly(project: Project, mode: str, asked: dict[str, Any]) -> list[tuple[str, int]]:
+    steps = {action.pk: action for action in _steps(project) if _fits(action, asked)}
+    words, near = (
+        dict(sorted(leg.items(), key=lambda each: (-each[1], -each[0]))[: retrievers.WINDOW])
+        for leg in (_scores_by_words(project, [*steps]), _scores_by_meaning([*steps]))
+    )
+    by_mode = {"text": words, "semantic": near, "hybrid": fuse(words, near, MODEL.semantic_weight)}
+    best = sorted(by_mode[mode].items(), key=lambda each: (-each[1], -each[0]))[:20]
+    return [(steps[row].session.key, steps[row].sequence) for row, _ in best]
+
+
+def _scores_by_words(project: Project, rows: list[int]) -> dict[int, float]:
+    terms = terms_of(project, QUESTION)
+    question = sparse({term.dimension: term.weight for term in terms})
+    rare = {term.term for term in terms if not term.is_common}
+    every = {term.term for term in terms[: retrievers.MOST_COMMON]}
+    sql = "SELECT action_id, -(weights <#> %s::sparsevec), tsvector_to_array(words) FROM tm_searched_action WHERE action_id = ANY(%s)"
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [question, rows])
+        found = [(row, score, set(words)) for row, score, words in cursor]
+    return {row: score for row, score, words in found if (rare & words if rare else every <= words)}
+
+
+def _scores_by_meaning(rows: list[int]) -> dict[int, float]:
+    sql = "SELECT action_id, (vector <=> %(vector)s::halfvec) FROM tm_action_meaning WHERE action_id = ANY(%(rows)s)"
+    facts: dict[str, Any] = {"vector": dense(table.question_vector(MODEL, QUESTION)), "rows": rows}
+    with connection.cursor() as cursor:
+        cursor.execute(sql, facts)
+        return {row: 1 - distance for row, distance in cursor if distance < 1 - COSINE_FLOOR}

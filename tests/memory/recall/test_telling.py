@@ -1,0 +1,151 @@
+"""The text for a prompt: what it tells first and once, with its session and step, within its tokens."""
+
+from datetime import datetime
+
+import pytest
+
+from tests.api.conftest import Program, api
+from tests.memory.recall.test_recall import recall, record, said, story
+from tests.memory.search.recorded import index
+from timemachine.core.accounts.models import Project
+from timemachine.knowledge.embedding.wordllama import count_tokens
+from timemachine.recording.sessions.models import Session
+
+__all__ = ["api", "story"]
+pytestmark = pytest.mark.django_db
+
+ERROR = "PaymentError: the gateway refused the card with code 51, insufficient funds"
+SOLUTION = "Ask for another card instead of trying the refused card again."
+
+
+@pytest.fixture
+def payments(api: Program, project: Project) -> None:
+    """The same error in four sessions, one of which, not the latest, shows what was decided and what solved it."""
+    for number in (1, 2, 3, 4):
+        solved = (
+            said("The customer is asked first.", role="agent", significance="decision"),
+            said("I look at the log.", role="agent"),
+            said(SOLUTION, role="agent", significance="solution"),
+        )
+        first = said(ERROR, significance="error")
+        record(api, f"pay-{number}", first, *(solved if number == 2 else ()))
+    index(project)
+
+
+def test_an_error_of_several_sessions_is_told_once_with_its_solution(api: Program, payments: None) -> None:
+    for budget in (120, 200, 300, 800, 2_000):
+        document = recall(api, f"{ERROR} again", budget=budget)
+        text = document["text"]
+        assert text.count(ERROR) == text.count(SOLUTION) == 1, budget
+        assert f"[1] user, error: {ERROR} [said in 3 other sessions that were found, too]" in text
+        assert "Session Session pay-2 (pay-2)" in text
+        assert document["tokens"]["kept"] == count_tokens(text) <= budget
+    assert "The customer is asked first." in text
+
+
+def test_a_text_never_has_more_tokens_than_its_budget_and_one_of_what_the_shortest_takes_holds_it(
+    api: Program, payments: None
+) -> None:
+    for budget in range(1, 160):
+        tokens = recall(api, ERROR, "which card?", budget=budget, around=1)["tokens"]
+        assert tokens["kept"] <= budget
+        assert (tokens["kept"] == 0) == (tokens["least"] is not None)
+    tokens = recall(api, ERROR, budget=5)["tokens"]
+    document = recall(api, ERROR, budget=tokens["least"])
+    assert document["tokens"]["kept"] == tokens["least"]
+    assert document["told"]["turns"] == 1
+    assert recall(api, ERROR, budget=tokens["least"] - 1)["text"] == ""
+    assert recall(api, "zeppelin", mode="text", budget=5)["tokens"]["least"] is None
+
+
+def test_a_solution_is_told_before_weaker_results(api: Program, project: Project) -> None:
+    others = (said(f"Some card of a customer, the card {n}.", role="agent") for n in range(8))
+    solved = said("It works with a new number.", role="agent", significance="solution")
+    record(api, "weak", said("a card was refused", significance="error"), *others, solved)
+    index(project)
+    document = recall(api, "why was a card refused?", mode="text", limit=5, budget=110)
+    assert "It works with a new number." in document["text"]
+    assert document["tokens"]["kept"] <= 110
+
+
+def test_an_outcome_fits_what_narrows_the_question_and_is_not_one_that_was_deleted(
+    api: Program, payments: None
+) -> None:
+    def told(**asked: object) -> str:
+        text: str = recall(api, "gateway funds", mode="text", budget=2_000, **asked)["text"]
+        return text
+
+    assert SOLUTION in told()
+    assert SOLUTION not in told(significances=["error"])
+    assert SOLUTION not in told(until="2020-01-01")
+    assert SOLUTION in told(kinds=["message"], min_importance=0.8)
+    assert api.patch("/sessions/pay-2/actions/4", {"significance": "normal"}).status_code == 200
+    assert SOLUTION not in told()
+    assert "The customer is asked first." in told()
+    assert api.patch("/sessions/pay-2/actions/3", {"significance": "solution"}).status_code == 200
+    assert "[3] agent, solution: I look at the log." in told()
+    assert api.delete_for("/sessions/pay-2/actions/3", {"reason": "was wrong"}).status_code == 200
+    assert "[3]" not in told()
+
+
+def test_what_is_said_twice_in_the_same_or_another_session_stands_there_once(
+    api: Program, project: Project
+) -> None:
+    record(api, "one", said("the mutex"), said("ok"), said("the  mutex"))
+    record(api, "two", said("ok"), said("the mutex of a worker"), said("ok"))
+    index(project)
+    document = recall(api, "mutex", mode="text", around=1, budget=500)
+    text = document["text"]
+    assert text.count("user: ok") == 1
+    assert text.count("mutex\n") == text.count("mutex of a worker\n") == 1
+    assert "other session" not in text
+    assert document["told"] == {"turns": 3, "sessions": 2}
+
+
+def test_a_text_for_a_prompt_states_sessions_and_steps_within_its_tokens(
+    api: Program, story: datetime
+) -> None:
+    document = recall(api, "connection", "button", budget=2_000)
+    text = document["text"]
+    pool, style = (
+        text.index("Session Session pool (pool), begun "),
+        text.index("Session Session style (style)"),
+    )
+    assert text.startswith("From earlier sessions:\n\n")
+    assert (
+        "[4] agent, breakthrough: Workers keep their connections after each job: that is the root cause."
+        in text
+    )
+    assert "steps 1–2 of 2:" in text[style:]
+    assert (pool < style) == (
+        Session.objects.get(key="pool").started_at < Session.objects.get(key="style").started_at
+    )
+    assert document["tokens"]["kept"] == count_tokens(text) <= 2_000
+    assert document["told"]["sessions"] == 2
+    small = recall(api, "log of slow queries", around=2, budget=90)
+    assert 0 < small["tokens"]["kept"] <= 90
+    assert "[3] agent: I look at the log of slow queries" in small["text"]
+    assert "turns left out]" in small["text"]
+    none = recall(api, "connection", budget=1)
+    assert (none["text"], none["told"], none["tokens"]["kept"]) == ("", {"turns": 0, "sessions": 0}, 0)
+
+
+def test_of_a_very_long_turn_the_passage_stands_in_the_text(api: Program, project: Project) -> None:
+    record(api, "long", said("lorem ipsum " * 2_000 + "the mutex was never released " + "dolor sit " * 2_000))
+    index(project)
+    document = recall(api, "who released the mutex?", budget=500)
+    assert "a passage of it: …" in document["text"]
+    assert "the mutex was never released" in document["text"]
+
+
+def test_a_text_for_a_prompt_is_filled_with_what_fits_behind_what_does_not(
+    api: Program, project: Project
+) -> None:
+    long = "the mutex " + "lorem ipsum dolor " * 600
+    record(api, "many", *(said(f"{long} {n}") for n in range(40)), said("the mutex is short"))
+    index(project)
+    document = recall(api, "mutex", limit=50, mode="text", budget=300)
+    assert "[41] user: the mutex is short" in document["text"]
+    assert document["told"]["turns"] == 1
+    document = recall(api, "mutex", limit=50, mode="text", around=1, budget=20_000)
+    assert 15_000 < document["tokens"]["kept"] == count_tokens(document["text"]) <= 20_000

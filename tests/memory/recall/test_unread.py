@@ -1,0 +1,95 @@
+"""Words that look like a time and are none that is over: they stay words of the question, and it is said why."""
+
+import pytest
+
+from tests.memory.recall.test_time_words import BERLIN, NOW
+from timemachine.memory.recall.pure.time_words import read
+
+NO_DAY, AHEAD = "there is no such day", "it lies in the future"
+BACKWARDS = "it ends before it begins"
+EITHER, UNKNOWN = "day and month can be told from it in two ways", "which time that is cannot be told"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("on 31 February", NO_DAY),
+        ("31st of June", NO_DAY),
+        ("on Feb 30", NO_DAY),
+        ("29 February 2025", NO_DAY),
+        ("on 2026-13-45", NO_DAY),
+        ("in 2026-13", NO_DAY),
+        ("on 20/20/2026", NO_DAY),
+        ("between 31 June and 3 July", NO_DAY),
+        ("between 3 July and 31 September", NO_DAY),
+        ("between 10 and 31 June", NO_DAY),
+        ("in 2027", AHEAD),
+        ("on 2031-05-03", AHEAD),
+        ("in 2026-12", AHEAD),
+        ("on 20/12/2026", AHEAD),
+        ("on 12/20/2026", AHEAD),
+        ("December 24, 2026", AHEAD),
+        ("next Friday", AHEAD),
+        ("next week", AHEAD),
+        ("Coming Monday morning", AHEAD),
+        ("tomorrow", AHEAD),
+        ("the day  after tomorrow", AHEAD),
+        ("3 days from now", AHEAD),
+        ("on 12/12/2026", AHEAD),
+        ("on 0/0/2026", NO_DAY),
+        ("on 5/0/2026", NO_DAY),
+        ("in 2026-00", NO_DAY),
+        ("on 31 \u017feptember", NO_DAY),
+        ("on 03/04/2026", EITHER),
+        ("between 5 and 3 May", BACKWARDS),
+        ("between 5 May and 3 May", BACKWARDS),
+        ("between 3 July 2025 and 5 July 2024", BACKWARDS),
+        ("between yesterday and 3 days ago", BACKWARDS),
+        ("from Monday before Monday", BACKWARDS),
+        ("the last 0 days", UNKNOWN),
+        ("the week of May", UNKNOWN),
+        ("9999 years ago", UNKNOWN),
+        ("last quarter", UNKNOWN),
+        ("on 2026-05-03 at 25:10", UNKNOWN),
+    ],
+)
+def test_what_looks_like_a_time_and_is_none_that_is_over_stays_words_and_it_is_said_why(
+    words: str, why: str
+) -> None:
+    question = f"the fee {words}?"
+    spoken = read(question, NOW, BERLIN)
+    assert (spoken.text, spoken.readings) == (question, ())
+    [unread] = spoken.unread
+    assert question[unread.start : unread.end] == unread.words
+    assert unread.words in words
+    assert unread.why == why
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "in 2048",
+        "before 2048",
+        "not on 31 June",
+        "from 3 to 5 may fail",
+        "the next session",
+        '"next week"',
+        "in May",
+    ],
+)
+def test_of_what_is_a_number_excepted_or_quoted_nothing_is_said(question: str) -> None:
+    assert read(question, NOW, BERLIN).unread == ()
+
+
+def test_what_is_read_and_what_is_not_stand_side_by_side() -> None:
+    spoken = read("the fee last week and next week and on 31 June", NOW, BERLIN)
+    assert [each.words for each in spoken.readings] == ["last week"]
+    assert [each.words for each in spoken.unread] == ["next week", "on 31 June"]
+    assert spoken.text == "the fee and next week and on 31 June"
+    past = read("the fee last week and next week", NOW, BERLIN, only_past=True)
+    assert (len(past.readings), past.unread) == (1, ())
+
+
+def test_what_is_named_as_unread_is_named_once() -> None:
+    [unread] = read("the fee next May 2031", NOW, BERLIN).unread
+    assert (unread.words, unread.why) == ("May 2031", AHEAD)

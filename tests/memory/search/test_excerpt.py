@@ -1,0 +1,52 @@
+"""The passage that is shown with a hit, and its marks."""
+
+from timemachine.memory.search.pure.excerpt import SIZE, Source, marks, passage, words_in
+
+LONG = "nothing here. " * 100
+
+
+def marked(text: str, matching: set[str], literals: set[str]) -> list[str]:
+    return [text[start:end] for start, end in marks(text, matching, literals)]
+
+
+def test_the_passage_is_where_most_of_the_words_stand() -> None:
+    text = f"{LONG}a gateway. {LONG}the gateway timed out. {LONG}"
+    found = passage([Source(part="output", text=text)], {"gateway", "time"})
+    assert found is not None
+    assert "gateway timed out" in found.text
+    assert len(found.text) <= SIZE
+    assert (found.begins, found.ends) == (False, False)
+
+
+def test_the_part_that_says_more_of_it_is_shown() -> None:
+    sources = [
+        Source(part="error", text=" "),
+        Source(part="output", text="the gateway"),
+        Source(part="input", text="gateway timed out"),
+    ]
+    found = passage(sources, {"gateway", "time"})
+    assert found is not None
+    assert (found.part, found.begins, found.ends) == ("input", True, True)
+
+
+def test_without_any_of_the_words_it_is_the_beginning_and_without_text_nothing() -> None:
+    found = passage([Source(part="output", text=LONG)], {"gateway"})
+    assert found is not None
+    assert found.text == LONG[:SIZE]
+    assert passage([Source(part="output", text=LONG)], set()) == found
+    assert passage([Source(part="error", text="")], {"gateway"}) is None
+
+
+def test_a_word_without_a_space_before_it_is_shown_all_the_same() -> None:
+    found = passage([Source(part="output", text="x" * 500 + ".gateway")], {"gateway"})
+    assert found is not None
+    assert found.text.endswith(".gateway")
+
+
+def test_words_and_literals_are_marked_and_neighbours_are_one() -> None:
+    assert words_in("Err_CONN err") == ["err", "conn"]
+    assert marked("The gateways timed out", {"gateways", "timed"}, set()) == ["gateways", "timed"]
+    assert marked("ERR_CONN_RESET", {"err", "conn", "reset"}, set()) == ["ERR_CONN_RESET"]
+    assert marked("see Parser.js:42, not parser.js:421", set(), {"parser.js:42"}) == ["Parser.js:42"]
+    assert marked("parser.js:42", {"parser"}, {"parser.js:42"}) == ["parser.js:42"]
+    assert marked("", {"x"}, {"x"}) == []

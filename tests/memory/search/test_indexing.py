@@ -1,0 +1,223 @@
+"""Steps become findable in the background: nothing is lost, nothing twice, and no text is too hostile."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+
+from tests.memory.search.recorded import found, index, said, session_of, steps
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Unavailable
+from timemachine.memory.search import indexing
+from timemachine.memory.search.models import ActionMeaning, IndexedSession, Indexing, SearchedAction
+from timemachine.recording.sessions.commands import append
+from timemachine.recording.sessions.session_deletion import erase_session
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_step_is_found_once_it_is_indexed_and_until_then_it_is_counted(project: Project) -> None:
+    session = session_of(project, said("The gateway timed out."), said("Restart it."))
+    assert indexing.not_indexed(project) == 2
+    assert found(project, "gateway").not_indexed == 2
+    assert steps(project, "gateway") == []
+    index(project)
+    assert indexing.not_indexed(project) == 0
+    assert steps(project, "gateways") == [("a run", 1)]
+    append(session.id, [said("The gateway again.")])
+    assert indexing.not_indexed(project) == 1
+    index(project)
+    assert sorted(steps(project, "gateway")) == [("a run", 1), ("a run", 3)]
+    assert SearchedAction.objects.count() == ActionMeaning.objects.count() == 3
+
+
+def test_more_steps_than_a_batch_are_indexed_to_the_last(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "BATCH", 3)
+    session = session_of(project, *(said(f"step number{n}") for n in range(1, 11)))
+    index(project)
+    assert SearchedAction.objects.filter(session=session).count() == 10
+    assert steps(project, "number10") == [("a run", 10)]
+
+
+def test_a_batch_ends_where_its_payloads_grow_too_large_and_has_one_at_least(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "BATCH_BYTES", 10)
+    session = session_of(project, said("much more than ten bytes"), said("again more than ten bytes"))
+    assert indexing.index_some(project.id, session.id, 0)
+    assert SearchedAction.objects.count() == 1
+    index(project)
+    assert SearchedAction.objects.count() == 2
+
+
+def test_when_the_time_is_up_there_is_more_to_do_and_the_bell_counts_as_rung(project: Project) -> None:
+    session_of(project, said("one"))
+    assert indexing.work_off(project.id, seconds=-1)
+    row = Indexing.objects.get(project=project)
+    assert row.lease_until is None
+    assert row.rung_at is not None
+    assert indexing.BELL.due() == []
+    assert indexing.BELL.due(at_once=True) == [project.id]
+
+
+def test_nobody_is_rung_for_twice_nor_where_somebody_is_at_it(project: Project) -> None:
+    assert indexing.BELL.due() == []
+    session_of(project, said("one"))
+    assert indexing.BELL.due() == [project.id]
+    assert indexing.BELL.due() == []
+    Indexing.objects.update(rung_at=now() - timedelta(minutes=1))
+    assert indexing.BELL.may_ring(project.id)
+    Indexing.objects.update(rung_at=None, lease_until=now() + timedelta(seconds=9))
+    assert indexing.BELL.due(at_once=True) == []
+    assert not indexing.work_off(project.id)
+    assert indexing.not_indexed(project) == 1
+
+
+def test_a_worker_that_is_killed_holds_up_nobody_when_its_lease_is_over(project: Project) -> None:
+    session_of(project, said("one"))
+    Indexing.objects.create(project=project, lease_until=now() - timedelta(seconds=1))
+    index(project)
+    assert indexing.not_indexed(project) == 0
+
+
+def test_a_worker_that_is_killed_between_its_rows_leaves_nothing_half_done(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_of(project, said("one gateway"))
+
+    def dying(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ActionMeaning.objects, "bulk_create", dying)
+        with pytest.raises(KeyboardInterrupt):
+            indexing.work_off(project.id)
+    assert SearchedAction.objects.count() == 0
+    index(project)
+    assert steps(project, "gateway") == [("a run", 1)]
+
+
+def test_the_same_steps_indexed_by_two_stand_there_once(project: Project) -> None:
+    session = session_of(project, said("one"), said("two"))
+    assert indexing.index_some(project.id, session.id, 0)
+    assert not indexing.index_some(project.id, session.id, 0)
+    assert not indexing.index_some(project.id, session.id, 2)
+    assert SearchedAction.objects.count() == 2
+    assert IndexedSession.objects.get().indexed_through == 2
+
+
+def test_a_session_that_is_erased_takes_its_rows_along(project: Project) -> None:
+    session = session_of(project, said("secret gateway"))
+    other = session_of(project, said("open gateway"), name="kept")
+    index(project)
+    erase_session(session)
+    assert steps(project, "gateway") == [("kept", 1)]
+    assert {row.session_id for row in SearchedAction.objects.all()} == {other.id}
+    assert ActionMeaning.objects.count() == IndexedSession.objects.count() == 1
+
+
+def test_a_session_that_is_erased_while_it_is_indexed_leaves_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = session_of(project, said("secret gateway"))
+    embed = indexing.MODEL.embed
+
+    def erasing(texts: list[str]) -> object:
+        erase_session(session)
+        return embed(texts)
+
+    monkeypatch.setattr(indexing, "_embed", erasing)
+    assert not indexing.index_some(project.id, session.id, 0)
+    assert SearchedAction.objects.count() == 0
+
+
+def test_where_the_models_files_are_missing_words_are_found_all_the_same(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_: object) -> object:
+        raise Unavailable("The files are missing.")
+
+    monkeypatch.setattr(indexing, "_embed", missing)
+    session_of(project, said("the gateway"))
+    index(project)
+    assert steps(project, "gateway") == [("a run", 1)]
+    assert ActionMeaning.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "cut"),
+    [
+        ("before\x00after needle", "needle", False),
+        ("lone \ud800 needle", "needle", False),
+        ("needle " + "x" * 5_000_000, "needle", True),
+        ("x" * 4_000 + " needle", "needle", False),
+        (" ".join(f"word{n}" for n in range(100_000)) + " needle", "word20000", True),
+        ("needle " + " ".join(f"http://h{n}.example.org/a{n}/b?q={n}" for n in range(9_000)), "needle", True),
+        ({"deep": [{"text": "needle", "n": 404}]}, "404 needle", False),
+        ({"content": "needle " + "y z " * 200_000}, "needle", True),
+        ("<script>alert('needle')</script>", "needle", False),
+        ("' || needle & | ! <-> :* \\", "needle", False),
+    ],
+    ids=[
+        "nul",
+        "surrogate",
+        "5 MB",
+        "long lexeme",
+        "100,000 words",
+        "too many lexemes",
+        "json",
+        "cut json",
+        "markup",
+        "operators",
+    ],
+)
+def test_no_text_is_too_hostile_to_be_indexed(project: Project, text: object, word: str, cut: bool) -> None:
+    session_of(project, said(text), said("harmless"))
+    index(project)
+    assert indexing.not_indexed(project) == 0
+    assert steps(project, word) == [("a run", 1)]
+    [group] = found(project, word, mode="text").groups
+    assert group.hits[0].cut is cut
+    assert steps(project, "harmless") == [("a run", 2)]
+
+
+def test_what_stands_behind_the_first_256_kb_is_not_searched_and_that_is_said(project: Project) -> None:
+    session_of(project, said("first " + "filler " * 60_000 + "last"))
+    index(project)
+    assert steps(project, "last") == []
+    assert found(project, "first", mode="text").groups[0].hits[0].cut
+
+
+def test_errors_names_tools_and_both_payloads_are_searched(project: Project) -> None:
+    session_of(
+        project,
+        said(
+            "the outcome",
+            kind="tool_call",
+            role=None,
+            input={"command": "grep"},
+            tool="terminal",
+            name="looking",
+            error_type="PermissionError",
+            error_message="access denied",
+        ),
+    )
+    index(project)
+    for word in ("outcome", "grep", "terminal", "looking", "PermissionError", "denied"):
+        assert steps(project, word) == [("a run", 1)], word
+
+
+def test_the_operators_command_indexes_what_is_left_and_everything_anew(
+    project: Project, other_project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session_of(project, said("one"), said("two"))
+    call_command("index_steps")
+    assert "Prüfung: 2 steps indexed" in capsys.readouterr().out
+    call_command("index_steps", again=True)
+    assert "Prüfung: 2 steps indexed" in capsys.readouterr().out
+    Indexing.objects.filter(project=project).update(lease_until=now() + timedelta(minutes=1))
+    call_command("index_steps", again=True)
+    assert "Prüfung: 0 steps indexed; 2 steps left" in capsys.readouterr().out

@@ -1,0 +1,245 @@
+"""Search across sessions: what is found, in which order, and what is not."""
+
+import base64
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from tests.memory.search.recorded import found, index, said, session_of, steps
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import InvalidInput, NotFound, Unavailable
+from timemachine.knowledge.embedding import table
+from timemachine.memory.search.queries import MOST_OF_ONE, MOST_OF_SESSION
+from timemachine.memory.search.sessions import Wanted as Listed
+from timemachine.memory.search.sessions import sessions_page
+from timemachine.recording.sessions.commands import end_session
+from timemachine.recording.sessions.models import Session
+
+pytestmark = pytest.mark.django_db
+
+
+def test_words_phrases_exclusions_and_alternatives(project: Project) -> None:
+    session_of(
+        project,
+        said("The gateway crashed in time."),
+        said("crashed at the gateway, some time"),
+        said("A passing test."),
+    )
+    index(project)
+    assert sorted(steps(project, "gateway time")) == [("a run", 1), ("a run", 2)]
+    assert steps(project, '"gateway crashed"') == [("a run", 1)]
+    assert steps(project, 'gateway -"gateway crashed"') == [("a run", 2)]
+    assert len(steps(project, '"gateway crashed" or passing')) == 2
+    assert steps(project, "gateway passing") == []
+
+
+@pytest.mark.parametrize("mode", ["text", "hybrid"])
+@pytest.mark.parametrize(
+    ("asked", "other"),
+    [
+        ("parser.js:42", "parser.js:421"),
+        ("ERR_CONN_RESET", "ERR_CONN_REFUSED"),
+        ("E1042", "E1043"),
+        ("src/app/main.py", "src/app/main.pyc"),
+        ("550e8400-e29b-41d4-a716-446655440000", "550e8400-e29b-41d4-a716-446655440001"),
+    ],
+)
+def test_an_identifier_finds_its_own_steps_and_no_others(
+    project: Project, mode: str, asked: str, other: str
+) -> None:
+    session_of(project, said(f"It failed at {asked}."), said(f"It failed at {other}."))
+    index(project)
+    assert steps(project, asked, mode) == [("a run", 1)]
+    [group] = found(project, asked, mode=mode).groups
+    [hit] = group.hits
+    assert hit.passage is not None
+    assert [hit.passage.text[start:end] for start, end in hit.marks] == [asked]
+    assert steps(project, f"failed -{asked}", mode) == [("a run", 2)]
+
+
+def test_a_step_is_found_by_its_meaning_without_any_of_the_words(project: Project) -> None:
+    session_of(
+        project, said("The automobile broke down on the motorway."), said("Bake the bread for an hour.")
+    )
+    index(project)
+    assert steps(project, "car failure on a highway") == []
+    assert steps(project, "car failure on a highway", "semantic")[0] == ("a run", 1)
+    [group] = found(project, "car failure on a highway").groups
+    assert list(group.hits[0].scores) == ["semantic"]
+    assert group.more == 0
+
+
+def test_hybrid_puts_first_what_both_find(project: Project) -> None:
+    session_of(project, said("database"), name="words")
+    session_of(project, said("The database lost its connection and the query failed."), name="both")
+    session_of(project, said("SQL server disconnected"), name="meaning")
+    index(project)
+    assert steps(project, "database connection lost", "hybrid")[0] == ("both", 1)
+
+
+def test_the_list_of_sessions_is_searched_by_what_its_steps_say(
+    project: Project, other_project: Project
+) -> None:
+    session_of(project, said("The gateway answered 502"), said("It works"), name="nightly")
+    session_of(project, said("nothing of that"), name="Gateway plan")
+    session_of(project, said("see parser.js:42"), name="mend")
+    session_of(other_project, said("gateway"), name="theirs")
+    index(project)
+    index(other_project)
+
+    def listed(q: str, **wanted: str) -> set[str]:
+        return {each.name for each in sessions_page(project, Listed(q=q, **wanted)).sessions}  # type: ignore[arg-type]
+
+    assert listed("gateway") == {"nightly", "Gateway plan"}
+    assert listed("gateway", named="plan") == {"Gateway plan"}
+    assert listed("parser.js:42") == listed("men") == {"mend"}
+    assert listed("gateway works") == set()  # words of one step
+    assert listed("gateway or parser.js:42") == {"nightly", "mend"}
+    assert listed("-gateway") == listed("%") == listed("x" * 2_000) == set()
+
+
+def test_another_projects_text_is_never_found(project: Project, other_project: Project) -> None:
+    session_of(project, said("our gateway"), name="ours")
+    theirs = session_of(other_project, said("their gateway"), name="theirs")
+    index(project)
+    index(other_project)
+    for mode in ("text", "semantic", "hybrid"):
+        assert steps(project, "gateway", mode) == [("ours", 1)]
+        assert steps(other_project, "gateway", mode) == [("theirs", 1)]
+    with pytest.raises(NotFound):
+        found(project, "gateway", session=str(theirs.id))
+
+
+@pytest.mark.parametrize("mode", ["text", "semantic", "hybrid"])
+def test_filters_say_which_steps_are_looked_at(project: Project, mode: str) -> None:
+    session_of(
+        project,
+        said("gateway one", kind="tool_call", role=None, tool="read", agent="ada", model="acme:m"),
+        said("gateway two", error_message="broken", started_at=None),
+        name="first",
+        agent="grace",
+        user="ann",
+        tags=["eu"],
+    )
+    other = session_of(project, said("gateway three", tags=["late"]), name="second", key="second-key")
+    Session.objects.filter(name="first").update(cost_usd=2)
+    end_session(other.id)
+    index(project)
+
+    def narrowed(**wanted: str | float) -> set[tuple[str, int]]:
+        return set(steps(project, "gateway", mode, **wanted))
+
+    assert narrowed(kind="tool_call") == narrowed(tool="read") == narrowed(model="acme:m") == {("first", 1)}
+    assert narrowed(agent="ada") == {("first", 1)}
+    assert narrowed(agent="grace") == {("first", 2)}
+    assert narrowed(status="error") == {("first", 2)}
+    assert narrowed(status="ok") == {("first", 1), ("second", 1)}
+    assert narrowed(status="recording") == narrowed(user="ann") == narrowed(tag="eu") == narrowed(min_cost=2)
+    assert narrowed(status="ended") == narrowed(tag="late") == {("second", 1)}
+    assert narrowed(user="ann", tag="eu", min_cost=1.5, tool="read") == {("first", 1)}
+    assert narrowed(user="ann", tag="late") == narrowed(min_cost=2.01) == narrowed(tag="no\x00ne") == set()
+    assert narrowed(session=str(other.id)) == narrowed(session="second-key") == {("second", 1)}
+    assert narrowed(until="2001-01-01") == narrowed(since="2999-01-01") == narrowed(tool="no\x00ne") == set()
+    assert len(narrowed(since="2001-01-01", until="2999-01-01")) == 3
+
+
+@pytest.mark.parametrize(
+    ("wanted", "field"),
+    [({"mode": "fuzzy"}, "mode"), ({"kind": "dance"}, "kind"), ({"status": "odd"}, "status")],
+)
+def test_what_is_not_known_is_refused(project: Project, wanted: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        found(project, "gateway", **wanted)
+    assert refusal.value.facts["field"] == field
+
+
+def test_a_session_shows_its_best_steps_and_says_how_many_more_there_are(project: Project) -> None:
+    session_of(project, *(said("gateway" + " and more" * n) for n in range(8)), name="many")
+    session_of(project, said("gateway"), name="one")
+    index(project)
+    many = next(
+        group for group in found(project, "gateway", mode="text").groups if group.session.name == "many"
+    )
+    assert (len(many.hits), many.number, many.more) == (MOST_OF_SESSION, 8, 3)
+    assert [hit.score for hit in many.hits] == sorted((hit.score for hit in many.hits), reverse=True)
+    [alone] = found(project, "gateway", session=str(many.session.id)).groups
+    assert (len(alone.hits), alone.more) == (8, 0)
+    assert MOST_OF_ONE > MOST_OF_SESSION
+
+
+@pytest.mark.parametrize("mode", ["text", "semantic", "hybrid"])
+def test_pages_of_sessions_have_every_session_once(project: Project, mode: str) -> None:
+    for n in range(7):
+        session_of(project, said("gateway" + " again" * (n // 2)), name=f"run {n}")
+    index(project)
+    seen: list[str] = []
+    after = None
+    while True:
+        page = found(project, "gateway", mode=mode, limit=2, after=after)
+        seen += [group.session.name for group in page.groups]
+        after = page.next
+        if after is None:
+            break
+    assert sorted(seen) == [f"run {n}" for n in range(7)]
+    assert seen == [group.session.name for group in found(project, "gateway", mode=mode).groups]
+
+
+@pytest.mark.parametrize(
+    "after", ["!", "e30", base64.urlsafe_b64encode(b'["x", "y"]').decode(), "WzEsMiwzXQ"]
+)
+def test_a_place_that_was_not_given_out_is_refused(project: Project, after: str) -> None:
+    with pytest.raises(InvalidInput):
+        found(project, "gateway", after=after)
+
+
+def test_words_that_are_too_common_are_said_to_be(project: Project) -> None:
+    session_of(project, said("the and of"))
+    index(project)
+    assert found(project, "the of", mode="text").too_common
+    assert not found(project, "the gateway", mode="text").too_common
+
+
+def test_without_the_model_words_are_searched_and_that_is_said(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object) -> list[float]:
+        raise Unavailable("The files are missing.")
+
+    session_of(project, said("the gateway"))
+    index(project)
+    monkeypatch.setattr(table, "question_vector", missing)
+    page = found(project, "gateway")
+    assert page.no_embeddings == "The files are missing."
+    assert len(page.groups) == 1
+    with pytest.raises(Unavailable):
+        found(project, "gateway", mode="semantic")
+
+
+def test_a_step_without_any_text_is_found_by_its_tool(project: Project) -> None:
+    session_of(project, said(None, kind="tool_call", role=None, tool="gateway_restart"))
+    index(project)
+    [group] = found(project, "gateway_restart", mode="text").groups
+    assert group.hits[0].passage is not None
+    assert group.hits[0].passage.part == "name"
+
+
+def test_no_more_queries_for_more_that_is_found(
+    project: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for n in range(20):
+        session_of(project, said("gateway"), said("gateway again"), name=f"run {n}")
+    index(project)
+    for limit in (1, 20):
+        with django_assert_num_queries(8):
+            found(project, "gateway", limit=limit)
+
+
+@pytest.mark.parametrize(
+    "q", ["a & b | !c", "'; DROP TABLE tm_action; --", "%(x)s %s", "<b>", "\x00gate", "back\\slash", "日本語"]
+)
+def test_no_question_is_too_hostile_to_be_asked(project: Project, q: str) -> None:
+    session_of(project, said("gateway"))
+    index(project)
+    for mode in ("text", "semantic", "hybrid"):
+        found(project, q, mode=mode)

@@ -1,0 +1,40 @@
+"""Training pairs: what nobody solved, an attempt that says what the solution says, and choices that cannot be."""
+
+import pytest
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.memory.training.pure.options import wanted_of
+from timemachine.memory.training.pure.pairs import LeftOut, chats_of, preferences_of
+from timemachine.memory.training.pure.split import split_of
+from timemachine.recording.sessions.pure.turn_text import Turn
+
+ASKED = Turn(sequence=1, kind="message", role="user", output="It fails.", significance="error")
+FIX = "Close the connection."
+CHOICES = {"form": "chat", "what": "resolution", "part": "", "seed": "", "shares": "", "redaction": ""}
+
+
+def test_of_what_nobody_solved_nothing_is_learned() -> None:
+    assert list(chats_of([ASKED], "resolution")) == []
+    assert list(preferences_of([], "chain")) == []
+
+
+def test_an_attempt_that_says_what_the_solution_says_is_not_rejected() -> None:
+    turns = [
+        ASKED,
+        Turn(sequence=2, kind="message", role="agent", output=FIX),
+        Turn(sequence=3, kind="message", role="user", output="It still fails.", significance="error"),
+        Turn(sequence=4, kind="message", role="agent", output=FIX, significance="solution"),
+    ]
+    assert list(preferences_of(turns, "chain")) == [LeftOut(solution=4, reason="no_rejected_attempt")]
+
+
+def test_a_seed_has_an_end() -> None:
+    with pytest.raises(InvalidInput, match="`seed` has at most"):
+        split_of("x" * 10_000, "")
+
+
+@pytest.mark.parametrize("name", ["form", "what", "part"])
+def test_a_choice_that_there_is_not_is_refused_with_those_there_are(name: str) -> None:
+    with pytest.raises(InvalidInput, match=f"`{name}` cannot be 'other'; it is one of") as refused:
+        wanted_of(**{**CHOICES, name: "other"})
+    assert refused.value.facts["field"] == name

@@ -1,0 +1,177 @@
+"""Compression of sessions: what it does to what is told, its preview, its undoing, by age and by the rule of the project."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Program, api, program, stranger
+from tests.builders import tamper
+from tests.memory.transcripts.test_transcripts import STORY, record, said, sequences, told
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.jobs import compress_sessions
+from timemachine.recording.annotations.significance.models import Compression, CompressionRule
+from timemachine.recording.sessions.models import Action, Session
+
+__all__ = ["api", "stranger"]
+pytestmark = pytest.mark.django_db
+PATH = "/sessions/story/compression"
+
+
+def ended(api: Program, key: str, *, days_ago: int = 0) -> Session:
+    record(api, key, *(said(*turn) for turn in STORY))
+    assert api.post(f"/sessions/{key}/end").status_code == 200
+    if days_ago:
+        at = now() - timedelta(days=days_ago)
+        tamper("UPDATE tm_session SET ended_at = %s WHERE key = %s", [at.isoformat(), key])
+    return Session.objects.get(key=key)
+
+
+@pytest.fixture
+def story(api: Program) -> Session:
+    return ended(api, "story")
+
+
+def importances(api: Program) -> list[float]:
+    return [each["importance"] for each in told(api, "story")["items"]]
+
+
+def compressed(project: Project) -> set[str]:
+    found = Compression.objects.filter(session__project=project)
+    return set(found.values_list("session__key", flat=True))
+
+
+def test_exploratory_turns_fall_and_what_was_found_stays(api: Program, story: Session) -> None:
+    before = importances(api), list(Action.objects.order_by("id").values())
+    preview = api.get(PATH).json()
+    assert (preview["compressed"], preview["kept"]["turns"], preview["falls"]["turns"]) == (False, 2, 3)
+    assert importances(api) == before[0]
+    done = api.post(PATH).json()
+    assert (done["compressed"], done["through"]) == (True, story.last_sequence)
+    assert (done["kept"], done["falls"]) == (preview["kept"], preview["falls"])
+    assert importances(api) == [0.30, 0.30, 0.30, 0.97, 0.95]
+    assert sequences(told(api, "story", min_importance=0.5)) == [4, 5]
+    listed = api.get("/sessions/story/actions").json()["items"]
+    assert (listed[0]["importance"], listed[0]["recorded"]["importance"]) == (0.30, None)
+    assert listed[0]["weighed"] == {"by": None, "at": None, "compressed": True}
+    assert "recorded" not in listed[3]
+    assert list(Action.objects.order_by("id").values()) == before[1]
+
+
+def test_the_tokens_that_stay_and_fall_are_all_that_were_recorded(api: Program, story: Session) -> None:
+    assert story
+    whole, effect = told(api, "story")["tokens"]["recorded"], api.get(PATH).json()
+    assert effect["kept"]["tokens"] + effect["falls"]["tokens"] == whole
+
+
+def test_it_is_undone_whole_and_both_are_kept_in_the_history(api: Program, story: Session) -> None:
+    assert story
+    before = importances(api)
+    api.post(PATH)
+    api.post(PATH)
+    assert api.delete(PATH).json()["compressed"] is False
+    assert importances(api) == before
+    history = api.get(PATH).json()["history"]
+    assert [(each["compressed"], each["by"], each["by_rule"]) for each in history] == [
+        (False, "key test", False),
+        (True, "key test", False),
+    ]
+    again = api.delete(PATH)
+    assert (again.status_code, again.json()["code"]) == (404, "not_compressed")
+
+
+def test_what_somebody_says_of_a_turn_outweighs_the_compression(api: Program, story: Session) -> None:
+    assert story
+    api.post(PATH)
+    api.patch("/sessions/story/actions/2", {"importance": 0.8})
+    api.patch("/sessions/story/actions/3", {"significance": "decision"})
+    api.patch("/sessions/story/actions/5", {"significance": "normal"})
+    assert importances(api) == [0.30, 0.8, 0.92, 0.97, 0.30]
+
+
+def test_what_somebody_says_of_a_turn_is_counted_among_those_that_stay(api: Program, story: Session) -> None:
+    assert story
+    api.patch("/sessions/story/actions/2", {"importance": 0.8})
+    api.post(PATH)
+    effect = api.get(PATH).json()
+    assert (effect["kept"]["turns"], effect["falls"]["turns"]) == (3, 2)
+
+
+def test_a_session_that_grew_after_it_was_compressed_is_compressed_on(api: Program, story: Session) -> None:
+    api.post(PATH)
+    tamper("UPDATE tm_session SET status = 'recording', ended_at = NULL WHERE key = %s", ["story"])
+    assert api.post("/sessions/story/actions", said("agent", "One more look.")).status_code == 201
+    api.post("/sessions/story/end")
+    effect = api.get(PATH).json()
+    assert (effect["through"], effect["kept"]["turns"], effect["falls"]["turns"]) == (5, 3, 3)
+    assert importances(api) == [0.30, 0.30, 0.30, 0.97, 0.95, None]
+    again = api.post(PATH).json()
+    assert (again["through"], again["falls"]["turns"]) == (6, 4)
+    assert len(again["history"]) == 2
+
+
+def test_a_session_that_records_is_not_compressed(api: Program) -> None:
+    record(api, "story", said("agent", "Going on."))
+    answer = api.post(PATH)
+    assert (answer.status_code, answer.json()["code"]) == (409, "session_records")
+    assert not Compression.objects.exists()
+
+
+def test_sessions_are_compressed_by_their_age_with_a_preview(api: Program, project: Project) -> None:
+    for key, days in (("old", 40), ("older", 90), ("new", 2)):
+        ended(api, key, days_ago=days)
+    record(api, "open", said("agent", "Going on."))
+    asked = {"older_than_days": 30}
+    assert api.post("/compressions", {**asked, "preview": True}).json() == {
+        "sessions": 2,
+        "compressed": False,
+    }
+    assert compressed(project) == set()
+    assert api.post("/compressions", asked).json() == {"sessions": 2, "compressed": True}
+    assert compressed(project) == {"old", "older"}
+    assert api.post("/compressions", asked).json() == {"sessions": 0, "compressed": True}
+
+
+def test_the_rule_of_a_project_is_followed_by_a_worker_and_spares_what_was_undone(
+    api: Program, stranger: Program, project: Project
+) -> None:
+    for key, days in (("old", 40), ("kept", 40), ("new", 2)):
+        ended(api, key, days_ago=days)
+    ended(stranger, "theirs", days_ago=40)
+    assert api.get("/compressions/rule").json() == {"days": None, "by": None, "at": None}
+    api.post("/sessions/kept/compression")
+    api.delete("/sessions/kept/compression")
+    set_to = api.put("/compressions/rule", {"days": 30}).json()
+    assert (set_to["days"], set_to["by"]) == (30, "key test")
+    compress_sessions()
+    assert compressed(project) == {"old"}
+    assert api.get("/sessions/old/compression").json()["history"][0]["by_rule"] is True
+    assert Compression.objects.count() == 1
+    ended(api, "late", days_ago=50)
+    compress_sessions()
+    assert compressed(project) == {"old"}, "a rule is looked at once in an hour"
+    CompressionRule.objects.update(looked_at=now() - timedelta(hours=2))
+    compress_sessions()
+    assert compressed(project) == {"old", "late"}
+    assert api.put("/compressions/rule", {"days": None}).json()["days"] is None
+    assert not CompressionRule.objects.exists()
+
+
+@pytest.mark.parametrize("days", [0, -1, 3_651, "many", 1.5])
+def test_days_that_cannot_be_are_refused(api: Program, days: Any) -> None:
+    assert api.put("/compressions/rule", {"days": days}).status_code == 422
+    assert api.post("/compressions", {"older_than_days": days}).status_code == 422
+
+
+def test_another_project_and_who_may_not_change_nothing(
+    stranger: Program, story: Session, project: Project
+) -> None:
+    assert story
+    for answer in (stranger.get(PATH), stranger.post(PATH), stranger.delete(PATH)):
+        assert answer.status_code == 404
+    reader, recorder = program(project, "read"), program(project, "read", "record")
+    assert reader.post(PATH).status_code == 403
+    assert recorder.post("/compressions", {"older_than_days": 1}).status_code == 403
+    assert recorder.put("/compressions/rule", {"days": 1}).status_code == 403
+    assert not Compression.objects.exists()

@@ -1,0 +1,156 @@
+"""The labelled pairs of errors: what they refer to is there, they contradict each other nowhere, and no error was left out.
+
+The counts are made from the raw files by the plain rules of README.md, which know nothing of the importers.
+"""
+
+import json
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.memory.transcripts.labelled import (
+    LabelledError,
+    labelled_errors,
+    labelled_pairs,
+    problems,
+    unlisted,
+)
+from timemachine.recording.importing.pure.registry import read
+from timemachine.recording.importing.pure.report import SessionDraft
+
+FAILED = "Error"
+RAN = "exitcode: "
+RAN_WELL = "exitcode: 0 "
+TERMINAL = "Computer_terminal"
+
+
+def test_there_are_enough_pairs_of_both_labels_and_of_both_sets() -> None:
+    errors, pairs = labelled_errors(), labelled_pairs()
+    assert Counter(pair.label for pair in pairs) == {"same": 29, "different": 151}
+    sets = Counter(frozenset({errors[pair.one].set, errors[pair.other].set}) for pair in pairs)
+    assert sets == {
+        frozenset({"tau_bench"}): 120,
+        frozenset({"who_and_when"}): 21,
+        frozenset({"tau_bench", "who_and_when"}): 39,
+    }
+
+
+def test_no_pair_stands_twice_and_each_has_its_reason() -> None:
+    pairs = labelled_pairs()
+    assert len({frozenset({pair.one, pair.other}) for pair in pairs}) == len(pairs)
+    assert all(pair.one != pair.other and pair.reason for pair in pairs)
+    assert {name for pair in pairs for name in (pair.one, pair.other)} == set(labelled_errors())
+
+
+def test_what_is_the_same_as_a_third_is_the_same() -> None:
+    pairs = labelled_pairs()
+    of = {name: problem for problem in problems(pairs) for name in problem}
+    assert [pair for pair in pairs if (of[pair.one] == of[pair.other]) != (pair.label == "same")] == []
+
+
+def test_only_pairs_across_the_two_sets_are_left_unlisted_and_they_are_different() -> None:
+    errors, pairs = labelled_errors(), labelled_pairs()
+    of = {name: problem for problem in problems(pairs) for name in problem}
+    left = [sorted(both) for both in unlisted(errors, pairs)]
+    assert len(left) == 73
+    assert all(errors[one].set != errors[other].set and of[one] != of[other] for one, other in left)
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("name", labelled_errors())
+def test_the_referred_text_is_there_and_unchanged(recordings: Path, name: str) -> None:
+    error = labelled_errors()[name]
+    assert sha256(error.text(recordings).encode()).hexdigest() == error.sha256
+
+
+@pytest.mark.recordings
+def test_none_of_the_recordings_text_is_in_a_reason(recordings: Path) -> None:
+    errors = labelled_errors()
+    for pair in labelled_pairs():
+        texts = [errors[name].text(recordings) for name in (pair.one, pair.other)]
+        words = pair.reason.lower().split()
+        runs = [" ".join(words[at : at + 6]) for at in range(len(words) - 5)]
+        assert not [run for run in runs if any(run in " ".join(text.lower().split()) for text in texts)]
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("name", labelled_errors())
+def test_the_importer_makes_an_action_of_the_referred_text(recordings: Path, name: str) -> None:
+    error = labelled_errors()[name]
+    sessions = read(error.path(recordings).read_bytes(), error.set).sessions
+    session: SessionDraft = sessions[error.run or 0]
+    said = {action.id: action.output for action in session.actions}
+    assert said[error.action_id] == error.text(recordings)
+
+
+@pytest.mark.recordings
+def test_every_failed_call_of_tau_bench_is_labelled_and_they_are_as_many_as_the_readme_says(
+    recordings: Path,
+) -> None:
+    runs: list[dict[str, Any]] = json.loads(
+        (recordings / "tau_bench" / "airline_tasks_0_to_7.json").read_text(encoding="utf-8")
+    )
+    results = [
+        (run, at, message["content"])
+        for run, found in enumerate(runs)
+        for at, message in enumerate(found["traj"])
+        if message["role"] == "tool"
+    ]
+    failed = [(run, at) for run, at, content in results if content.startswith(FAILED)]
+    assert (len(runs), len(results), len(failed), len({run for run, _ in failed})) == (32, 234, 16, 9)
+    labelled = [(each.run, each.message) for each in labelled_errors().values() if each.set == "tau_bench"]
+    assert sorted(failed) == sorted(labelled)
+
+
+@pytest.mark.recordings
+def test_every_failure_of_who_and_when_is_labelled_and_they_are_as_many_as_the_readme_says(
+    recordings: Path,
+) -> None:
+    found = Counter[str]()
+    places = set()
+    for path in sorted((recordings / "who_and_when").glob("*.json")):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        found["labelled_mistake"] += 1
+        places.add((path.name, int(document["mistake_step"]), "labelled_mistake"))
+        for at, message in enumerate(document["history"]):
+            if message.get("name") == TERMINAL:
+                kind = _kind(message["content"])
+                found[kind] += 1
+                places.add((path.name, at, kind))
+    assert found == {"ran": 6, "failed_run": 1, "nothing_to_run": 2, "labelled_mistake": 4}
+    labelled = {
+        (each.file, each.message, each.kind)
+        for each in labelled_errors().values()
+        if each.set == "who_and_when"
+    }
+    assert labelled == {each for each in places if each[2] != "ran"}
+
+
+def _kind(said: str) -> str:
+    if not said.startswith(RAN):
+        return "nothing_to_run"
+    return "ran" if said.startswith(RAN_WELL) else "failed_run"
+
+
+def test_the_problems_come_again_in_as_many_sessions_as_the_readme_says() -> None:
+    errors = labelled_errors()
+    met = Counter(
+        (len(problem), len({_session(errors[name]) for name in problem}))
+        for problem in problems(labelled_pairs())
+    )
+    assert met == {(6, 4): 1, (4, 4): 1, (3, 3): 1, (3, 1): 1, (2, 2): 2, (1, 1): 3}
+
+
+def test_most_pairs_are_across_sessions() -> None:
+    errors = labelled_errors()
+    within = Counter(
+        pair.label for pair in labelled_pairs() if _session(errors[pair.one]) == _session(errors[pair.other])
+    )
+    assert within == {"same": 6, "different": 14}
+
+
+def _session(error: LabelledError) -> tuple[str, int | None]:
+    return error.file, error.run

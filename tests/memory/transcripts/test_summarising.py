@@ -1,0 +1,191 @@
+"""A summary of a session as a frame of a collection: quoted or written by a model, linked to the steps it rests on."""
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Program, api, program, stranger
+from tests.memory.transcripts.test_transcripts import STORY, record, said
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.core.accounts.models import Project
+from timemachine.governance.deletion.erasure import commands as erasing
+from timemachine.knowledge.models import Frame
+from timemachine.memory.transcripts.pure.summary_prompt import LONGEST_QUOTED, asked, cited, quoted
+from timemachine.recording.answering.models import SessionSummary
+from timemachine.recording.sessions.models import Session
+
+__all__ = ["api", "stranger"]
+MODEL = "openai:gpt-4o-mini"
+PATH = "/sessions/story/summaries"
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        yield server
+
+
+@pytest.fixture
+def story(db: None, api: Program) -> Session:
+    record(
+        api,
+        "story",
+        *(said(*turn) for turn in STORY),
+        *(said("agent", f"Looking at file {n}.") for n in range(20)),
+    )
+    return Session.objects.get(key="story")
+
+
+def summarised(api: Program, **how: Any) -> Any:
+    answer = api.post(PATH, {"collection": "lessons", **how})
+    assert answer.status_code == 201, answer.content
+    return answer.json()
+
+
+def frame(made: dict[str, Any]) -> Frame:
+    return Frame.objects.get(
+        collection__name=made["collection"], number=made["frame"], version=made["version"]
+    )
+
+
+def test_the_turns_that_matter_most_are_quoted_with_their_steps(api: Program, story: Session) -> None:
+    made = summarised(api)
+    assert (made["model"], made["steps"], made["cost_usd"]) == ("local:extractive-5", [1, 2, 4, 5, 25], None)
+    found = frame(made)
+    assert found.search_text.splitlines()[2] == f"[4] {STORY[3][1]}"
+    assert found.title == f"Summary of {story.name}"
+    assert found.metadata == {
+        "summary_of": "story",
+        "through": 25,
+        "steps": [1, 2, 4, 5, 25],
+        "model": "local:extractive-5",
+    }
+    hits = api.post("/collections/lessons/find", {"query": "connections after each job"}).json()["hits"]
+    assert hits[0]["frame"] == made["frame"]
+
+
+def test_what_a_person_says_matters_is_what_is_quoted(api: Program, story: Session) -> None:
+    assert story
+    api.patch("/sessions/story/actions/7", {"significance": "breakthrough"})
+    assert 7 in summarised(api, use_model="local:extractive-3")["steps"]
+
+
+def test_made_again_it_is_a_new_version_of_the_same_frame(api: Program, story: Session) -> None:
+    assert story
+    first = summarised(api)
+    same = summarised(api)
+    assert (same["frame"], same["version"]) == (first["frame"], 1), "nothing had changed"
+    api.post("/sessions/story/actions", said("agent", "Never raise the limit.", "decision"))
+    second = summarised(api)
+    assert (second["frame"], second["version"]) == (first["frame"], 2)
+    listed = api.get(PATH).json()["items"]
+    assert [each["version"] for each in listed] == [2, 1, 1]
+
+
+def test_a_model_writes_it_over_the_turns_that_fit_and_its_price_is_kept(
+    api: Program, story: Session, stub: StubModelServer
+) -> None:
+    assert story
+    stub.script(
+        Script(
+            question="Summarise it",
+            answer="The pool was exhausted [1], for workers kept connections [4]. See [99].",
+        )
+    )
+    made = summarised(api, use_model=MODEL)
+    assert (made["steps"], made["unknown_steps"]) == ([1, 4], [99])
+    assert (made["model"], made["prompt_template"]) == (MODEL, "session-summary/1")
+    assert made["cost_usd"] > 0
+    sent = stub.calls()[-1].body["messages"]
+    assert sent[0]["role"] == "system"
+    assert "[4] agent, breakthrough: Workers keep their connections" in sent[1]["content"]
+    assert frame(made).search_text.startswith("The pool was exhausted [1]")
+
+
+@pytest.mark.parametrize("mode", ["error", "cut_off"])
+def test_a_model_that_fails_leaves_no_frame(
+    api: Program, story: Session, stub: StubModelServer, mode: Any
+) -> None:
+    assert story
+    script = (
+        Script(question="Summarise it", mode="error")
+        if mode == "error"
+        else Script(question="Summarise it", answer="")
+    )
+    stub.script(script)
+    answer = api.post(PATH, {"collection": "lessons", "use_model": MODEL})
+    assert answer.status_code == 502, answer.content
+    assert not Frame.objects.exists()
+    assert not SessionSummary.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        ({}, "collection_needed"),
+        ({"collection": "c\x00"}, "invalid_field"),
+        ({"collection": "\ud800"}, "invalid_field"),
+        ({"collection": "lessons", "use_model": "nobody:x"}, "unknown_model"),
+    ],
+)
+def test_what_cannot_be_is_refused(api: Program, story: Session, how: dict[str, str], code: str) -> None:
+    assert story
+    answer = api.post(PATH, how)
+    assert (answer.status_code, answer.json()["code"]) == (422, code)
+
+
+@pytest.mark.django_db
+def test_a_session_without_turns_has_nothing_to_summarise(api: Program) -> None:
+    record(api, "story")
+    assert api.post(PATH, {"collection": "lessons"}).json()["code"] == "nothing_to_summarise"
+
+
+def test_another_project_makes_and_sees_none(stranger: Program, story: Session) -> None:
+    assert story
+    assert stranger.post(PATH, {"collection": "lessons"}).status_code == 404
+    assert stranger.get(PATH).status_code == 404
+
+
+def test_a_key_that_may_not_record_puts_none(project: Project, story: Session) -> None:
+    assert story
+    for scope in ("run", "record"):
+        answer = program(project, "read", scope).post(PATH, {"collection": "lessons"})
+        assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing")
+    assert not Frame.objects.exists()
+
+
+def test_an_erasure_names_the_collection_that_has_the_summary(api: Program, story: Session) -> None:
+    summarised(api)
+    found = erasing.work(erasing.prepare(story, by="ada", fields=["output"]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    done = erasing.work(found.id)
+    assert done is not None
+    assert done.status == "done", done.problem
+    assert (done.result or {})["collections"] == ["lessons"]
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "unknown"),
+    [
+        ("Nothing.", (), ()),
+        ("First [1], then [3, 5] and [2–4].", (1, 2, 3, 4, 5), ()),
+        ("See [12] and [1].", (1,), (12,)),
+        ("An array[0] and [x] and [].", (), (0,)),
+    ],
+)
+def test_the_steps_that_a_summary_names(text: str, known: tuple[int, ...], unknown: tuple[int, ...]) -> None:
+    found = cited(text, {1, 2, 3, 4, 5})
+    assert (found.known, found.unknown) == (known, unknown)
+
+
+def test_quotes_are_the_first_sentences_as_they_stand() -> None:
+    turns = [(1, "One. Two. Three."), (2, "   "), (3, "x" * 900)]
+    assert quoted(turns).splitlines() == ["[1] One. Two.", f"[3] {'x' * LONGEST_QUOTED}…"]
+
+
+def test_what_a_model_is_given_cannot_close_its_fence() -> None:
+    assert asked(["a</record>b"]).count("</record>") == 1

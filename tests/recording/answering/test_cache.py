@@ -1,0 +1,387 @@
+"""The answer cache: what it answers, what it never keeps, and that nothing of it outlives what was erased."""
+
+import threading
+from collections.abc import Generator
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db import connection
+from pytest_django.fixtures import Settings
+
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.errors import ModelFailed
+from timemachine.jobs import trim_answer_cache
+from timemachine.knowledge.collection_deletion import erase_collection
+from timemachine.knowledge.commands import NewFrame, collection_named
+from timemachine.knowledge.find import Query
+from timemachine.knowledge.models import Collection
+from timemachine.llm.pure.cancellation import Listening
+from timemachine.recording.answering import cache_maintenance
+from timemachine.recording.answering.cache import OF_THE_CALL
+from timemachine.recording.answering.commands import AskDone, Audience, ask, put
+from timemachine.recording.answering.model_asks import CallParameters
+from timemachine.recording.answering.models import CachedAnswer
+from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.summary import summary_of
+from timemachine.replay.runs.commands import launch
+from timemachine.replay.runs.estimate import estimated
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.worker import work
+
+MODEL = "openai:gpt-4o-mini"
+QUESTION = "How long are invoices kept?"
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        yield server
+
+
+def collection_of(project: Project, name: str = "handbook") -> Collection:
+    collection = collection_named(project, name, by="test")
+    put(collection, [NewFrame(title="Retention", text="Invoices are kept for ten years.")], by="test")
+    return collection
+
+
+def session_of(collection: Collection) -> Session:
+    return start_session(collection.project, name="Läufe", by="test", collection=collection)
+
+
+def asked(collection: Collection, session: Session | None = None, **options: Any) -> AskDone:
+    question = options.pop("question", QUESTION)
+    return ask(
+        collection.project,
+        collection,
+        Query(text=question, top_k=2),
+        use_model=options.pop("model", MODEL),
+        session=session,
+        **options,
+    )
+
+
+def document(session: Session, sequence: int) -> dict[str, Any]:
+    return action_json(with_everything(Action.objects.filter(session=session, sequence=sequence)).get())
+
+
+def test_the_same_question_over_the_same_passages_is_answered_from_the_cache(
+    project: Project, stub: StubModelServer
+) -> None:
+    collection = collection_of(project)
+    first, second = session_of(collection), session_of(collection)
+    original, again = asked(collection, first), asked(collection, second)
+    assert len(stub.calls()) == 1
+    assert again.answered.text == original.answered.text
+    told = document(second, 1)
+    assert (told["cached"], told["cost_usd"], told["usage"]) == (True, 0.0, None)
+    assert told["saved_usd"] == pytest.approx(float(original.answered.cost_usd or 0))
+    before = document(first, 1)
+    assert told["cached_from"] == {
+        "session": str(first.id),
+        "sequence": 1,
+        "at": before["started_at"],
+        "call_ms": original.answered.duration_ms,
+        "usage": before["usage"],
+    }
+    assert told["grounding"] == before["grounding"]
+    assert told["retrieval"]["hits"] == before["retrieval"]["hits"]
+    assert OF_THE_CALL & before["parameters"].keys() == {"call_ms", "first_text_ms", "response_id"}
+    assert not OF_THE_CALL & told["parameters"].keys()
+    assert told["parameters"]["prompt_sha256"] == before["parameters"]["prompt_sha256"]
+    assert [each.kind for each in Action.objects.filter(session=second).order_by("sequence")] == [
+        "ask",
+        "find",
+    ]
+
+
+def test_what_was_asked_outside_a_session_says_so(project: Project, stub: StubModelServer) -> None:
+    collection = collection_of(project)
+    asked(collection)
+    origin = asked(collection, session_of(collection)).answered.cached_from
+    assert origin is not None
+    assert (origin["session"], origin["sequence"]) == (None, None)
+    assert len(stub.calls()) == 1
+
+
+def test_a_session_adds_up_its_savings_and_counts_the_unknown_ones(
+    project: Project, stub: StubModelServer
+) -> None:
+    collection, model = collection_of(project), "openai:no-such-model"
+    session = session_of(collection)
+    known = [asked(collection, session) for _ in range(3)]
+    for _ in range(2):
+        asked(collection, session, model=model)
+    summary = summary_of(session)
+    session.refresh_from_db()
+    saved = known[0].answered.cost_usd
+    assert saved
+    assert (summary["cached_calls"], summary["unknown_saved_calls"]) == (3, 1)
+    assert summary["saved_usd"] == pytest.approx(float(2 * saved))
+    assert (session.cached_calls, session.unknown_saved_calls, session.saved_usd) == (3, 1, 2 * saved)
+    assert (summary["cost_usd"], summary["unknown_cost_calls"]) == (pytest.approx(float(saved)), 1)
+    assert session.input_tokens == sum(len(call.prompt.split()) for call in stub.calls())
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        Script(mode="truncated", answer="Ten"),
+        Script(mode="refusal"),
+        Script(answer=""),
+        Script(answer=" \n"),
+    ],
+    ids=lambda script: f"{script.mode} {script.answer!r}",
+)
+def test_what_is_no_whole_answer_is_not_kept(project: Project, stub: StubModelServer, script: Script) -> None:
+    stub.script(script)
+    collection = collection_of(project)
+    answers = [asked(collection).answered for _ in range(2)]
+    assert len(stub.calls()) == 2
+    assert not any(each.cached for each in answers)
+    assert not CachedAnswer.objects.exists()
+
+
+def test_a_failure_is_not_kept(project: Project, stub: StubModelServer) -> None:
+    stub.script(Script(mode="error", status=400, times=1, answer="Ten years."))
+    collection = collection_of(project)
+    with pytest.raises(ModelFailed):
+        asked(collection)
+    assert not asked(collection).answered.cached
+    assert asked(collection).answered.cached
+
+
+def test_another_question_passage_parameter_or_project_is_another_ask(
+    project: Project, other_project: Project, stub: StubModelServer
+) -> None:
+    collection, stranger = collection_of(project), collection_of(other_project)
+    asked(collection)
+    others = [
+        asked(collection, question="How long are invoices kept??"),
+        asked(collection, parameters=CallParameters(temperature=0.5)),
+        asked(collection, model="openai:gpt-4o"),
+        asked(stranger),
+    ]
+    put(
+        collection,
+        [NewFrame(number=0, title="Retention", text="Invoices are kept for six years.")],
+        by="test",
+    )
+    others.append(asked(collection))
+    assert [each.answered.cached for each in others] == [False] * 5
+
+
+def test_another_collection_with_the_same_passage_may_use_it_and_names_its_own_frame(
+    project: Project, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="Invoices are kept for ten years."))
+    here = collection_of(project)
+    there = collection_named(project, "other", by="test")
+    put(
+        there,
+        [
+            NewFrame(text="Apples and pears."),
+            NewFrame(title="Retention", text="Invoices are kept for ten years."),
+        ],
+        by="test",
+    )
+    asked(here)
+    done = ask(project, there, Query(text=QUESTION, top_k=1), use_model=MODEL)
+    assert done.answered.cached
+    assert done.answered.grounding["sentences"][0]["frame"] == 1
+
+
+def test_no_cache_asks_again_and_its_answer_replaces_the_earlier_one(
+    project: Project, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="First.", times=1))
+    stub.script(Script(answer="Second."))
+    collection = collection_of(project)
+    said = [
+        asked(collection).answered.text,
+        asked(collection, no_cache=True).answered.text,
+        asked(collection).answered.text,
+    ]
+    assert said == ["First.", "Second.", "Second."]
+    assert CachedAnswer.objects.count() == 1
+
+
+def test_switched_off_it_is_neither_read_nor_written(project: Project, stub: StubModelServer) -> None:
+    collection = collection_of(project)
+    asked(collection)
+    cache_maintenance.switch(project, on=False, by="ada@example.org")
+    assert not asked(collection).answered.cached
+    asked(collection, question="Anything else?")
+    figures = cache_maintenance.figures_of(project)
+    assert (figures.on, figures.changed_by, figures.answers) == (False, "ada@example.org", 1)
+    cache_maintenance.switch(project, on=True, by="ada@example.org")
+    assert asked(collection).answered.cached
+
+
+def test_two_at_once_waste_at_most_one_call(
+    project: Project, stub: StubModelServer, transactional_db: None
+) -> None:
+    stub.script(Script(answer="Ten years.", mode="slow", seconds=0.3))
+    collection = collection_of(project)
+    sessions = [session_of(collection) for _ in range(2)]
+    done: list[AskDone] = []
+
+    def run(session: Session) -> None:
+        done.append(asked(collection, session))
+        connection.close()
+
+    threads = [threading.Thread(target=run, args=(session,)) for session in sessions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [each.answered.text for each in done] == ["Ten years."] * 2
+    assert len(stub.calls()) <= 2
+    assert CachedAnswer.objects.count() == 1
+    assert asked(collection).answered.cached
+
+
+def test_replays_neither_read_nor_write_it(project: Project, stub: StubModelServer) -> None:
+    collection = collection_of(project)
+    session = session_of(collection)
+    asked(collection, session)
+    kept = CachedAnswer.objects.get()
+    replay = launch(session, ReplayOptions(audit=True, reason="r", use_model=MODEL), by="test")
+    work(replay.id, "test")
+    assert len(stub.calls()) == 2
+    assert CachedAnswer.objects.get().used_at == kept.used_at
+
+
+def test_a_replay_of_a_cached_answer_is_estimated_by_the_tokens_of_the_first(
+    project: Project, stub: StubModelServer
+) -> None:
+    collection = collection_of(project)
+    first, second = session_of(collection), session_of(collection)
+    done = asked(collection, first)
+    asked(collection, second)
+    costs = [estimated([each], [ReplayOptions()])[0] for each in (first, second)]
+    assert costs[0].unknown == costs[1].unknown == 0
+    assert costs[0].cost_usd == costs[1].cost_usd == pytest.approx(done.answered.cost_usd)
+
+
+def test_erasing_the_session_that_asked_takes_the_kept_answer_along(
+    project: Project, stub: StubModelServer
+) -> None:
+    collection = collection_of(project)
+    first, second = session_of(collection), session_of(collection)
+    asked(collection, first)
+    asked(collection, second)
+    erase_session(first)
+    assert not CachedAnswer.objects.exists()
+    assert document(second, 1)["cached_from"]["session"] == str(first.id)
+    assert not asked(collection, second).answered.cached
+
+
+def test_erasing_a_collection_leaves_no_answer_from_its_passages(
+    project: Project, stub: StubModelServer
+) -> None:
+    kept, erased = collection_of(project, "kept"), collection_named(project, "erased", by="test")
+    put(erased, [NewFrame(title="Secret", text="Invoices of Zoë are kept for ever.")], by="test")
+    asked(erased)
+    asked(erased, session_of(kept), question="And of Zoë?")
+    assert CachedAnswer.objects.count() == 2
+    erase_collection(erased)
+    assert not CachedAnswer.objects.exists()
+
+
+def test_an_answer_that_was_tampered_with_is_not_used(project: Project, stub: StubModelServer) -> None:
+    collection = collection_of(project)
+    asked(collection)
+    CachedAnswer.objects.update(text="Twelve years.")
+    assert not asked(collection).answered.cached
+
+
+def test_what_is_too_old_is_not_used_and_taken_out(
+    project: Project, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.ANSWER_CACHE_MAX_AGE_DAYS = 2
+    collection = collection_of(project)
+    asked(collection)
+    CachedAnswer.objects.update(kept_at=now() - timedelta(days=2, minutes=1))
+    assert cache_maintenance.trim() == 1
+    asked(collection)
+    CachedAnswer.objects.update(kept_at=now() - timedelta(days=2, minutes=1))
+    assert not asked(collection).answered.cached
+    assert cache_maintenance.trim() == 0
+
+
+def test_what_was_used_longest_ago_is_taken_out_first_of_each_project_alone(
+    project: Project, other_project: Project, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.ANSWER_CACHE_MAX_MB = 1
+    stub.script(Script(answer="x" * 400_000))
+    collection, stranger = collection_of(project), collection_of(other_project)
+    for question in ("One?", "Two?", "Three?"):
+        asked(collection, question=question)
+    asked(stranger, question="One?")
+    assert asked(collection, question="One?").answered.cached
+    assert cache_maintenance.trim() == 1
+    assert [asked(collection, question=each).answered.cached for each in ("One?", "Three?", "Two?")] == [
+        True,
+        True,
+        False,
+    ]
+    assert asked(stranger, question="One?").answered.cached
+
+
+def test_a_limit_of_nothing_keeps_nothing(
+    project: Project, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.ANSWER_CACHE_MAX_MB = 0
+    collection = collection_of(project)
+    assert not any(asked(collection).answered.cached for _ in range(2))
+    assert not cache_maintenance.figures_of(project).on
+
+
+def test_emptying_takes_out_this_projects_answers_alone(
+    project: Project, other_project: Project, stub: StubModelServer
+) -> None:
+    collection, stranger = collection_of(project), collection_of(other_project)
+    asked(collection)
+    asked(stranger)
+    assert cache_maintenance.figures_of(project).bytes > 0
+    assert cache_maintenance.empty(project) == 1
+    assert not asked(collection).answered.cached
+    assert asked(stranger).answered.cached
+
+
+def test_the_local_model_is_kept_like_any_other(project: Project) -> None:
+    collection = collection_of(project)
+    asked(collection, model="local:extractive")
+    again = asked(collection, model="local:extractive").answered
+    assert (again.cached, again.saved_usd, again.cost_usd) == (True, Decimal(0), Decimal(0))
+    assert again.parameters["sentences"] == 3
+    assert again.cached_from is not None
+    assert again.cached_from["at"] <= (written(now()) or "")
+
+
+def test_who_listens_gets_the_whole_kept_answer_at_once(project: Project, stub: StubModelServer) -> None:
+    stub.script(Script(answer="Invoices are kept for ten years."))
+    collection = collection_of(project)
+    asked(collection)
+    heard: list[str] = []
+    again = asked(collection, audience=Audience(listening=Listening(on_text=heard.append)))
+    assert again.answered.cached
+    assert heard == ["Invoices are kept for ten years."]
+
+
+def test_the_sweeper_keeps_it_in_bounds(project: Project, settings: Settings) -> None:
+    asked(collection_of(project), model="local:extractive")
+    settings.ANSWER_CACHE_MAX_MB = 0
+    scheduled = [entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()]
+    assert trim_answer_cache.name in scheduled
+    trim_answer_cache()
+    assert not CachedAnswer.objects.exists()

@@ -1,0 +1,144 @@
+"""What a failed ask cost: nothing where nothing was sent or the model is free, unknown where it may have been billed."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from tests.asking import ANSWER, MODELS, as_vendors
+from tests.builders import recorded_session, replayed
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import Cancelled, TimeMachineError
+from timemachine.knowledge.commands import NewFrame, collection_named, put
+from timemachine.knowledge.find import Query
+from timemachine.llm.pure.cancellation import Cancellation, Listening
+from timemachine.recording.answering.commands import Audience, ask
+from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.unknown_costs import has_unknown_cost
+from timemachine.replay.runs.document import replay_json
+from timemachine.replay.runs.pure.options import ReplayOptions
+
+NOWHERE = "http://127.0.0.1:9/v1"
+OLLAMA = "ollama:stub-model"
+FREE = Decimal(0)
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    monkeypatch.setattr(Cancellation, "pause", lambda *_: None)  # between attempts
+    with as_vendors(monkeypatch) as server:
+        monkeypatch.setenv("OLLAMA_BASE_URL", f"{server.url}/v1")
+        yield server
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    collection = collection_named(project, "handbook", by="test")
+    put(collection, [NewFrame(text=ANSWER)], by="test")
+    return start_session(project, name="s", by="test", collection=collection)
+
+
+def failed_ask(session: Session, model: str) -> Action:
+    """The record of an ask that failed."""
+    collection = session.collection
+    assert collection is not None
+    with pytest.raises(TimeMachineError):
+        ask(session.project, collection, Query(text="How long?"), use_model=model, session=session)
+    return Action.objects.get(session=session, kind="ask")
+
+
+def test_a_call_of_a_server_that_was_not_reached_cost_nothing(
+    session: Session, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", NOWHERE)
+    failed = failed_ask(session, MODELS[0])
+    assert (failed.error_type, failed.cost_usd, has_unknown_cost(failed)) == (
+        "model_unreachable",
+        FREE,
+        False,
+    )
+
+
+def test_a_failed_call_of_a_free_model_cost_nothing(session: Session, stub: StubModelServer) -> None:
+    stub.script(Script(mode="closed", answer=ANSWER))
+    failed = failed_ask(session, OLLAMA)
+    assert (failed.error_type, failed.cost_usd, has_unknown_cost(failed)) == (
+        "model_interrupted",
+        FREE,
+        False,
+    )
+    assert failed.prices is not None
+    assert failed.prices["source"] == "local"
+
+
+def test_a_free_model_that_the_operator_set_a_price_for_is_not_free(
+    session: Session, stub: StubModelServer, settings: Settings, tmp_path: Path
+) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text('[[prices]]\nmodel = "ollama:stub-model"\ninput = 1\noutput = 2\n')
+    settings.MODEL_PRICES = str(file)
+    stub.script(Script(mode="closed", answer=ANSWER))
+    failed = failed_ask(session, OLLAMA)
+    assert (failed.cost_usd, has_unknown_cost(failed)) == (None, True)
+
+
+def test_an_ask_that_was_cancelled_before_anything_was_sent_cost_nothing(
+    session: Session, stub: StubModelServer
+) -> None:
+    listening = Listening()
+    assert session.collection is not None
+    with pytest.raises(Cancelled, match="before anything was sent"):
+        ask(
+            session.project,
+            session.collection,
+            Query(text="How long?"),
+            use_model=MODELS[0],
+            session=session,
+            audience=Audience(found=lambda _: listening.cancellation.cancel(), listening=listening),
+        )
+    assert stub.calls() == []
+    session.refresh_from_db()
+    assert (session.cost_usd, session.unknown_cost_calls) == (FREE, 0)
+    kept = Action.objects.get(session=session, kind="ask")
+    assert (kept.error_type, kept.cost_usd) == ("cancelled", FREE)
+    assert "it cost nothing" in (kept.error_message or "")
+
+
+@pytest.mark.parametrize("mode", ["closed", "500", "garbage"])
+def test_what_may_have_been_billed_has_an_unknown_cost(
+    session: Session, stub: StubModelServer, mode: str
+) -> None:
+    stub.script(Script(mode=mode, answer=ANSWER))  # type: ignore[arg-type]  # one of its modes
+    failed = failed_ask(session, MODELS[0])
+    assert (failed.cost_usd, has_unknown_cost(failed)) == (None, True)
+
+
+def test_a_server_that_answered_before_it_was_out_of_reach_may_have_billed(
+    session: Session, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with StubModelServer() as dying:
+        dying.script(Script(mode="500"))
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{dying.url}/v1")
+        monkeypatch.setattr(Cancellation, "pause", lambda *_: dying.__exit__(None, None, None))
+        failed = failed_ask(session, MODELS[0])
+        assert len(dying.calls()) == 1
+    assert (failed.error_type, failed.cost_usd) == ("model_unreachable", None)
+
+
+def test_a_replay_that_reached_nobody_made_no_calls_and_a_free_one_cost_nothing(
+    project: Project, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = recorded_session(project, questions=["How long?"])
+    stub.script(Script(mode="closed", answer=ANSWER))
+    free = replayed(session, ReplayOptions(audit=True, reason="r", use_model=OLLAMA))
+    billed = replayed(session, ReplayOptions(audit=True, reason="r", use_model=MODELS[0]))
+    monkeypatch.setenv("OPENAI_BASE_URL", NOWHERE)
+    unsent = replayed(session, ReplayOptions(audit=True, reason="r", use_model=MODELS[0]))
+    told = [replay_json(each) for each in (free, billed, unsent)]
+    assert [each["verdicts"] for each in told] == [{"error": 1}] * 3
+    assert [each["unknown_cost_calls"] for each in told] == [0, 1, 0]
+    assert Decimal(str(told[0]["cost_usd"])) == 0

@@ -1,0 +1,89 @@
+"""Asks whose process died: each becomes a failed step, once, and nothing of it stays behind."""
+
+from datetime import timedelta
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.jobs import sweep
+from timemachine.recording.answering.lost_asks import SILENT_FOR, record_lost
+from timemachine.recording.answering.models import AskUnderWay
+from timemachine.recording.answering.running_asks import asks_of
+from timemachine.recording.sessions.commands import end_session, start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.timeline.summary import summary_of
+
+MODEL = "openai:gpt-4o-mini"
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return start_session(project, name="s", by="test")
+
+
+def ask(
+    project: Project,
+    session: Session | None,
+    *,
+    silent: timedelta = SILENT_FOR * 2,
+    question: str = "How long?",
+    model: str | None = None,
+) -> AskUnderWay:
+    seen = now() - silent
+    return AskUnderWay.objects.create(
+        project=project, session=session, question=question, model=model, started_at=seen, seen_at=seen
+    )
+
+
+def test_a_lost_ask_becomes_a_failed_step_once(project: Project, session: Session) -> None:
+    begun = ask(project, session)
+    assert asks_of(project).count() == 0
+    assert (record_lost(), record_lost()) == (1, 0)
+    recorded = Action.objects.get(session=session)
+    assert (recorded.kind, recorded.error_type, recorded.started_at) == ("ask", "ask_lost", begun.started_at)
+    assert "may have been billed" in (recorded.error_message or "")
+    assert (recorded.model, recorded.output_id) == (None, None)
+    assert AskUnderWay.objects.count() == 0
+
+
+def test_an_ask_that_lives_is_left_alone(project: Project, session: Session) -> None:
+    ask(project, session, silent=timedelta(seconds=5))
+    assert record_lost() == 0
+    assert asks_of(project).count() == 1
+
+
+def test_what_has_nowhere_to_be_recorded_is_only_forgotten(project: Project) -> None:
+    ask(project, None)
+    assert record_lost() == 1
+    assert (Action.objects.count(), AskUnderWay.objects.count()) == (0, 0)
+
+
+def test_a_session_that_has_ended_still_gets_what_began_before(project: Project, session: Session) -> None:
+    ask(project, session)
+    end_session(session.id)
+    assert record_lost() == 1
+    assert Action.objects.get(session=session).error_type == "ask_lost"
+
+
+def test_a_lost_ask_counts_as_a_call_of_unknown_price(project: Project, session: Session) -> None:
+    ask(project, session, model=MODEL)
+    record_lost()
+    recorded = Action.objects.get(session=session)
+    assert (recorded.model, recorded.cost_usd) == (MODEL, None)
+    assert f"asked {MODEL}" in (recorded.error_message or "")
+    session.refresh_from_db()
+    assert (session.unknown_cost_calls, summary_of(session)["unknown_cost_calls"]) == (1, 1)
+
+
+def test_one_that_cannot_be_recorded_stops_no_other(
+    project: Project, session: Session, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.MAX_ACTION_BYTES = 200
+    ask(project, session, question="x" * 200)
+    ask(project, session)
+    assert sweep() is None
+    assert [each.error_type for each in Action.objects.filter(session=session)] == ["ask_lost"]
+    assert AskUnderWay.objects.count() == 0
+    assert "could not be recorded" in caplog.text

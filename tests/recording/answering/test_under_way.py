@@ -1,0 +1,191 @@
+"""Asks under way: what they come to when their session, their sweeper or their database turns against them."""
+
+from collections.abc import Callable, Generator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import Error, connection
+
+from tests.stub_model_server import Script, StubModelServer
+from tests.waiting import wait_until
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict, InvalidInput, ModelFailed, NotFound, TimeMachineError
+from timemachine.knowledge.commands import NewFrame, collection_named
+from timemachine.knowledge.find import Findings, Query
+from timemachine.llm.pure.cancellation import Listening
+from timemachine.recording.answering import commands, running_asks
+from timemachine.recording.answering.commands import AskDone, Audience
+from timemachine.recording.answering.lost_asks import SILENT_FOR, record_lost
+from timemachine.recording.answering.models import AskUnderWay
+from timemachine.recording.answering.streaming import happenings
+from timemachine.recording.sessions.commands import end_session, start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.session_deletion import erase_session
+
+MODEL = "openai:gpt-4o-mini"
+QUESTION = "How long are invoices kept?"
+ANSWER = "Ten years."
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        server.script(Script(answer=ANSWER))
+        yield server
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    collection = collection_named(project, "handbook", by="test")
+    commands.put(
+        collection, [NewFrame(title="Retention", text="Invoices are kept for ten years.")], by="test"
+    )
+    return start_session(project, name="s", by="test", collection=collection)
+
+
+def asked(
+    session: Session, *, meanwhile: Callable[[], object], on_text: Callable[[str], None] | None = None
+) -> AskDone:
+    """An ask during which something else happens, before the model is called."""
+    assert session.collection is not None
+
+    def found(_: Findings) -> None:
+        meanwhile()
+
+    listening = Listening() if on_text is None else Listening(on_text=on_text)
+    with running_asks.under_way(session.project, QUESTION, session=session) as mine:
+        return commands.ask(
+            session.project,
+            session.collection,
+            Query(text=QUESTION),
+            use_model=MODEL,
+            session=session,
+            audience=Audience(found=found, listening=listening, ask=mine.id),
+        )
+
+
+def steps(session: Session) -> list[tuple[str, str | None]]:
+    found = Action.objects.filter(session=session).order_by("sequence")
+    return [(each.kind, each.error_type) for each in found]
+
+
+def taken_as_lost() -> None:
+    """The sweeper takes the living ask for a lost one."""
+    AskUnderWay.objects.update(seen_at=now() - SILENT_FOR * 2)
+    assert record_lost() == 1
+
+
+def test_a_paid_answer_is_recorded_though_its_session_was_ended_meanwhile(
+    session: Session, stub: StubModelServer
+) -> None:
+    done = asked(session, meanwhile=lambda: end_session(session.id))
+    assert (done.answered.text, done.sequence) == (ANSWER, 1)
+    assert steps(session) == [("ask", None), ("find", None)]
+    assert len(stub.calls()) == 1
+
+
+def test_what_was_asked_for_an_erased_session_says_that_it_may_have_been_billed(
+    session: Session, stub: StubModelServer
+) -> None:
+    with pytest.raises(NotFound, match="may have been billed") as refused:
+        asked(session, meanwhile=lambda: erase_session(session))
+    assert refused.value.code == "session_not_found"
+    assert len(stub.calls()) == 1
+    assert not Action.objects.exists()
+
+
+def test_the_providers_own_error_is_told_though_nothing_can_be_recorded(
+    session: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="error", status=401))
+    with pytest.raises(ModelFailed, match="answered 401") as failed:
+        asked(session, meanwhile=lambda: erase_session(session))
+    assert "sequence" not in failed.value.facts
+
+
+def test_a_failure_is_recorded_though_its_session_was_ended_meanwhile(
+    session: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="error", status=401))
+    with pytest.raises(ModelFailed) as failed:
+        asked(session, meanwhile=lambda: end_session(session.id))
+    assert failed.value.facts["sequence"] == 1
+    assert steps(session) == [("ask", "model_failed"), ("find", None)]
+
+
+def test_an_ask_is_recorded_as_answered_or_as_lost_and_never_as_both(
+    session: Session, stub: StubModelServer
+) -> None:
+    with pytest.raises(Conflict, match="recorded as lost already"):
+        asked(session, meanwhile=taken_as_lost)
+    assert steps(session) == [("ask", "ask_lost")]
+    assert asked(session, meanwhile=lambda: None).sequence == 2
+    assert record_lost() == 0
+    assert steps(session)[1:] == [("ask", None), ("find", None)]
+
+
+def test_the_model_is_noted_before_it_is_called(session: Session, stub: StubModelServer) -> None:
+    noted: list[str | None] = []
+
+    def note(*_: Any) -> None:
+        noted.append(AskUnderWay.objects.get().model)
+
+    asked(session, meanwhile=note, on_text=note)
+    assert (noted[0], set(noted[1:])) == (None, {MODEL})
+
+
+@pytest.mark.parametrize("question", ["", "x" * 100_001], ids=["empty", "too long"])
+def test_a_question_that_cannot_be_asked_leaves_no_row(project: Project, question: str) -> None:
+    with pytest.raises(InvalidInput), running_asks.under_way(project, question):
+        pytest.fail("it was let through")
+    assert AskUnderWay.objects.count() == 0
+
+
+def test_a_database_that_was_away_costs_an_ask_neither_its_life_nor_its_end(
+    transactional_db: None,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(running_asks, "LOOK_SECONDS", 0.05)
+    with running_asks.under_way(project, QUESTION) as mine:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE tm_ask_under_way RENAME TO away")
+            try:
+                wait_until(lambda: "could not say that it lives" in caplog.text)
+            finally:
+                cursor.execute("ALTER TABLE away RENAME TO tm_ask_under_way")
+        long_ago = now() - timedelta(hours=1)
+        AskUnderWay.objects.update(seen_at=long_ago)
+        wait_until(lambda: AskUnderWay.objects.get().seen_at > long_ago)
+        running_asks.cancel(project, mine.id)
+        wait_until(lambda: mine.cancellation.wanted)
+
+
+def test_what_the_database_did_not_take_is_left_to_the_sweeper(
+    transactional_db: None, session: Session
+) -> None:
+    with (
+        pytest.raises(Error),
+        running_asks.under_way(session.project, QUESTION, session=session),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SELECT 1 / 0")
+    taken_as_lost()
+    assert steps(session) == [("ask", "ask_lost")]
+
+
+def test_a_fault_of_ours_in_a_stream_is_in_the_log_as_it_says(
+    transactional_db: None, project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    def make(_: Audience) -> AskDone:
+        raise RuntimeError("the fault")
+
+    *_, last = happenings(project, QUESTION, make)
+    assert isinstance(last, TimeMachineError)
+    assert "in the server's log" in last.message
+    assert "RuntimeError: the fault" in caplog.text

@@ -1,0 +1,222 @@
+"""Claude Code answers as model calls: their blocks, their usage, and the answers that no model gave."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.recording.importing.claude_code_lines import CALL, WHEN, actions_of, answer, result, text, user
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+
+
+def test_an_answer_over_several_lines_is_one_model_call_with_a_child_for_each_block() -> None:
+    first = answer({"type": "thinking", "thinking": "Hm.", "signature": "sig"}, timestamp=WHEN)
+    second = answer(text("I will read it."), uuid="a2", timestamp="2026-03-01T10:00:01Z")
+    third = answer(CALL, uuid="a3", message={"stop_reason": "tool_use"})
+
+    call, thought, said, tool = actions_of(first, second, third)
+
+    assert call == ActionDraft(
+        kind="llm_call",
+        id="a1",
+        layer="agent",
+        role="agent",
+        agent="claude-code",
+        started_at=datetime(2026, 3, 1, 10, tzinfo=UTC),
+        model="anthropic:claude-x",
+        output={
+            "content": [
+                {"type": "thinking", "thinking": "Hm.", "signature": "sig"},
+                text("I will read it."),
+                CALL,
+            ],
+            "stop_reason": "tool_use",
+        },
+        source=[first, second, third],
+    )
+    assert (thought.kind, thought.id, thought.name, thought.tags, thought.output) == (
+        "message", "a1/1", "thinking", ("thinking",), "Hm.",
+    )  # fmt: skip
+    assert (said.kind, said.id, said.layer, said.role, said.output) == (
+        "message", "a2/1", "agent", "agent", "I will read it.",
+    )  # fmt: skip
+    assert said.started_at == datetime(2026, 3, 1, 10, 0, 1, tzinfo=UTC)
+    assert (tool.kind, tool.id, tool.layer, tool.role, tool.tool, tool.call_id, tool.input, tool.output) == (
+        "tool_call", "a3/1", "tool", "agent", "Read", "t1", {"path": "a.py"}, None,
+    )  # fmt: skip
+    assert {each.parent for each in (thought, said, tool)} == {"a1"}
+    assert {each.duration_ms for each in (call, thought, said, tool)} == {None}
+    assert [each.source for each in (thought, said, tool)] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("block", "kind", "name", "tags"),
+    [
+        ({"type": "redacted_thinking", "data": "Zm9v"}, "message", "thinking", ("thinking",)),
+        ({"type": "thinking", "signature": "only"}, "message", "thinking", ("thinking",)),
+        ({"type": "server_tool_use", "id": "s1", "name": "web_search"}, "event", "server_tool_use", ()),
+        ({"type": "text", "text": None}, "event", "text", ()),
+        ({"type": 5}, "event", "unknown", ()),
+        ("bare", "event", "unknown", ()),
+    ],
+)
+def test_a_block_without_a_readable_text_is_kept_whole(
+    block: Any, kind: str, name: str, tags: tuple[str, ...]
+) -> None:
+    _, found = actions_of(answer(block))
+
+    assert (found.kind, found.layer, found.role, found.name, found.tags) == (
+        kind,
+        "agent",
+        "agent",
+        name,
+        tags,
+    )
+    assert found.output == block
+
+
+def test_an_answer_whose_content_is_a_text_has_one_text_block() -> None:
+    call, said = actions_of(answer(message={"content": "Hello"}))
+
+    assert call.output == {"content": [text("Hello")], "stop_reason": None}
+    assert said.output == "Hello"
+
+
+@pytest.mark.parametrize("content", [[], None, {"type": "text"}])
+def test_an_answer_without_blocks_has_no_children(content: Any) -> None:
+    (call,) = actions_of(answer(message={"content": content}))
+
+    assert call.output == {"content": [], "stop_reason": None}
+
+
+def test_a_block_that_is_written_again_on_a_later_line_of_its_answer_counts_once() -> None:
+    first, anew = answer(text("One"), text("One")), answer(text("One"), CALL, uuid="a2")
+
+    call, *children = actions_of(first, anew, first)
+
+    assert call.output["content"] == [text("One"), text("One"), CALL]
+    assert call.source == [first, anew, first]
+    assert [each.id for each in children] == ["a1/1", "a1/2", "a2/2"]
+
+
+def test_lines_between_the_lines_of_an_answer_stay_where_they_are() -> None:
+    found = actions_of(
+        answer(text("a")),
+        user([result("r", "t0")]),
+        answer(CALL, uuid="a2"),
+        answer(uuid="b1", message={"id": "m2"}),
+    )
+
+    assert [each.id for each in found] == ["a1", "a1/1", "u1/1", "a2/1", "b1"]
+
+
+def test_answers_without_a_message_id_are_calls_of_their_own() -> None:
+    found = actions_of(answer(message={"id": None}), answer(uuid="a2", message={"id": None}))
+
+    assert [(each.kind, each.id) for each in found] == [("llm_call", "a1"), ("llm_call", "a2")]
+
+
+def recorded(**usage: Any) -> dict[str, Any]:
+    return answer(message={"usage": usage})
+
+
+@pytest.mark.parametrize(
+    ("records", "usage"),
+    [
+        ([answer()], None),
+        ([answer(message={"usage": "much"})], None),
+        ([recorded()], Usage()),
+        (
+            [
+                recorded(
+                    input_tokens=3,
+                    cache_creation_input_tokens=20,
+                    cache_read_input_tokens=100,
+                    output_tokens=7,
+                    cache_creation={"ephemeral_5m_input_tokens": 20},
+                )
+            ],
+            Usage(
+                input_tokens=123, output_tokens=7, total_tokens=130, cached_tokens=100, cache_write_tokens=20
+            ),
+        ),
+        (
+            [recorded(input_tokens=3, output_tokens=7)],
+            Usage(input_tokens=3, output_tokens=7, total_tokens=10),
+        ),
+        ([recorded(output_tokens=7)], Usage(output_tokens=7)),
+        ([recorded(input_tokens=3, cache_read_input_tokens=2)], Usage(input_tokens=5, cached_tokens=2)),
+        (
+            [recorded(input_tokens=3, output_tokens=1), recorded(input_tokens=3, output_tokens=9), answer()],
+            Usage(input_tokens=3, output_tokens=9, total_tokens=12),
+        ),
+        (
+            [recorded(input_tokens=3, output_tokens=9), recorded(input_tokens=3, output_tokens=1)],
+            Usage(input_tokens=3, output_tokens=9, total_tokens=12),
+        ),
+        (
+            [recorded(input_tokens=3, output_tokens=9), recorded(input_tokens=4, output_tokens=9)],
+            Usage(input_tokens=4, output_tokens=9, total_tokens=13),
+        ),
+        ([recorded(input_tokens=-1, output_tokens=True)], Usage()),
+        ([recorded(input_tokens=1.5, output_tokens=2**31, cache_read_input_tokens="9")], Usage()),
+    ],
+)
+def test_usage_is_taken_from_the_most_complete_line_and_counts_cached_tokens_as_read(
+    records: list[dict[str, Any]], usage: Usage | None
+) -> None:
+    assert actions_of(*records)[0].usage == usage
+
+
+@pytest.mark.parametrize(
+    ("cache_creation", "parameters"),
+    [
+        ({"ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 6}, {"cache_write_1h_tokens": 6}),
+        ({"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 0}, None),
+        ({"ephemeral_1h_input_tokens": "6"}, None),
+        (None, None),
+    ],
+)
+def test_what_was_cached_for_an_hour_is_kept_with_the_call(
+    cache_creation: dict[str, Any] | None, parameters: dict[str, int] | None
+) -> None:
+    spent = recorded(output_tokens=1, cache_creation_input_tokens=10, cache_creation=cache_creation)
+    assert actions_of(spent)[0].parameters == parameters
+
+
+@pytest.mark.parametrize(
+    ("record", "model", "error"),
+    [
+        (answer(text("Fine")), "anthropic:claude-x", (None, None)),
+        (answer(text("Fine"), message={"model": None}), None, (None, None)),
+        (
+            answer(text("API Error: 529"), message={"model": "<synthetic>"}),
+            None,
+            ("api_error", "API Error: 529"),
+        ),
+        (
+            answer(
+                text("Limit"),
+                text("reached"),
+                message={"model": "<synthetic>"},
+                error="rate_limit",
+                isApiErrorMessage=True,
+            ),
+            None,
+            ("rate_limit", "Limit\nreached"),
+        ),
+        (
+            answer(text("No response"), message={"model": "<synthetic>"}, isApiErrorMessage=False),
+            None,
+            (None, None),
+        ),
+        (answer(isApiErrorMessage=True), "anthropic:claude-x", ("api_error", None)),
+    ],
+)
+def test_a_synthetic_answer_has_no_model_and_says_what_failed(
+    record: dict[str, Any], model: str | None, error: tuple[str | None, str | None]
+) -> None:
+    call = actions_of(record)[0]
+
+    assert (call.kind, call.model) == ("llm_call", model)
+    assert (call.error_type, call.error_message) == error

@@ -1,0 +1,54 @@
+"""Files that lie on a disk and in parts: read as if they were in memory, and let go of."""
+
+import pytest
+from django.db import InternalError, ProgrammingError, transaction
+from pytest_django.fixtures import Settings
+
+from tests.recording.importing.samples import CODEX_RECORDS, lines
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.recording.importing import worker
+from timemachine.recording.importing.file_contents import IN_MEMORY, received
+from timemachine.recording.importing.models import FilePart
+from timemachine.recording.importing.pure.mapped_bytes import count_in, raw_lines
+from timemachine.recording.importing.pure.registry import chosen
+from timemachine.recording.importing.worker import hand_in, work
+from timemachine.recording.sessions.models import Action
+
+
+def test_a_file_on_a_disk_reads_as_one_in_memory() -> None:
+    parts = [b"a\n", b"x" * IN_MEMORY, b"\nb\n", b"c"]
+    with received(parts) as there:
+        assert not isinstance(there, bytes)
+        assert (there[:3], len(there)) == (b"a\nx", IN_MEMORY + 6)
+        assert (count_in(there, b"\n"), count_in(b"".join(parts), b"\n")) == (3, 3)
+        assert list(raw_lines(there)) == list(raw_lines(b"".join(parts)))
+
+
+def test_a_large_file_on_a_disk_is_recognised_or_refused_by_what_it_begins_with() -> None:
+    with received([lines(*CODEX_RECORDS), b"\n", b" " * IN_MEMORY]) as there:
+        assert chosen(None, there) == "codex"
+    with received([b" " * (IN_MEMORY + 1)]) as there, pytest.raises(InvalidInput, match="megabyte is blank"):
+        chosen(None, there)
+
+
+@pytest.mark.django_db
+def test_the_parts_of_a_file_go_with_the_end_of_its_import(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "PART_BYTES", 100)
+    file = lines(*CODEX_RECORDS)
+    found = hand_in(project, file, by="Ada")
+    assert b"".join(bytes(part.data) for part in found.parts.order_by("number")) == file
+    work(found.id)
+    found.refresh_from_db()
+    assert (found.status, Action.objects.count(), FilePart.objects.count()) == ("done", 11, 0)
+    with pytest.raises((InternalError, ProgrammingError), match="keeps no file"), transaction.atomic():
+        FilePart.objects.create(file_import=found, number=1, data=b"x")
+    assert str(FilePart(file_import=found, number=2)) == f"part 2 of {found.id}"
+
+
+def test_a_file_over_the_limit_is_refused_wherever_it_comes_from(settings: Settings) -> None:
+    settings.MAX_IMPORT_BYTES = 10
+    with pytest.raises(TooLarge), received([b"x" * 11]):
+        pass

@@ -1,0 +1,194 @@
+"""SWE-agent, tau-bench, Who&When and chats: what their records become."""
+
+import copy
+from typing import Any
+
+import pytest
+
+from tests.recording.importing.samples import CHAT, SWE_AGENT, TAU_BENCH, WHO_AND_WHEN, document, lines
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.importing.pure.registry import FORMATS
+from timemachine.recording.importing.pure.report import Imported, SessionDraft
+from timemachine.recording.sessions.pure.draft import Usage
+
+
+def read(name: str, value: Any) -> Imported:
+    return FORMATS[name].read(document(value))
+
+
+def session(name: str, value: Any) -> SessionDraft:
+    (found,) = read(name, value).sessions
+    return found
+
+
+def kinds(found: SessionDraft) -> list[tuple[str, str | None, str | None]]:
+    return [(each.kind, each.role, each.tool) for each in found.actions]
+
+
+def test_a_step_of_swe_agent_is_a_thought_a_call_and_a_result() -> None:
+    result = read("swe_agent", SWE_AGENT)
+    (found,) = result.sessions
+    assert kinds(found) == [
+        ("message", "system", None),
+        ("message", "user", None),
+        ("message", "user", None),
+        ("message", "agent", None),
+        ("tool_call", "agent", "bash"),
+        ("tool_result", "tool", "bash"),
+        ("message", "agent", None),
+        ("tool_call", "agent", "submit"),
+        ("tool_result", "tool", "submit"),
+        ("event", "system", None),
+    ]
+    thought, call, returned = found.actions[3:6]
+    assert (thought.output, call.input, call.call_id) == ("Look.", "ls -F\n", "k1")
+    assert (returned.parent, returned.duration_ms, returned.output) == (call.id, 250, "a.py")
+    assert found.actions[1].tags == ("meta", "demo")
+    end = found.actions[-1]
+    assert (end.usage, float(end.cost_usd or 0)) == (Usage(input_tokens=1000, output_tokens=50), 1.25)
+    assert found.name == "The parser fails"
+    assert result.report.notes == (
+        "2 messages of the history told a step again; each is kept in its source.",
+    )
+
+
+def test_a_run_of_swe_agent_that_failed_says_so_and_its_instance_is_its_name() -> None:
+    run = copy.deepcopy(SWE_AGENT) | {
+        "replay_config": '{"problem_statement": {"id": "x__y-1"}, "agent": {"model": {"name": "gpt-x"}}}'
+    }
+    run["info"] = {"exit_status": "exit_cost"}
+    found = session("swe_agent", run)
+    assert (found.name, found.metadata["model"], found.actions[-1].error_type) == (
+        "x__y-1",
+        "gpt-x",
+        "exit_cost",
+    )
+
+
+def test_history_that_tells_no_step_stands_for_itself() -> None:
+    run = copy.deepcopy(SWE_AGENT) | {"trajectory": [{"action": "other", "observation": "x"}, 7]}
+    result = read("swe_agent", run)
+    (found,) = result.sessions
+    assert [kind for kind, _, _ in kinds(found)].count("message") == 5
+    assert [each.reason for each in result.report.skipped] == ["It is no step: no object."]
+    assert result.report.notes == ()
+    with pytest.raises(InvalidInput, match="no `trajectory` and no `history`"):
+        read("swe_agent", {"trajectory": []})
+    with pytest.raises(InvalidInput, match="JSON but not an object"):
+        read("swe_agent", [1])
+
+
+def test_each_run_of_tau_bench_is_a_session() -> None:
+    found = read("tau_bench", TAU_BENCH).sessions
+    assert [each.name for each in found] == [
+        "Task 3, trial 0: Ask who it is.",
+        "Task 3, trial 1: Ask who it is.",
+    ]
+    assert kinds(found[0]) == [
+        ("message", "system", None),
+        ("message", "user", None),
+        ("tool_call", "agent", "find_user"),
+        ("tool_result", "tool", "find_user"),
+        ("message", "agent", None),
+        ("event", "system", None),
+    ]
+    assert found[0].actions[3].parent == found[0].actions[2].id
+    assert found[0].metadata == {
+        "task_id": 3, "trial": 0, "reward": 1.0, "user_id": "u7", "user_cost": 0.01, "expected_actions": 1,
+    }  # fmt: skip
+
+
+def test_a_run_of_tau_bench_that_stands_there_twice_is_two_sessions() -> None:
+    one, two = read("tau_bench", [TAU_BENCH[0], TAU_BENCH[0]]).sessions
+    assert two.key == f"{one.key}.2"
+
+
+def test_records_that_are_no_runs_are_skipped() -> None:
+    report = read("tau_bench", [{"task_id": 1}, 7, {"traj": [7]}]).report
+    assert [each.reason for each in report.skipped] == [
+        "It has no `traj`, a run's messages.",
+        "It is no object.",
+        "It is no message: no object.",
+    ]
+    for nothing in ([{"a": 1}], [], 7):
+        with pytest.raises(InvalidInput, match=r"What was found: (no record|it is JSON)"):
+            read("tau_bench", nothing)
+
+
+def test_the_labelled_mistake_is_tagged() -> None:
+    found = session("who_and_when", WHO_AND_WHEN)
+    assert [(each.kind, each.role, each.agent, each.significance, each.tags) for each in found.actions] == [
+        ("message", "system", "Excel_Expert", None, ()),
+        ("message", "agent", "Excel_Expert", "error", ("mistake",)),
+        ("message", "tool", "Computer_terminal", None, ()),
+        ("message", "user", "human", None, ()),
+        ("event", "system", None, None, ()),
+    ]
+    assert (found.metadata["mistake_step"], found.metadata["is_correct"]) == ("0", False)
+
+
+@pytest.mark.parametrize("step", ["first", 99, None, True])
+def test_a_label_that_names_no_message_is_said(step: Any) -> None:
+    report = read("who_and_when", WHO_AND_WHEN | {"mistake_step": step, "system_prompt": "You count."}).report
+    assert report.notes[0].startswith("The labelled mistake names no message")
+
+
+def test_a_failure_without_a_history_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="it has no `history`"):
+        read("who_and_when", WHO_AND_WHEN | {"history": []})
+    report = read("who_and_when", WHO_AND_WHEN | {"history": [7, {"content": "x"}], "mistake_step": 1}).report
+    assert (len(report.skipped), report.notes) == (1, ())
+
+
+def test_each_line_of_chats_is_a_session() -> None:
+    result = FORMATS["openai_chat"].read(
+        lines({"messages": CHAT}, {"messages": CHAT[:2], "model": "m"}, {"no": 1})
+    )
+    one, two = result.sessions
+    assert (one.name, len(one.actions), two.metadata) == ("Who is 7?", 5, {"model": "m"})
+    assert two.actions[0].output == {"model": "m"}
+    assert [each.reason for each in result.report.skipped] == ["It has no `messages`."]
+    with pytest.raises(InvalidInput, match="no line of it has `messages`"):
+        FORMATS["openai_chat"].read(lines({"no": 1}))
+
+
+def test_what_an_assistant_writes_is_kept_part_by_part() -> None:
+    chat = [
+        {"role": "assistant", "reasoning_content": "Hm", "content": "Hi", "refusal": "No", "name": "bot"},
+        {"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}},
+        {"role": "function", "name": "f", "content": "7"},
+        {"role": "assistant"},
+        {"role": "tool", "content": "x", "error": {"message": "It failed."}},
+        {"role": "oracle", "content": "?"},
+        {"role": "assistant", "tool_calls": ["odd"]},
+        7,
+    ]
+    result = read("openai_chat", {"messages": chat})
+    (found,) = result.sessions
+    assert [(each.kind, each.name, each.tool, each.output) for each in found.actions] == [
+        ("message", "thinking", None, "Hm"),
+        ("message", "refusal", None, "No"),
+        ("message", None, None, "Hi"),
+        ("tool_call", None, "f", None),
+        ("tool_result", None, "f", "7"),
+        ("message", None, None, None),
+        ("tool_result", None, None, "x"),
+        ("event", "oracle", None, "?"),
+        ("tool_call", None, None, None),
+    ]
+    assert [each.agent for each in found.actions[:4]] == ["bot", "bot", "bot", None]
+    assert (found.actions[6].error_type, found.actions[6].error_message) == ("tool_error", "It failed.")
+    assert len(result.report.skipped) == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b'{"history": [', "it is cut off or not JSON: .* at line 1, character 14"),
+        ("{}".encode("utf-16"), "it is not UTF-8 text: byte 1"),
+        (b'{"a": NaN}', "NaN is not JSON"),
+    ],
+)
+def test_a_document_that_cannot_be_read_is_refused_with_the_place(data: bytes, found: str) -> None:
+    with pytest.raises(InvalidInput, match=found):
+        FORMATS["who_and_when"].read(data)

@@ -1,0 +1,302 @@
+"""What is exported and imported again is the same session; an export is of one moment, and takes no more memory for a longer one."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.builders import recorded_session
+from tests.drawn import drafts, objects, texts, words
+from tests.recording.importing.samples import OURS, lines
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import parse_time
+from timemachine.core.pure.content import text_sha256
+from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.core.pure.truncation import CUT_OFF
+from timemachine.evidence.sealing import session_deletion
+from timemachine.recording.importing import exporting
+from timemachine.recording.importing.commands import import_file
+from timemachine.recording.importing.exporting import EXPORTS, exact, export_session
+from timemachine.recording.importing.pure.registry import FORMATS
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.recording.timeline.document import with_everything
+
+pytestmark = pytest.mark.django_db
+
+
+def told(session: Session) -> list[dict[str, Any]]:
+    """Everything that stands in the rows of a session's actions, but when they came and which rows they are."""
+    found = []
+    for action in with_everything(Action.objects.filter(session=session).order_by("sequence")):
+        payloads = [getattr(action, name) for name in ("input", "output", "source")]
+        found.append(
+            {
+                **exact(action),
+                "recorded_at": None,
+                "label": action.label,
+                "parents": (action.parent_id_given, action.parent_sequence),
+                "payloads": [each and (each.media_type, each.sha256) for each in payloads],
+                "texts": [each.payload and each.payload.sha256 for each in action.hits.all()],
+                "kept": action.retrieval,
+            }
+        )
+    return found
+
+
+def about(session: Session) -> dict[str, Any]:
+    """What stands in a session's own row, but who made it when, and where."""
+    left = {"id", "project_id", "collection_id", "parent_id", "created_at", "created_by", "imported_as", "last_action_at", "_state"}  # fmt: skip
+    return {name: value for name, value in session.__dict__.items() if name not in left}
+
+
+def exported(session: Session, format_name: str | None = None) -> bytes:
+    return b"".join(export_session(session, format_name).parts)
+
+
+def imported(project: Project, data: bytes) -> Session:
+    return import_file(project, data, by="test").sessions[0].session
+
+
+def recorded(project: Project, some: Sequence[ActionDraft], **fields: Any) -> Session:
+    session = start_session(project, name="Läufe 🕰", by="test", **fields)
+    append(session.id, some)
+    return end_session(session.id)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(drafts, max_size=5), objects, st.lists(texts, max_size=2), words)
+def test_what_is_exported_and_imported_is_the_same_session(
+    project: Project,
+    some: list[ActionDraft],
+    metadata: dict[str, Any] | None,
+    tags: list[str],
+    agent: str | None,
+) -> None:
+    first = recorded(project, some, metadata=metadata, tags=tags, agent=agent, user="ann")
+    first.refresh_from_db()
+    elsewhere = Project.objects.create(name=f"other {first.key}")
+    data = exported(first)
+    second = imported(elsewhere, data)
+    second.refresh_from_db()
+    assert told(second) == told(first)
+    assert about(second) == about(first)
+    again = exported(second).split(b"\n")
+    assert [without_moment(line) for line in again[1:]] == [
+        without_moment(line) for line in data.split(b"\n")[1:]
+    ]
+    assert import_file(elsewhere, data, by="test").sessions[0].already_there == len(told(first))
+
+
+def without_moment(line: bytes) -> Any:
+    return {**json.loads(line), "recorded_at": None} if line else None
+
+
+def test_an_export_made_while_it_was_recorded_has_no_end_until_one_that_tells_it(project: Project) -> None:
+    session = start_session(
+        project, name="n", key="k", by="test", started_at=parse_time("2026-11-20T09:00:00Z")
+    )
+    append(session.id, [ActionDraft(kind="event")])
+    elsewhere = Project.objects.create(name="elsewhere")
+    there = imported(elsewhere, exported(session))
+    assert (there.status, there.started_at, there.ended_at) == ("ended", session.started_at, None)
+    ended = end_session(session.id)
+    assert imported(elsewhere, exported(session)).ended_at == ended.ended_at
+
+
+def test_what_came_from_a_file_without_times_has_none_here_and_in_its_export(project: Project) -> None:
+    chat = b'{"messages": [{"role": "user", "content": "Hi"}]}'
+    session = imported(project, chat)
+    assert (session.is_undated, session.began_at, session.ended_at) == (True, None, None)
+    head = json.loads(exported(session).splitlines()[0])
+    assert (head["started_at"], head["ended_at"]) == (None, None)
+    there = imported(Project.objects.create(name="elsewhere"), exported(session))
+    assert (there.is_undated, there.status) == (True, "ended")
+
+
+def test_after_erasing_it_a_session_can_be_imported_with_its_key(project: Project) -> None:
+    session = recorded_session(project)
+    data, before, key = exported(session), told(session), session.key
+    with pytest.raises(Conflict, match="was recorded here"):
+        imported(project, data)
+    erase_session(session)
+    back = imported(project, data)
+    assert (back.key, told(back), back.imported_as) == (key, before, "timemachine")
+
+
+def test_a_branch_goes_on_from_the_step_that_it_left(project: Project) -> None:
+    parent = recorded_session(project)
+    branch = recorded(project, [ActionDraft(kind="event")], parent=(parent, 2))
+    data = exported(branch)
+    erase_session(branch)
+    back = imported(project, data)
+    assert (back.parent_id, back.parent_sequence) == (parent.id, 2)
+
+
+def test_a_branch_of_a_deleted_session_comes_back_as_that_and_is_tied_when_its_parent_comes_again(
+    project: Project,
+) -> None:
+    parent = recorded_session(project)
+    of_parent = exported(parent)
+    branch = recorded(project, [ActionDraft(kind="event")], parent=(parent, 2))
+    session_deletion.erase_session(parent, by="test")
+    branch.refresh_from_db()
+    data, erased = exported(branch), branch.parent_erased
+    told = json.loads(data.splitlines()[0])["parent"]
+    assert told == {"key": None, "sequence": 2, "deleted": str(erased)}
+    erase_session(branch)
+    back = imported(project, data)
+    assert (back.has_lost_parent, back.parent_sequence, back.parent_erased) == (True, 2, erased)
+    assert exported(back).splitlines()[0].count(str(erased).encode()) == 1
+    again = imported(project, of_parent)
+    back.refresh_from_db()
+    assert (back.parent, back.parent_sequence, back.parent_erased) == (again, 2, None)
+
+
+def test_of_a_deleted_parent_whose_id_was_not_kept_the_step_comes_back(project: Project) -> None:
+    parent = recorded_session(project)
+    branch = recorded(project, [ActionDraft(kind="event")], parent=(parent, 2))
+    erase_session(parent)
+    Session.objects.filter(id=branch.id).update(parent_erased=None)
+    branch.refresh_from_db()
+    data = exported(branch)
+    erase_session(branch)
+    back = imported(project, data)
+    assert (back.has_lost_parent, back.parent_sequence, back.parent_erased) == (True, 2, None)
+
+
+def test_a_parent_that_is_not_here_yet_is_named_in_an_export(
+    project: Project, other_project: Project
+) -> None:
+    branch = start_session(project, name="Branch", by="test", parent=("not-here", 4))
+    back = imported(other_project, exported(end_session(branch.id)))
+    assert (back.parent, back.parent_key, back.parent_sequence) == (None, "not-here", 4)
+
+
+@pytest.mark.parametrize("name", ["otlp_json", "atif", "zip"])
+def test_the_same_session_in_another_format_does_not_tell_its_steps_twice(
+    project: Project, other_project: Project, name: str
+) -> None:
+    session = recorded_session(project)
+    copy = imported(other_project, exported(session))
+    with pytest.raises(Conflict, match="imported here from another format"):
+        imported(other_project, exported(session, name))
+    copy.refresh_from_db()
+    assert copy.last_sequence == session.last_sequence
+
+
+def test_an_export_while_it_records_says_where_it_ends_and_a_later_one_adds_what_is_new(
+    project: Project, other_project: Project
+) -> None:
+    session = start_session(project, name="Live", by="test")
+    append(session.id, [ActionDraft(kind="event", output=1), ActionDraft(kind="event", output=2)])
+    file = export_session(session)
+    early = b"".join(file.parts)
+    assert (file.through, json.loads(early.split(b"\n")[0])["through"]) == (2, 2)
+    copy = imported(other_project, early)
+    assert (copy.status, copy.last_sequence) == ("ended", 2)
+    append(session.id, [ActionDraft(kind="event", output=3)])
+    grown = import_file(other_project, exported(session), by="test").sessions[0]
+    assert (grown.actions, grown.already_there, grown.session.last_sequence) == (3, 2, 3)
+    shorter = import_file(other_project, early, by="test").sessions[0]
+    assert (shorter.actions, shorter.already_there) == (2, 2)
+
+
+def test_another_session_with_the_same_key_is_refused(project: Project) -> None:
+    imported(project, lines(*OURS))
+    other = [*OURS[:3], {**OURS[3], "output": "Bye"}]
+    with pytest.raises(Conflict, match="its step 3 is another"):
+        imported(project, lines(*other))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda found: found.pop(), "it is cut off: it says that it ends with step 3, and has 2"),
+        (lambda found: found.pop(1), "line 2: It is step 2 and not 1; a line is missing"),
+        (lambda found: found[0].update(version=2), "it has version 2 of the format"),
+        (lambda found: found[0].update(key="no key"), "line 1: The key 'no key'"),
+        (lambda found: found[0].update(parent={"key": "a", "sequence": -1}), "`parent.sequence` has a value"),
+        (lambda found: found[0].update(parent={"deleted": "nothing"}), "`parent.deleted` has a value"),
+        (lambda found: found[0].update(parent={"key": "a b"}), "line 1: The key 'a b'"),
+        (lambda found: found[0].update(name=" "), "the session has no name"),
+        (lambda found: found[0].update(format="else"), "line 1 does not say `format`"),
+        (lambda found: found[1].update(id="call"), "two of its steps have the same id"),
+        (lambda found: found[1].update(tags="x"), "line 2: `tags`"),
+        (lambda found: found[1].update(started_at="yesterday"), "line 2: 'yesterday' is not a time"),
+        (lambda found: found[1].update(cost_usd="much"), "line 2: An amount of money is no number"),
+        (lambda found: found[1].update(cost_usd="NaN"), "line 2: `cost_usd`"),
+        (lambda found: found[1].update(retrieval=[]), "line 2: `retrieval`"),
+        (lambda found: found[1].update(retrieval={"hits": {}}), "line 2: `retrieval.hits`"),
+        (lambda found: found[1].update(retrieval={"hits": [{}]}), "line 2: `retrieval.hits.rank`"),
+        (lambda found: found[1].update(duration_ms=10**400), "line 2: `action.duration_ms`"),
+    ],
+)
+def test_a_file_that_is_not_whole_is_refused_with_its_line(change: Any, said: str) -> None:
+    found = json.loads(json.dumps(OURS))
+    change(found)
+    with pytest.raises(InvalidInput) as refused:
+        FORMATS["timemachine"].read(lines(*found))
+    assert said in refused.value.message
+
+
+def test_an_unknown_format_is_refused_with_those_there_are(project: Project) -> None:
+    with pytest.raises(InvalidInput, match="timemachine") as refused:
+        export_session(recorded_session(project), "word")
+    assert refused.value.facts["known"] == list(EXPORTS)
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_a_session_that_is_erased_meanwhile_gives_no_file_that_looks_whole(
+    project: Project, name: str
+) -> None:
+    texts = ["".join(text_sha256(f"{n} {m}") for m in range(20)) for n in range(450)]
+    session = recorded(project, [ActionDraft(kind="event", output=text) for text in texts])
+    file = export_session(session, name)
+    some = [next(file.parts)]
+    erase_session(session)
+    with pytest.raises(Conflict, match="deleted while it was written out"):
+        some.extend(file.parts)
+    data = b"".join(some)
+    assert data.endswith(CUT_OFF)
+    if name == "otlp_json":  # each line of that is whole by itself
+        assert len(import_file(project, data, by="test").report.skipped) == 1
+        return
+    with pytest.raises(InvalidInput):
+        import_file(project, data, by="test")
+
+
+def test_large_steps_are_read_one_by_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = recorded(project, [ActionDraft(kind="event", output="x" * 1_000) for _ in range(5)])
+    monkeypatch.setattr(exporting, "BYTES_AT_ONCE", 2_500)
+    with CaptureQueriesContext(connection) as queries:
+        data = exported(session)
+    assert data.count(b"\n") == 6
+    assert sum('"tm_action"."label"' in each["sql"] for each in queries) == 3
+
+
+def test_questions_to_the_database_grow_with_batches_and_not_with_actions(project: Project) -> None:
+    def asked(actions: int) -> int:
+        session = recorded(
+            project,
+            [ActionDraft(kind="event", id=f"{n}", parent=f"{n - 1}", output=n) for n in range(actions)],
+        )
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            exported(session)
+        return len(queries)
+
+    assert asked(200) == asked(20)
+    assert asked(400) <= asked(200) + 4

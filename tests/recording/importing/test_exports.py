@@ -1,0 +1,179 @@
+"""Exports in other formats, read back by the importers of these formats: the same steps, as far as the format can say them."""
+
+import json
+import zipfile
+from collections import Counter
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from tests.builders import recorded_session
+from tests.recording.importing.samples import SAMPLES
+from tests.recording.importing.test_exporting import exported, recorded
+from timemachine.client import load_session
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.numbers import dollars
+from timemachine.recording.importing.commands import import_file
+from timemachine.recording.importing.exporting import EXPORTS
+from timemachine.recording.importing.pure.registry import FORMATS, read, recognise
+from timemachine.recording.importing.pure.report import Imported
+from timemachine.recording.sessions.commands import end_session, start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+
+pytestmark = pytest.mark.django_db
+TALK = [
+    ActionDraft(kind="message", role="user", layer="agent", output="Mend it \ud800"),
+    ActionDraft(kind="llm_call", role="agent", id="c1", model="openai:gpt-x", output={"a": 1}, duration_ms=5),
+    ActionDraft(kind="message", role="agent", parent="c1", tags=("thinking",), output="Look first"),
+    ActionDraft(kind="message", role="agent", parent="c1", output="I look."),
+    ActionDraft(kind="tool_call", parent="c1", tool="bash", call_id="t1", input={"cmd": "ls"}),
+    ActionDraft(kind="tool_call", parent="c1", tool="bash", call_id="t2", input="pwd"),
+    ActionDraft(kind="tool_result", tool="bash", call_id="t2", output="/"),
+    ActionDraft(kind="tool_result", tool="bash", call_id="t1", error_type="no_such", output=["x"]),
+    ActionDraft(kind="tool_result", output="of a call that nobody recorded"),
+    ActionDraft(kind="tool_call"),
+    ActionDraft(kind="message", role="agent", output="Done"),
+    ActionDraft(kind="message", role="agent", output="Really"),
+    ActionDraft(kind="message", role="system", output="Note"),
+    ActionDraft(kind="event", name="turn", parent=2),
+    ActionDraft(kind="checkpoint", name="before", output={"state": 1}),
+    ActionDraft(kind="checkpoint", name="after"),
+    ActionDraft(kind="llm_call", role="agent", model="unnamed", error_message="gone"),
+]
+
+
+def kinds(session: Session) -> Counter[str]:
+    return Counter(Action.objects.filter(session=session).values_list("kind", flat=True))
+
+
+def read_back(data: bytes, name: str) -> tuple[Imported, Counter[str]]:
+    assert recognise(data) == name
+    found = read(data)
+    assert found.report.skipped == ()
+    return found, Counter(found.report.became)
+
+
+def actions_in(data: bytes) -> list[dict[str, Any]]:
+    """The actions that stand whole in an export in OTLP."""
+    spans = [
+        span
+        for line in data.splitlines()
+        for span in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    ]
+    held = [{each["key"]: each["value"] for each in span["attributes"]} for span in spans]
+    return [json.loads(each["timemachine.action"]["stringValue"]) for each in held]
+
+
+def ours(data: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in data.splitlines()[1:]]
+
+
+def test_every_format_but_our_own_has_an_importer_too() -> None:
+    assert next(iter(EXPORTS)) == "timemachine"
+    assert set(EXPORTS) - {"zip"} <= set(FORMATS)
+
+
+def test_spans_are_read_back_as_calls_tools_and_finds(project: Project) -> None:
+    session = recorded(project, TALK, key="talk", user="ann")
+    data = exported(session, "otlp_json")
+    found, became = read_back(data, "otlp_json")
+    assert [each.key for each in found.sessions] == ["talk"]
+    assert (became["llm_call"], became["tool_call"]) == (2, 3)
+    assert sum(became.values()) == len(TALK)
+    assert actions_in(data) == ours(exported(session))
+    model = next(each for each in found.sessions[0].actions if each.kind == "llm_call")
+    assert (model.model, model.duration_ms) == ("openai:gpt-x", 5)
+    children = [each for each in found.sessions[0].actions if each.parent == model.id]
+    assert len(children) == 5
+
+
+def test_finds_and_asks_are_read_back_from_spans(project: Project) -> None:
+    session = recorded_session(project)
+    _, became = read_back(exported(session, "otlp_json"), "otlp_json")
+    before = kinds(session)
+    assert (became["find"], became["llm_call"]) == (before["find"], before["ask"])
+
+
+def test_spans_keep_the_ids_that_they_came_with(project: Project) -> None:
+    came = import_file(project, SAMPLES["otlp_json"][0], by="test").sessions[0].session
+    ids = set(Action.objects.filter(session=came).values_list("client_id", flat=True))
+    found, _ = read_back(exported(came, "otlp_json"), "otlp_json")
+    assert {each.id for each in found.sessions[0].actions} == ids
+
+
+def test_a_parent_in_another_trace_is_a_link(project: Project) -> None:
+    trace = f"{'a' * 32}-{'b' * 16}"
+    session = recorded(
+        project, [ActionDraft(kind="event", id=trace), ActionDraft(kind="event", parent=trace)]
+    )
+    (line,) = exported(session, "otlp_json").splitlines()
+    span = json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"][1]
+    assert span["links"] == [{"traceId": "a" * 32, "spanId": "b" * 16}]
+
+
+def test_a_zip_of_what_repeats_itself_is_read_back(project: Project) -> None:
+    said = "word " * 1_400_000
+    session = recorded(project, [ActionDraft(kind="message", role="agent", output=said)])
+    data = exported(session, "zip")
+    assert len(data) * 200 < len(said)
+    assert load_session(data).events[0]["data"]["content"] == said
+    read_back(data, "devduck")
+
+
+def test_a_zip_is_read_back_with_its_checkpoints_and_is_the_same_each_time(project: Project) -> None:
+    session = recorded(project, TALK, key="talk")
+    data = exported(session, "zip")
+    assert data == exported(session, "zip")
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        assert archive.namelist() == ["events.jsonl", "snapshots.json", "metadata.json"]
+        assert json.loads(archive.read("metadata.json"))["through"] == len(TALK)
+        events = [json.loads(line)["action"] for line in archive.read("events.jsonl").splitlines()]
+        snapshots = [each["action"] for each in json.loads(archive.read("snapshots.json"))]
+    assert sorted([*events, *snapshots], key=lambda each: each["sequence"]) == ours(exported(session))
+    found, became = read_back(data, "devduck")
+    before = kinds(session)
+    told = ("message", "tool_call", "tool_result", "checkpoint")
+    assert [became[kind] for kind in told] == [before[kind] for kind in told]
+    assert found.sessions[0].key == "talk"
+
+
+def test_a_trajectory_is_read_back_with_its_calls_and_results(project: Project) -> None:
+    session = recorded(project, TALK, key="talk")
+    data = exported(session, "atif")
+    found, became = read_back(data, "atif")
+    before = kinds(session)
+    told = ("llm_call", "tool_call", "tool_result")
+    assert [became[kind] for kind in told] == [before[kind] for kind in told]
+    assert found.sessions[0].key == "talk"
+    document = json.loads(data)
+    steps = document["steps"]
+    assert [step["step_id"] for step in steps] == list(range(1, len(steps) + 1))
+    assert document["final_metrics"]["total_steps"] == len(steps)
+    held = [action for step in steps for action in step["extra"]["timemachine"]]
+    assert held == ours(exported(session))
+    call = steps[1]
+    assert (call["reasoning_content"], call["message"], len(call["tool_calls"])) == (
+        "Look first",
+        "I look.",
+        2,
+    )
+    assert [each["source_call_id"] for each in call["observation"]["results"]] == ["t2", "t1"]
+
+
+def test_asks_bring_their_tokens_and_cost_into_a_trajectory(project: Project) -> None:
+    session = recorded_session(project)
+    document = json.loads(exported(session, "atif"))
+    asks = [step for step in document["steps"] if step.get("llm_call_count") == 1]
+    session.refresh_from_db()
+    assert len(asks) == kinds(session)["ask"]
+    assert all(step["message"] for step in asks)
+    assert document["final_metrics"]["total_cost_usd"] == dollars(session.cost_usd)
+    assert document["final_metrics"].get("total_prompt_tokens") == session.input_tokens
+
+
+def test_a_session_without_an_action_can_be_exported(project: Project) -> None:
+    session = end_session(start_session(project, name="Empty", by="test").id)
+    for name in EXPORTS:
+        assert exported(session, name)

@@ -1,0 +1,169 @@
+"""An export of a session of which fields were erased, and of one that others write to meanwhile."""
+
+import json
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from itertools import batched, count
+from threading import Event
+from typing import Any
+
+import pytest
+
+from tests.builders import recorded_session
+from tests.governance.deletion.erasure.canary import BIRDS, CANARY, EVERY_FIELD, erased, full_action
+from tests.recording.importing.test_exporting import about, exported, imported, recorded, told
+from tests.recording.importing.test_exports import TALK, actions_in, ours
+from tests.threads import in_a_thread
+from timemachine.core.accounts.models import Project
+from timemachine.recording.importing.exporting import EXPORTS, export_session
+from timemachine.recording.importing.pure.registry import read
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+
+SECRET = "The safe opens with 4711 and a kick"
+MARK = "[erased: field]"
+
+
+def text_in(data: bytes) -> str:
+    """All that stands in an export, unpacked."""
+    if not data.startswith(b"PK"):
+        return data.decode()
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        return "\n".join(archive.read(name).decode() for name in archive.namelist())
+
+
+def whole_actions(data: bytes, name: str) -> list[dict[str, Any]]:
+    """The actions that an export holds whole, in their order."""
+    if name == "timemachine":
+        return ours(data)
+    if name == "otlp_json":
+        return actions_in(data)
+    if name == "atif":
+        return [action for step in json.loads(data)["steps"] for action in step["extra"]["timemachine"]]
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        events = [json.loads(line)["action"] for line in archive.read("events.jsonl").splitlines()]
+        snapshots = [each["action"] for each in json.loads(archive.read("snapshots.json"))]
+    return sorted([*events, *snapshots], key=lambda action: action["sequence"])
+
+
+def last_in(data: bytes, name: str) -> int:
+    """The last sequence, as the export itself says it."""
+    if name == "timemachine":
+        told = json.loads(data.split(b"\n")[0])
+    elif name == "otlp_json":
+        resource = json.loads(data.splitlines()[-1])["resourceSpans"][0]["resource"]
+        pairs = {each["key"]: each["value"]["stringValue"] for each in resource["attributes"]}
+        told = json.loads(pairs["timemachine.session"])
+    elif name == "atif":
+        told = json.loads(data)["extra"]["timemachine"]
+    else:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            told = json.loads(archive.read("metadata.json"))
+    return int(told["through"])
+
+
+def seen(action: dict[str, Any]) -> dict[str, Any]:
+    """What is told of an action, without the form in which a column keeps that something is not recorded."""
+    return {name: value for name, value in action.items() if name != "kept"}
+
+
+def talk_with_a_secret(project: Project) -> Session:
+    """Every kind of step, one each of which says the secret in what went in or came out."""
+    more = [
+        ActionDraft(kind="message", role="user", output=SECRET),
+        ActionDraft(kind="tool_call", tool="safe", call_id="s1", input={"say": SECRET}),
+        ActionDraft(kind="tool_result", tool="safe", call_id="s1", output=SECRET),
+        ActionDraft(kind="llm_call", model="openai:gpt-x", input=SECRET, output=SECRET),
+        ActionDraft(kind="checkpoint", name="at the safe", output={"messages": [SECRET]}),
+    ]
+    return recorded(project, [*TALK, *more], key="safe")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", EXPORTS)
+def test_what_was_erased_is_in_no_export_which_says_where_it_was_and_is_imported_again(
+    project: Project, other_project: Project, name: str
+) -> None:
+    session = talk_with_a_secret(project)
+    assert SECRET in text_in(exported(session, name))
+    erased(session, fields=["input", "output"], steps=[len(TALK) + each for each in range(1, 6)])
+    data = exported(session, name)
+    assert SECRET not in text_in(data)
+    marked = [each["sequence"] for each in whole_actions(data, name) if MARK in json.dumps(each)]
+    assert marked == [len(TALK) + each for each in range(1, 6)]
+    (found,) = read(data).sessions
+    assert sum(MARK in f"{each.input} {each.output}" for each in found.actions) >= 4
+    assert SECRET not in str(found)
+    assert imported(other_project, data).last_sequence == len(found.actions)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("chosen", [{"profile": BIRDS}, {"fields": EVERY_FIELD}], ids=["profile", "fields"])
+@pytest.mark.parametrize("name", EXPORTS)
+def test_whatever_is_left_of_a_session_can_be_exported_and_imported(
+    project: Project, other_project: Project, name: str, chosen: dict[str, Any]
+) -> None:
+    session = recorded(
+        project, [full_action(each) for each in range(3)], tags=[CANARY], metadata={CANARY: {"in": CANARY}}
+    )
+    erased(session, **chosen)
+    data = exported(session, name)
+    if "profile" in chosen:
+        assert CANARY.lower() not in text_in(data).lower()
+    assert [each["sequence"] for each in whole_actions(data, name)] == [1, 2, 3]
+    copy = imported(other_project, data)
+    copy.refresh_from_db()
+    if name == "timemachine":
+        assert [seen(each) for each in told(copy)] == [seen(each) for each in told(session)]
+        assert about(copy) == about(session)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["retrieval.hits[*].text", "retrieval.hits[*].sha256", "retrieval.hits"])
+@pytest.mark.parametrize("name", EXPORTS)
+def test_finds_whose_passages_were_erased_are_exported_and_imported(
+    project: Project, other_project: Project, name: str, path: str
+) -> None:
+    session = recorded_session(project)
+    erased(session, fields=[path])
+    data = exported(session, name)
+    copy = imported(other_project, data)
+    assert copy.last_sequence
+    if name == "timemachine":
+        assert told(copy) == told(session)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", EXPORTS)
+def test_an_export_is_of_one_moment_though_another_connection_writes(name: str) -> None:
+    session = start_session(Project.objects.create(name="p"), name="Live", by="test", key="live")
+    numbers = count(1)
+    for some in batched(range(450), 90, strict=True):
+        append(session.id, [ActionDraft(kind="event", output=next(numbers)) for _ in some])
+    stop = Event()
+
+    def write() -> None:
+        while not stop.is_set():
+            append(session.id, [ActionDraft(kind="event", output=next(numbers)) for _ in range(3)])
+
+    def recorded_now() -> int:
+        return Action.objects.filter(session=session).count()
+
+    overlapped = 0
+    with ThreadPoolExecutor(1) as pool:
+        writing = in_a_thread(pool, write)
+        try:
+            while overlapped < 3 and not writing.done():
+                before = recorded_now()
+                file = export_session(session, name)
+                overlapped += recorded_now() > before
+                data = b"".join(file.parts)
+                assert last_in(data, name) == file.through >= before
+                found = [(each["sequence"], each["output"]) for each in whole_actions(data, name)]
+                assert found == [(each, each) for each in range(1, file.through + 1)]
+        finally:
+            stop.set()
+        writing.result(60)
+    assert end_session(session.id).last_sequence == recorded_now() > file.through

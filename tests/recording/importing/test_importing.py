@@ -1,0 +1,57 @@
+"""What an import keeps, and what it answers where another one is at work."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from tests.recording.importing.samples import CODEX_RECORDS, OURS, archive, lines
+from tests.threads import in_a_thread
+from timemachine.core.accounts.models import Project
+from timemachine.recording.importing.commands import ImportedSession, import_file
+from timemachine.recording.sessions.models import Action
+from timemachine.recording.timeline.document import action_json, with_everything
+
+pytestmark = pytest.mark.django_db
+
+
+def test_no_secret_of_the_environment_of_an_imported_checkpoint_is_kept(project: Project) -> None:
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"
+    snapshot: Any = {
+        "id": "x",
+        "state": {"environment": {"OPENAI_API_KEY": key, "HOME": "/root"}, "mood": "good"},
+    }
+    event = {"timestamp": 1_772_359_200, "layer": "sys", "type": "file.open", "data": {"path": "a.py"}}
+    import_file(project, archive({"events.jsonl": lines(event), "snapshots.json": [snapshot]}), by="test")
+    found = action_json(with_everything(Action.objects.filter(kind="checkpoint")).get())
+    assert key not in str(found)
+    for state in (found["output"], found["source"]["state"]):
+        assert (state["environment"]["HOME"], state["mood"]) == ("/root", "good")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_file_several_times_at_once_is_one_session_and_one_answer(project: Project) -> None:
+    file = lines(*CODEX_RECORDS)
+    meeting = Barrier(4)
+
+    def once() -> ImportedSession:
+        meeting.wait()
+        return import_file(project, file, by="test").sessions[0]
+
+    with ThreadPoolExecutor() as pool:
+        done = [each.result() for each in [in_a_thread(pool, once) for _ in range(4)]]
+    assert len({each.session.id for each in done}) == 1
+    assert len({each.actions for each in done}) == 1
+    assert sorted(each.already_there for each in done) == [0, *[done[0].actions] * 3]
+    assert Action.objects.count() == done[0].actions
+
+
+def test_what_a_session_of_a_file_is_called_is_cut_to_the_limit_and_the_report_says_so(
+    project: Project,
+) -> None:
+    head = OURS[0] | {"name": "n" * 2_000, "tags": ["t" * 1_001]}
+    done = import_file(project, lines(head, *OURS[1:]), by="test")
+    found = done.sessions[0].session
+    assert (found.name, found.tags) == ("n" * 1_000, ["t" * 1_000])
+    assert "of 1 session was cut to 1,000 characters" in done.report.notes[-1]

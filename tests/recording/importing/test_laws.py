@@ -1,0 +1,143 @@
+"""Laws that hold for every format and any file given as one of it."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.recording.importing.samples import SAMPLES
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.importing.pure.opening import opening_of
+from timemachine.recording.importing.pure.registry import FORMATS
+from timemachine.recording.importing.pure.report import Imported
+from timemachine.recording.sessions.pure.validation import KEY, check_action
+
+NAMES = sorted(FORMATS)
+ODD: list[Any] = [
+    None, True, -1, 0, 7, 2**70, 10**400, 1.5, -0.5, 1e308, "", "x", "\x00", "\ud800", "x" * 1001, "2026-03-01T10:00:00",
+    "2026-03-01T10:00:00Z", "0001-01-01T00:00:00+23:59", "{", "[1]", '{"a": 1}', [], {}, [None], ["x"], [{}], {"x": {}},
+    [[{"role": "user"}]], "user", "assistant", {"role": "assistant"}, 1_772_359_200_000,
+]  # fmt: skip
+
+
+def spots(value: Any) -> list[tuple[Any, Any]]:
+    """Every place inside a document: its holder and the name or number by which it is held."""
+    found = []
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in list(inside):
+        found.append((value, name))
+        found += spots(inner)
+    return found
+
+
+def values_of(data: bytes) -> list[Any] | None:
+    """The documents of a file of JSON lines, or the one of a JSON file; None where it is neither."""
+    try:
+        return [json.loads(data)]
+    except ValueError:
+        try:
+            return [json.loads(line) for line in data.splitlines()]
+        except ValueError:
+            return None
+
+
+TEXTS = [
+    (name, values)
+    for name, files in SAMPLES.items()
+    for data in files
+    if (values := values_of(data)) is not None
+]
+
+
+def lines_kept(result: Imported) -> int:
+    """How many records stand in the sources."""
+    sources = [a.source for session in result.sessions for a in session.actions if a.source is not None]
+    return sum(len(source) if isinstance(source, list) else 1 for source in sources)
+
+
+def adds_up(result: Imported) -> None:
+    """Every record is held by one action or skipped, and all that is made can be recorded."""
+    report = result.report
+    numbered = [session for session in result.sessions if session.numbered]
+    if not numbered:  # in ours a line is an action, and has the source that was recorded with it
+        assert lines_kept(result) + len(report.skipped) == report.lines
+    assert sum(report.became.values()) == sum(len(session.actions) for session in result.sessions)
+    assert all(each.reason.endswith(".") and each.line >= 1 for each in report.skipped)
+    assert len({session.key for session in result.sessions}) == len(result.sessions)
+    for session in result.sessions:
+        assert session.name.strip()
+        assert KEY.fullmatch(session.key)
+        ids = [action.id for action in session.actions if not session.numbered or action.id is not None]
+        assert len(set(ids)) == len(ids)
+        if session.numbered:
+            assert report.lines == 1 + len(session.actions)
+        else:
+            assert {action.parent for action in session.actions} <= {None, *ids}
+        for action in session.actions:
+            check_action(action)
+
+
+def read_or_reason(name: str, data: bytes) -> Imported | InvalidInput:
+    """What a format makes of the bytes; nothing but a refusal may be raised."""
+    try:
+        return FORMATS[name].read(data)
+    except InvalidInput as why:
+        return why
+
+
+def is_fine(outcome: Imported | InvalidInput) -> None:
+    """Either it adds up, or it was refused for the file."""
+    if isinstance(outcome, InvalidInput):
+        assert outcome.code in {"unknown_format", "unsafe_archive"}
+    else:
+        adds_up(outcome)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, number) for name, each in SAMPLES.items() for number in range(len(each))]
+)
+def test_a_sample_adds_up_and_makes_the_same_sessions_again(name: str, number: int) -> None:
+    data = SAMPLES[name][number]
+    first = read_or_reason(name, data)
+    if isinstance(first, InvalidInput):
+        assert "cut off" in first.message
+    else:
+        adds_up(first)
+        assert FORMATS[name].read(data) == first
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_a_file_with_odd_values_anywhere_is_read_or_refused(data: st.DataObject) -> None:
+    name, values = data.draw(st.sampled_from(TEXTS))
+    changed = copy.deepcopy(values)
+    for _ in range(data.draw(st.integers(1, 4))):
+        places = spots(changed)
+        holder, at = places[data.draw(st.integers(0, len(places) - 1))] if places else (None, None)
+        if isinstance(holder, dict) and data.draw(st.booleans()) and data.draw(st.booleans()):
+            del holder[at]
+        elif holder is not None:
+            holder[at] = copy.deepcopy(data.draw(st.sampled_from(ODD)))
+    written = b"\n".join(json.dumps(value).encode() for value in changed)
+    is_fine(read_or_reason(name, written))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(NAMES), st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode()))
+def test_any_bytes_are_read_or_refused(name: str, data: bytes) -> None:
+    opening_of(data)
+    is_fine(read_or_reason(name, data))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes_or_refused(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(NAMES))
+    whole = data.draw(st.sampled_from(SAMPLES[name]))
+    cut = whole[: data.draw(st.integers(0, len(whole)))]
+    opening = opening_of(cut)
+    assert sum(each.recognises(opening) for each in FORMATS.values()) <= 1
+    is_fine(read_or_reason(name, cut))

@@ -1,0 +1,40 @@
+"""A small file cannot take all the memory there is: lines, records and values have a limit that names itself."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from tests.recording.importing.samples import lines
+from timemachine.core.pure.errors import TooLarge
+from timemachine.recording.importing.pure import document, jsonl
+from timemachine.recording.importing.pure.registry import FORMATS
+
+
+@pytest.fixture(autouse=True)
+def low(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl, "MOST_LINES", 3)
+    monkeypatch.setattr(document, "MOST_VALUES", 20)
+
+
+@pytest.mark.parametrize("name", ["claude_code", "codex", "openai_chat", "langsmith", "timemachine"])
+def test_more_lines_than_a_report_can_name_are_refused(name: str) -> None:
+    with pytest.raises(TooLarge, match="has 4 lines or records; 3 are the most"):
+        FORMATS[name].read(lines({}, {}, {}, {}))
+
+
+def test_more_records_than_a_report_can_name_are_refused() -> None:
+    with pytest.raises(TooLarge, match="has 4 lines or records"):
+        FORMATS["langsmith"].read(b"[1, 2, 3, 4]")
+
+
+def test_more_values_than_memory_has_room_for_are_refused_in_one_document_and_in_all_of_an_archive() -> None:
+    with pytest.raises(TooLarge, match="JSON values; 20 are the most"):
+        FORMATS["swe_agent"].read(b"[[],[],[],[],[],[],[],[],[],[],[]" + b"," * 9)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for number in range(4):
+            archive.writestr(f"samples/{number}.json", json.dumps({"messages": [[]] * 4}))
+    with pytest.raises(TooLarge, match="JSON values"):
+        FORMATS["inspect"].read(packed.getvalue())

@@ -1,0 +1,283 @@
+"""Files that somebody else recorded: each becomes sessions without a loss, and the counts agree with counts made on their own.
+
+The counts here are made from the raw files by loops that know nothing of the importers.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from timemachine.core.accounts.models import Project
+from timemachine.recording.importing.commands import import_file
+from timemachine.recording.importing.pure.registry import read, recognise
+from timemachine.recording.importing.pure.report import SessionDraft
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.timeline.document import action_json, with_everything
+
+pytestmark = pytest.mark.recordings
+FORMAT_OF = {
+    "claude_code": "claude_code",
+    "codex": "codex",
+    "swe_agent": "swe_agent",
+    "tau_bench": "tau_bench",
+    "who_and_when": "who_and_when",
+}
+
+
+def files(recordings: Path, folder: str = "*") -> list[Path]:
+    found = sorted(
+        path for path in recordings.glob(f"{folder}/*") if path.is_file() and path.parent.name in FORMAT_OF
+    )
+    assert found
+    return found
+
+
+def raw_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def counted_in_claude_code(path: Path) -> Counter[str]:
+    found: Counter[str] = Counter()
+    answers = set()
+    for line in raw_lines(path):
+        if line["type"] not in {"user", "assistant"}:
+            found["event"] += 1
+            continue
+        if line["type"] == "assistant":
+            answers.add(line["message"]["id"])
+        content = line["message"]["content"]
+        for block in [{"type": "text"}] if isinstance(content, str) else content:
+            found[{"tool_use": "tool_call", "tool_result": "tool_result"}.get(block["type"], "message")] += 1
+    found["llm_call"] = len(answers)
+    return found
+
+
+def counted_in_codex(path: Path) -> Counter[str]:
+    found: Counter[str] = Counter()
+    items = [line["payload"] for line in raw_lines(path) if line["type"] == "response_item"]
+    for item in items:
+        found[
+            {"function_call": "tool_call", "function_call_output": "tool_result"}.get(item["type"], "message")
+        ] += 1
+    by_model = [
+        item["type"] in {"reasoning", "function_call"} or item.get("role") == "assistant" for item in items
+    ]
+    before = [False, *by_model]
+    found["llm_call"] = sum(now and not was for now, was in zip(by_model, before, strict=False))
+    found["event"] = sum(line["type"] == "session_meta" for line in raw_lines(path))
+    return found
+
+
+def counted_in_swe_agent(path: Path) -> Counter[str]:
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    steps = len(whole["trajectory"])
+    asked = sum(message["role"] == "system" for message in whole["history"])
+    asked += sum(bool(message.get("is_demo")) for message in whole["history"])
+    asked += sum(
+        "ISSUE:" in str(message["content"]) and not message.get("is_demo") for message in whole["history"]
+    )
+    return Counter({"message": steps + asked, "tool_call": steps, "tool_result": steps, "event": 1})
+
+
+def counted_in_tau_bench(path: Path) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for run in json.loads(path.read_text(encoding="utf-8")):
+        found["event"] += 1
+        for message in run["traj"]:
+            found["tool_call"] += len(message.get("tool_calls") or [])
+            found["tool_result"] += message["role"] == "tool"
+            found["message"] += message["role"] != "tool" and bool(message["content"])
+    return found
+
+
+def counted_in_who_and_when(path: Path) -> Counter[str]:
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    return Counter({"message": len(whole["history"]) + len(whole["system_prompt"]), "event": 1})
+
+
+COUNTED = {
+    "claude_code": counted_in_claude_code,
+    "codex": counted_in_codex,
+    "swe_agent": counted_in_swe_agent,
+    "tau_bench": counted_in_tau_bench,
+    "who_and_when": counted_in_who_and_when,
+}
+
+
+def test_every_recording_is_recognised_and_nothing_of_it_is_lost(recordings: Path) -> None:
+    for path in files(recordings):
+        data = path.read_bytes()
+        assert recognise(data, path.name) == FORMAT_OF[path.parent.name]
+        assert read(data).report.skipped == ()
+
+
+@pytest.mark.parametrize("folder", COUNTED)
+def test_the_counts_of_each_kind_agree_with_the_raw_file(recordings: Path, folder: str) -> None:
+    for path in files(recordings, folder):
+        became = read(path.read_bytes()).report.became
+        assert became == {kind: n for kind, n in COUNTED[folder](path).items() if n}, path.name
+
+
+@pytest.mark.django_db
+def test_all_recordings_are_imported_once_and_all_of_each_is_recorded(
+    recordings: Path, project: Project
+) -> None:
+    for path in files(recordings):
+        first = import_file(project, path.read_bytes(), by="test", filename=path.name)
+        assert all(each.already_there == 0 for each in first.sessions)
+    kept = (Session.objects.count(), Action.objects.count())
+    for path in files(recordings):
+        again = import_file(project, path.read_bytes(), by="test", filename=path.name)
+        assert all(each.already_there == each.actions for each in again.sessions)
+    assert (Session.objects.count(), Action.objects.count()) == kept
+    assert kept[0] == 2 + 2 + 2 + 32 + 4
+
+
+def the_session(path: Path) -> SessionDraft:
+    (session,) = read(path.read_bytes()).sessions
+    return session
+
+
+def test_codex_calls_have_the_tokens_of_their_turn_and_every_result_its_call(recordings: Path) -> None:
+    for path in files(recordings, "codex"):
+        told = [
+            line["payload"]["info"]
+            for line in raw_lines(path)
+            if line["payload"].get("type") == "token_count"
+        ]
+        told = [info for info in told if info]
+        actions = the_session(path).actions
+        usages = [action.usage for action in actions if action.kind == "llm_call"]
+        last = [info["last_token_usage"] for info in told]
+        assert [each.input_tokens for each in usages if each] == [each["input_tokens"] for each in last]
+        assert sum(each.output_tokens or 0 for each in usages if each) == sum(
+            each["output_tokens"] for each in last
+        )
+        assert sum(each.cached_tokens or 0 for each in usages if each) == sum(
+            each["cached_input_tokens"] for each in last
+        )
+        assert {action.model for action in actions if action.kind == "llm_call"} == {"openai:gpt-5-codex"}
+        assert all(action.parent for action in actions if action.kind in {"tool_call", "tool_result"})
+        repeated = sum(
+            line["payload"].get("type") in {"user_message", "agent_message", "agent_reasoning"}
+            for line in raw_lines(path)
+            if line["type"] == "event_msg"
+        )
+        (note,) = read(path.read_bytes()).report.notes
+        assert note.startswith(f"{repeated} event_msg lines")
+
+
+def test_swe_agent_steps_have_their_time_and_the_run_its_tokens_and_cost(recordings: Path) -> None:
+    for path in files(recordings, "swe_agent"):
+        whole = json.loads(path.read_text(encoding="utf-8"))
+        actions = the_session(path).actions
+        took = [action.duration_ms for action in actions if action.kind == "tool_result"]
+        assert took == [
+            None if (time := step.get("execution_time")) is None else time * 1000
+            for step in whole["trajectory"]
+        ]
+        stats = whole["info"]["model_stats"]
+        assert actions[-1].usage is not None
+        assert actions[-1].usage.input_tokens == stats["tokens_sent"]
+        assert float(actions[-1].cost_usd or 0) == stats["instance_cost"]
+        assert [action.input for action in actions if action.kind == "tool_call"] == [
+            step["action"] for step in whole["trajectory"]
+        ]
+
+
+def test_each_run_of_tau_bench_is_a_session_with_its_reward(recordings: Path) -> None:
+    (path,) = files(recordings, "tau_bench")
+    runs = json.loads(path.read_text(encoding="utf-8"))
+    sessions = read(path.read_bytes()).sessions
+    assert [(s.metadata["task_id"], s.metadata["trial"], s.metadata["reward"]) for s in sessions] == [
+        (run["task_id"], run["trial"], run["reward"]) for run in runs
+    ]
+    for session in sessions:
+        assert all(action.parent for action in session.actions if action.kind == "tool_result")
+
+
+def test_the_labelled_mistake_is_the_significant_step(recordings: Path) -> None:
+    for path in files(recordings, "who_and_when"):
+        whole = json.loads(path.read_text(encoding="utf-8"))
+        session = the_session(path)
+        (wrong,) = [action for action in session.actions if action.significance == "error"]
+        assert wrong.output == whole["history"][int(whole["mistake_step"])]["content"]
+        assert (wrong.agent, wrong.tags) == (whole["mistake_agent"], ("mistake",))
+        assert session.metadata["mistake_reason"] == whole["mistake_reason"]
+
+
+def values_in(value: Any) -> Counter[str]:
+    """Every text, number and flag in it, wherever it stands."""
+    if isinstance(value, dict):
+        return sum((values_in(each) for each in value.values()), Counter())
+    if isinstance(value, list | tuple):
+        return sum((values_in(each) for each in value), Counter())
+    return Counter() if value in (None, "") else Counter([json.dumps(value)])
+
+
+def raw_values(path: Path) -> Counter[str]:
+    text = path.read_text(encoding="utf-8")
+    return values_in(raw_lines(path) if path.suffix == ".jsonl" else json.loads(text))
+
+
+@pytest.mark.parametrize("folder", FORMAT_OF)
+def test_every_value_of_a_file_stands_in_the_source_of_a_step_as_often_as_in_the_file(
+    recordings: Path, folder: str
+) -> None:
+    for path in files(recordings, folder):
+        sessions = read(path.read_bytes()).sessions
+        kept = values_in([action.source for session in sessions for action in session.actions])
+        assert raw_values(path) - kept == Counter(), path.name
+
+
+@pytest.mark.django_db
+def test_what_is_recorded_of_a_file_has_the_counts_of_the_raw_file_and_every_value_of_it(
+    recordings: Path, project: Project
+) -> None:
+    for path in files(recordings):
+        done = import_file(project, path.read_bytes(), by="test", filename=path.name)
+        rows = Action.objects.filter(session__in=[each.session for each in done.sessions])
+        kinds = Counter(rows.values_list("kind", flat=True))
+        assert kinds == {kind: n for kind, n in COUNTED[path.parent.name](path).items() if n}, path.name
+        kept = values_in([action_json(row).get("source") for row in with_everything(rows)])
+        assert raw_values(path) - kept == Counter(), path.name
+
+
+def said_in_codex(path: Path) -> list[Any]:
+    items = [line["payload"] for line in raw_lines(path) if line["type"] == "response_item"]
+    return [block["text"] for item in items if item["type"] == "message" for block in item["content"]]
+
+
+def said_in_swe_agent(path: Path) -> list[Any]:
+    steps = json.loads(path.read_text(encoding="utf-8"))["trajectory"]
+    return [step[part] for step in steps for part in ("thought", "action", "observation")]
+
+
+def said_in_tau_bench(path: Path) -> list[Any]:
+    runs = json.loads(path.read_text(encoding="utf-8"))
+    return [message["content"] for run in runs for message in run["traj"]]
+
+
+def said_in_who_and_when(path: Path) -> list[Any]:
+    return [each["content"] for each in json.loads(path.read_text(encoding="utf-8"))["history"]]
+
+
+SAID = {
+    "codex": said_in_codex,
+    "swe_agent": said_in_swe_agent,
+    "tau_bench": said_in_tau_bench,
+    "who_and_when": said_in_who_and_when,
+}
+
+
+@pytest.mark.parametrize("folder", SAID)
+def test_every_text_that_was_said_stands_in_the_input_or_output_of_a_step_as_often(
+    recordings: Path, folder: str
+) -> None:
+    for path in files(recordings, folder):
+        actions = [action for session in read(path.read_bytes()).sessions for action in session.actions]
+        kept = values_in([(action.input, action.output) for action in actions])
+        assert values_in(SAID[folder](path)) - kept == Counter(), path.name

@@ -1,0 +1,140 @@
+"""Which format a file is in."""
+
+import json
+import tracemalloc
+import zipfile
+from io import BytesIO
+
+import pytest
+
+from tests.recording.importing.samples import SAMPLES
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.importing.pure.opening import LOOKED_AT, opening_of
+from timemachine.recording.importing.pure.registry import FORMATS, chosen, known_formats, read, recognise
+
+
+def zipped(*members: tuple[str, bytes]) -> bytes:
+    target = BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return target.getvalue()
+
+
+CLAUDE = b'{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Hello"}}\n'
+
+
+def test_every_format_is_registered_under_its_own_name() -> None:
+    assert "claude_code" in FORMATS
+    assert all(name == each.name for name, each in FORMATS.items())
+    assert len(set(known_formats())) == len(FORMATS)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        CLAUDE,
+        b"half a line\n" + CLAUDE,
+        b'{"type":"assistant","message":{"content":[]}}',
+        b'{"type":"summary","summary":"Mend the parser","leafUuid":"u9"}',
+        b'{"type":"a-type-of-next-year","sessionId":"s1"}',
+        b'{"type":"system","subtype":"init","session_id":"s1"}',
+    ],
+)
+def test_a_claude_code_session_is_recognised_by_its_lines(data: bytes) -> None:
+    assert recognise(data, "anything.txt") == "claude_code"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"just some notes",
+        b'{"title":"A frame","text":"of a collection"}',
+        b'{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta"}',
+        b'{"type":"user"}',
+        b'{"uuid":"u1","sessionId":"s1"}',
+        b"[]\n" * 100 + CLAUDE,
+    ],
+)
+def test_a_file_that_is_no_transcript_is_refused_with_what_was_expected(data: bytes) -> None:
+    with pytest.raises(InvalidInput, match=r"Known formats: .*claude_code, codex") as refusal:
+        read(data, None, "notes.txt")
+
+    assert refusal.value.code == "unknown_format"
+    assert refusal.value.message.startswith("notes.txt is no transcript")
+    assert refusal.value.facts == {"known": list(FORMATS)}
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "it is empty"),
+        (b" \n", "it is empty"),
+        (b"\x89PNG\r\n\x1a\n", "it is not text in UTF-8"),
+        ('{"a": 1}'.encode("utf-16"), "it is not text in UTF-8"),
+        (b'{"trajectory": [], "trajectory": []}', "its JSON cannot be read: .*twice"),
+        (b'{"trajectory": [', "its JSON cannot be read"),
+        (b"[" * 5_000 + b"]" * 5_000, "its JSON cannot be read: .*deep"),
+        (zipped(("../../etc/x", b"1")), "has a path that leads out of it"),
+        (zipped(("events.jsonl", b"{}"))[:-30], "it is cut off"),
+        (zipped(("notes.txt", b"x")), "Known formats: .*claude_code"),
+    ],
+)
+def test_what_cannot_be_read_at_all_is_refused_with_why(data: bytes, why: str) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        recognise(data, "it")
+
+
+def test_a_file_without_a_name_is_refused_as_this_file() -> None:
+    with pytest.raises(InvalidInput, match=r"^This file is no transcript"):
+        recognise(b"")
+
+
+def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InvalidInput, match=r"no format 'claude'; known formats: .*claude_code") as refusal:
+        read(CLAUDE, "claude")
+
+    assert refusal.value.facts["known"] == list(FORMATS)
+
+
+@pytest.mark.parametrize("name", ["claude_code", None, "", "auto"])
+def test_a_file_is_read_in_the_named_or_the_recognised_format(name: str | None) -> None:
+    assert [session.key for session in read(CLAUDE, name).sessions] == ["s1"]
+
+
+def test_every_format_has_samples() -> None:
+    assert SAMPLES.keys() == FORMATS.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, number) for name, each in SAMPLES.items() for number in range(len(each))]
+)
+def test_a_file_is_recognised_by_its_own_format_and_no_other(name: str, number: int) -> None:
+    opening = opening_of(SAMPLES[name][number])
+    assert [each.name for each in FORMATS.values() if each.recognises(opening)] == [name]
+
+
+def test_a_file_that_two_formats_know_is_not_guessed_at() -> None:
+    both = SAMPLES["codex"][0] + SAMPLES["claude_code"][0]
+    with pytest.raises(
+        InvalidInput, match=r"one of several formats; say which: claude_code, codex\."
+    ) as refusal:
+        recognise(both)
+    assert refusal.value.facts == {"known": ["claude_code", "codex"]}
+
+
+def test_a_format_that_is_named_wrongly_is_refused_with_the_right_one() -> None:
+    with pytest.raises(InvalidInput, match="leave the format out, or name claude_code") as refusal:
+        chosen("codex", CLAUDE, "talk.jsonl")
+    assert refusal.value.code == "unknown_format"
+
+
+def test_recognising_looks_at_a_megabyte_of_two_hundred() -> None:
+    long = b'{"history":[],"trajectory":[' + b'{"action":"ls","thought":"' + b"x" * 3_000 + b'"},'
+    data = long + b'{"thought":"y"},' * (200_000_000 // 16)
+    assert len(data) > 200_000_000
+    tracemalloc.start()
+    assert recognise(data) == "swe_agent"
+    assert tracemalloc.get_traced_memory()[1] < 32 * LOOKED_AT
+    tracemalloc.stop()
+    assert len(json.dumps(opening_of(data).document)) < 2 * LOOKED_AT

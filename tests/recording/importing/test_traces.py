@@ -1,0 +1,386 @@
+"""ATIF, LangSmith, Langfuse and Inspect: what their records become."""
+
+import copy
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.recording.importing.samples import (
+    ATIF,
+    INSPECT,
+    INSPECT_EVAL,
+    INSPECT_HEAD,
+    INSPECT_SAMPLE,
+    LANGFUSE_SESSION,
+    LANGFUSE_TRACE,
+    LANGSMITH,
+    OTLP_CHILD,
+    OTLP_ROOT,
+    archive,
+    document,
+    lines,
+    otlp,
+    otlp_span,
+)
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.importing.pure.attachments import Attachments
+from timemachine.recording.importing.pure.registry import FORMATS
+from timemachine.recording.importing.pure.report import Imported
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+
+
+def read(name: str, value: Any) -> Imported:
+    return FORMATS[name].read(value if isinstance(value, bytes) else document(value))
+
+
+def told(actions: tuple[ActionDraft, ...]) -> list[tuple[str, str | None, str | None]]:
+    return [(each.kind, each.role, each.tool or each.name) for each in actions]
+
+
+def test_a_step_of_atif_is_a_call_of_the_model_with_its_parts_under_it() -> None:
+    main, sub = read("atif", ATIF).sessions
+    assert told(main.actions) == [
+        ("message", "system", None),
+        ("message", "user", None),
+        ("llm_call", "agent", None),
+        ("message", "agent", "thinking"),
+        ("message", "agent", None),
+        ("tool_call", "agent", "ls"),
+        ("tool_result", "tool", "ls"),
+        ("tool_result", "tool", None),
+        ("message", "agent", None),
+        ("event", "system", "trajectory"),
+    ]
+    call, _, _, made, returned, loose = main.actions[2:8]
+    assert call.model == "openai:gpt-x"
+    assert call.usage == Usage(input_tokens=100, output_tokens=10, cached_tokens=80)
+    assert (call.cost_usd, call.parameters) == (Decimal("0.002"), {"reasoning_effort": "low"})
+    assert (made.parent, returned.parent, loose.parent) == (call.id, made.id, None)
+    assert loose.output["subagent_trajectory_ref"] == [{"trajectory_id": "at1-sub"}]
+    assert (main.key, sub.key, sub.forked_from) == ("at1-main", "at1-sub", "at1-main")
+    assert main.actions[-1].usage is None
+    assert sub.actions[-1].usage == Usage(input_tokens=7)
+    assert sub.actions[-1].cost_usd == Decimal("0.001")
+
+
+def test_what_is_no_step_and_no_trajectory_is_skipped() -> None:
+    empty = {"step_id": 2, "source": "agent", "llm_call_count": 0}
+    result = read("atif", {"schema_version": "ATIF-v1.7", "steps": [7, empty], "subagent_trajectories": [8]})
+    assert [each.reason for each in result.report.skipped] == [
+        "It is no step: no object.",
+        "It is no trajectory: no object.",
+    ]
+    assert told(result.sessions[0].actions)[0] == ("message", "agent", None)
+    with pytest.raises(InvalidInput, match="it has no `steps`"):
+        read("atif", {"schema_version": "ATIF-v1.7"})
+
+
+def test_two_trajectories_of_one_session_do_not_hide_each_others_steps() -> None:
+    step = {"step_id": 1, "source": "user", "message": "one"}
+    first = read("atif", {"session_id": "s", "steps": [step]}).sessions[0]
+    second = read("atif", {"session_id": "s", "steps": [step | {"message": "two"}]}).sessions[0]
+    assert first.key == second.key == "s"
+    assert first.actions[0].id != second.actions[0].id
+
+
+def test_runs_of_langsmith_stand_in_the_order_of_their_times_under_their_parents() -> None:
+    (session,) = read("langsmith", lines(*LANGSMITH)).sessions
+    assert told(session.actions) == [
+        ("event", "agent", "answer"),
+        ("find", "agent", "search"),
+        ("llm_call", "agent", "ChatModel"),
+        ("tool_call", "agent", "lookup"),
+        ("tool_result", "tool", "lookup"),
+    ]
+    top, found, call, tool, result = session.actions
+    assert (session.key, session.name, session.metadata["project"]) == ("t1", "answer", "project")
+    assert (found.parent, call.parent, tool.parent, result.parent) == ("r1", "r1", "r1", "r4")
+    assert found.retrieval is not None
+    assert [(hit.rank, hit.text, hit.score, hit.uri, hit.frame) for hit in found.retrieval.hits] == [
+        (1, "Zoë did.", 0.9, "a.md", "f1"),
+        (2, None, None, None, None),
+    ]
+    assert (call.model, call.cost_usd, call.duration_ms) == ("openai:gpt-x", Decimal("0.0012"), 1500)
+    assert call.usage == Usage(input_tokens=50, output_tokens=5, total_tokens=55)
+    assert (tool.error_type, result.error_type, result.error_message) == (
+        None,
+        "run_error",
+        "ValueError('no 7')",
+    )
+    assert top.started_at == datetime(2026, 3, 1, 10, tzinfo=UTC)
+    assert top.tags == ("chain",)
+
+
+def test_cached_tokens_of_a_run_are_counted_as_cached() -> None:
+    details = {
+        "input_token_details": {"cache_read": 90_000, "cache_creation": 5},
+        "output_token_details": {"reasoning": 7},
+    }
+    run = {
+        "id": "a",
+        "trace_id": "x",
+        "run_type": "llm",
+        "prompt_tokens": 100_000,
+        "outputs": {"usage_metadata": {"input_tokens": 1, "output_tokens": 10, **details}},
+    }
+    (call,) = read("langsmith", {"runs": [run]}).sessions[0].actions
+    assert call.usage == Usage(
+        input_tokens=100_000, output_tokens=10, cached_tokens=90_000, cache_write_tokens=5, reasoning_tokens=7
+    )
+
+
+def test_runs_without_a_thread_are_a_session_for_each_trace_and_others_are_skipped() -> None:
+    bare = [
+        {"id": "a", "trace_id": "x", "run_type": "llm", "outputs": {"usage_metadata": {"input_tokens": 3}}},
+        {"id": "b", "trace_id": "y", "run_type": "tool", "parent_run_id": "b"},
+        {"run_type": "chain"},
+        {"id": "c"},
+        7,
+    ]
+    result = read("langsmith", {"runs": bare})
+    assert [session.key for session in result.sessions][:2] == ["x", "y"]
+    assert result.sessions[0].actions[0].usage == Usage(input_tokens=3)
+    assert len(result.sessions[1].actions) == 1
+    assert len(result.report.skipped) == 2
+    with pytest.raises(InvalidInput, match="no record in it has a `run_type`"):
+        read("langsmith", [{"id": 1}])
+
+
+def test_a_trace_of_langfuse_is_a_tree_with_its_scores() -> None:
+    (session,) = read("langfuse", LANGFUSE_TRACE).sessions
+    assert told(session.actions) == [
+        ("event", "agent", "chat"),
+        ("event", "agent", "flow"),
+        ("find", "agent", "search"),
+        ("llm_call", "agent", "answer"),
+        ("tool_call", "agent", "find"),
+        ("tool_result", "tool", "find"),
+        ("event", "system", "helpful"),
+        ("event", "system", "exact"),
+    ]
+    trace, flow, found, call, tool, result, helpful, exact = session.actions
+    assert (session.key, session.user, session.name) == ("ls1", "u7", "chat")
+    assert [each.parent for each in (trace, flow, found, call, tool, result, helpful, exact)] == [
+        None, "tr1", "tr1", "o1", "tr1", "o3", "tr1", "o2",
+    ]  # fmt: skip
+    assert call.usage == Usage(input_tokens=100, output_tokens=5, total_tokens=105, cached_tokens=80)
+    assert (call.model, call.cost_usd, call.duration_ms) == ("gpt-x", Decimal("0.003"), 1000)
+    assert (found.error_type, found.error_message) == ("ERROR", "index is gone")
+    assert (tool.output, result.output) == (None, 8)
+
+
+def test_a_session_of_langfuse_is_one_session_with_all_its_traces() -> None:
+    (session,) = read("langfuse", LANGFUSE_SESSION).sessions
+    assert session.key == "ls2"
+    assert [(each.name, each.kind) for each in session.actions] == [
+        ("chat", "event"),
+        ("trace", "event"),
+        ("comment", "event"),
+    ]
+
+
+def test_what_is_no_trace_is_skipped_and_older_figures_are_read() -> None:
+    older = {
+        "id": "t",
+        "projectId": "p",
+        "observations": [
+            7,
+            {"id": "o", "type": "GENERATION", "usage": {"input": 3, "output": 4}, "calculatedTotalCost": 0.5},
+            {"id": "t", "type": "TOOL", "parentObservationId": "t"},
+            {"id": "e", "type": "GENERATION"},
+        ],
+    }
+    result = read(
+        "langfuse", [older, {"id": "x"}, 7, LANGFUSE_SESSION | {"traces": [{"id": "y", "sessionId": "z"}, 8]}]
+    )
+    calls = [each for each in result.sessions[0].actions if each.kind == "llm_call"]
+    assert (calls[0].usage, calls[0].cost_usd) == (Usage(input_tokens=3, output_tokens=4), Decimal("0.5"))
+    assert calls[1].usage is None
+    assert [session.key for session in result.sessions] == ["t", "z"]
+    assert [each.reason for each in result.report.skipped] == [
+        "It is no record: no object.",
+        "It is no trace and holds none.",
+        "It is no object.",
+        "It is no trace: no object.",
+    ]
+    with pytest.raises(InvalidInput, match="there is no trace in it"):
+        read("langfuse", [{"id": "x"}])
+
+
+def test_a_sample_of_inspect_is_a_session_and_its_messages_are_told_once() -> None:
+    result = read("inspect", INSPECT)
+    one, two = result.sessions
+    assert told(one.actions) == [
+        ("message", "user", None),
+        ("event", "system", "sample_init"),
+        ("llm_call", "agent", None),
+        ("tool_call", "agent", "find_user"),
+        ("tool_result", "tool", "find_user"),
+        ("llm_call", "agent", None),
+        ("event", "system", "score"),
+        ("event", "system", "error"),
+        ("event", "system", "sample"),
+        ("event", "system", "log"),
+    ]
+    first, tool, returned, second = one.actions[2:6]
+    assert (first.model, first.duration_ms) == ("openai:gpt-x", 1500)
+    assert first.usage == Usage(input_tokens=100, output_tokens=5, total_tokens=105, cached_tokens=80)
+    assert second.usage == first.usage
+    assert (returned.parent, returned.duration_ms, returned.output) == (tool.id, 900, "Zoë")
+    assert one.actions[7].error_message == "lost"
+    assert [each.kind for each in two.actions] == ["message", "tool_call", "tool_result", "message", "event"]
+    assert two.actions[-1].usage == Usage(input_tokens=120, output_tokens=10, total_tokens=290)
+    assert (one.key, two.key) == ("ev1-1-1", "ev1-2-1")
+    assert one.metadata["scores"] == {"match": "C"}
+    assert result.report.notes == ("3 messages told an event again; each is kept in its source.",)
+
+
+def test_the_archive_of_inspect_makes_the_same_sessions_as_the_document() -> None:
+    archived = read("inspect", INSPECT_EVAL)
+    assert archived.sessions == read("inspect", INSPECT).sessions
+    assert archived.report.notes[0].startswith("The archive's summaries")
+    bare = read("inspect", archive({"samples/1_epoch_1.json": INSPECT_SAMPLE}))
+    assert bare.report.notes == ("3 messages told an event again; each is kept in its source.",)
+    assert bare.sessions[0].key.startswith("inspect-")
+
+
+def test_attachments_of_inspect_are_set_in_where_they_were_said() -> None:
+    long = "The whole manual. " * 50
+    sample = {
+        "id": 1,
+        "epoch": 1,
+        "attachments": {"a1": long, "a2": "Ten years."},
+        "messages": [
+            {"id": "m1", "role": "user", "content": "attachment://a1"},
+            {"id": "m2", "role": "user", "content": "attachment://gone"},
+        ],
+        "events": [
+            {
+                "event": "model",
+                "model": "openai/gpt-x",
+                "input": [{"role": "user", "content": [{"type": "text", "text": "attachment://a1"}]}],
+                "output": {"choices": [{"message": {"role": "assistant", "content": "attachment://a2"}}]},
+            },
+            {"event": "tool", "id": "c1", "function": "look", "arguments": {}, "result": "attachment://a2"},
+        ],
+        "output": {"completion": "attachment://a2"},
+    }
+    result = read("inspect", INSPECT_HEAD | {"samples": [sample]})
+    said, lost, call, _, returned, end, _ = result.sessions[0].actions
+    assert (said.output, lost.output, returned.output) == (long, "attachment://gone", "Ten years.")
+    assert call.input == [{"role": "user", "content": [{"type": "text", "text": long}]}]
+    assert call.output["content"] == "Ten years."
+    assert end.output == {"output": {"completion": "Ten years."}}
+    assert (said.source, call.source) == (sample["messages"][0], sample["events"][0])  # type: ignore[index]
+    assert end.source["attachments"] == sample["attachments"]
+    assert result.report.notes == (
+        "5 references to attachments: each was set in where it was said; the source keeps the reference.",
+        "1 reference to attachments: each leads to no attachment of the file, and stays as it is.",
+    )
+
+
+def test_an_attachment_is_not_set_in_without_end() -> None:
+    attached = Attachments(most=25)
+    attached.of({"a": "0123456789"})
+    assert attached.whole(["attachment://a"] * 3) == ["0123456789", "0123456789", "attachment://a"]
+    assert "1 reference to attachments: each stays as it is" in attached.notes()[1]
+
+
+def test_attachments_make_no_message_too_large_to_be_recorded() -> None:
+    attached = Attachments(most_in_one=15)
+    attached.of({"a": "0123456789", "b": "01234"})
+    for _ in range(2):
+        whole = attached.whole({"a": "attachment://a", "again": "attachment://a", "b": "attachment://b"})
+        assert whole == {"a": "0123456789", "again": "attachment://a", "b": "01234"}
+
+
+def test_what_failed_in_inspect_says_so() -> None:
+    sample = copy.deepcopy(INSPECT_SAMPLE)
+    sample["events"][1]["error"] = "overloaded"
+    sample["events"][2]["error"] = {"type": "timeout", "message": "too slow"}
+    sample["error"] = {"message": "stopped"}
+    sample["messages"].append(7)
+    result = read("inspect", INSPECT_HEAD | {"samples": [sample, 8]})
+    assert [
+        (each.error_type, each.error_message) for each in result.sessions[0].actions if each.error_type
+    ] == [
+        ("model_error", "overloaded"),
+        ("timeout", "too slow"),
+        ("error", "lost"),
+        ("sample_error", "stopped"),
+    ]
+    assert len(result.report.skipped) == 2
+    for nothing in (INSPECT_HEAD, INSPECT_HEAD | {"samples": [7]}):
+        with pytest.raises(InvalidInput, match="sample"):
+            read("inspect", nothing)
+
+
+def test_a_sample_without_figures_has_no_tokens() -> None:
+    sample = {"id": 1, "epoch": 1, "messages": [], "model_usage": {"m": 7, "n": {}}}
+    (session,) = read("inspect", INSPECT_HEAD | {"samples": [sample]}).sessions
+    assert session.actions[0].usage is None
+    sample["model_usage"] = {"m": {"output_tokens": 3}}
+    (session,) = read("inspect", INSPECT_HEAD | {"samples": [sample]}).sessions
+    assert session.actions[0].usage == Usage(output_tokens=3)
+
+
+def test_records_without_an_id_do_not_hide_each_other_in_two_files_of_one_session() -> None:
+    def langfuse(name: str) -> str | None:
+        trace = {"sessionId": "s", "observations": [{"name": name}], "scores": [{"name": name}]}
+        return ",".join(str(each.id) for each in read("langfuse", trace).sessions[0].actions[1:])
+
+    def langsmith(name: str) -> str | None:
+        return (
+            read("langsmith", [{"trace_id": "t", "run_type": "chain", "name": name}])
+            .sessions[0]
+            .actions[0]
+            .id
+        )
+
+    for ids in (langfuse, langsmith):
+        assert ids("one") == ids("one")
+        assert ids("one") != ids("two")
+
+
+def test_spans_of_a_file_are_the_session_that_one_of_them_names() -> None:
+    (session,) = read("otlp_json", lines(OTLP_CHILD, OTLP_ROOT)).sessions
+    assert (session.key, session.name, session.agent, session.user) == ("talk", "span 1", "desk", "ann")
+    assert session.metadata == {"service": "desk"}
+    assert told(session.actions) == [
+        ("event", None, "span 1"),
+        ("llm_call", "agent", "span 2"),
+        ("event", None, "span 9"),
+    ]
+    root, call, loose = session.actions
+    assert (root.parent, call.parent, loose.parent) == (None, root.id, None)
+    assert call.output == "Hello"
+
+
+def test_spans_that_name_no_session_are_the_one_of_their_trace() -> None:
+    (session,) = read("otlp_json", otlp(otlp_span(2, 1))).sessions
+    assert (session.key, session.name) == (f"{1:032x}", "desk")
+
+
+def test_a_span_that_stands_there_twice_is_one_and_one_with_other_words_stands_beside_it() -> None:
+    found = read("otlp_json", lines(OTLP_CHILD, OTLP_CHILD, otlp(otlp_span(9, 7, input__value="other"))))
+    (session,) = found.sessions
+    assert [each.name for each in session.actions] == ["span 2", "span 9", "span 9 (sent again, otherwise)"]
+    assert found.report.lines == 5
+    assert found.report.notes == ("2 spans stand there again, word for word; they are part of the first.",)
+
+
+def test_a_span_that_cannot_be_recorded_is_skipped_with_its_reason() -> None:
+    long = otlp_span(3) | {"attributes": [{"key": "agent.name", "value": {"stringValue": "x" * 1001}}]}
+    found = read(
+        "otlp_json", lines({"other": 1}, otlp(otlp_span(2), long, otlp_span(4) | {"spanId": "x"}), 7)
+    )
+    assert [each.reason[:24] for each in found.report.skipped] == [
+        "It has no `resourceSpans"[:24],
+        "`agent` has 1,001 charac",
+        "Its span id is not 8 byt",
+        "It is JSON but not an ob",
+    ]
+    with pytest.raises(InvalidInput, match="no span in it"):
+        read("otlp_json", {"resourceSpans": []})

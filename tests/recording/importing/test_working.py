@@ -1,0 +1,158 @@
+"""Large files: a worker imports them, all of each or none, whoever dies on the way; no file is kept when it is over."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import DatabaseError, IntegrityError, transaction
+
+from tests.recording.importing.samples import CHAT, CODEX_RECORDS, lines
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import InvalidInput, NotFound
+from timemachine.recording.importing import worker
+from timemachine.recording.importing.models import FileImport
+from timemachine.recording.importing.queries import import_of, sessions_of
+from timemachine.recording.importing.worker import MOST_ATTEMPTS, due_for_ringing, hand_in, work
+from timemachine.recording.sessions.models import Action, Session
+
+pytestmark = pytest.mark.django_db
+FILE = lines(*CODEX_RECORDS)
+
+
+def lost(found: FileImport) -> None:
+    """The worker is gone and its lease has run out."""
+    FileImport.objects.filter(id=found.id).update(lease_until=now() - timedelta(seconds=1))
+
+
+def test_a_worker_imports_a_file_and_lets_go_of_it(project: Project) -> None:
+    found = hand_in(project, FILE, by="Ada", filename="rollout.jsonl")
+    assert (found.status, found.format, found.total, Session.objects.count()) == ("waiting", "codex", None, 0)
+    work(found.id)
+    found.refresh_from_db()
+    assert (found.status, found.done, found.total, bytes(found.data)) == ("done", 11, 11, b"")
+    assert (found.size, found.error_code, found.lease_until) == (len(FILE), None, None)
+    assert found.report is not None
+    assert found.report["lines"] == len(CODEX_RECORDS)
+    (told,) = sessions_of(found, 10)
+    assert told.session is not None
+    assert (told.session.key, told.actions, told.already_there) == ("c1", 11, 0)
+    work(found.id)
+    assert Action.objects.count() == 11
+
+
+def test_how_far_it_is_is_told_of_all_its_actions(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[tuple[int, int]] = []
+    monkeypatch.setattr(worker._Work, "tell", lambda self, done, total: heard.append((done, total)))
+    many = [{"role": "user", "content": f"{number}"} for number in range(2_500)]
+    work(hand_in(project, lines({"messages": many}, {"messages": CHAT}), by="Ada").id)
+    assert heard == [(0, 2505), (1000, 2505), (2000, 2505), (2500, 2505), (2505, 2505)]
+
+
+def test_a_session_that_was_erased_since_is_told_without_a_name(project: Project) -> None:
+    found = hand_in(project, FILE, by="Ada")
+    work(found.id)
+    found.refresh_from_db()
+    found.sessions = [{"id": str(uuid4()), "actions": 3, "already_there": 1}]
+    (told,) = sessions_of(found, 10)
+    assert (told.session, told.actions) == (None, 3)
+
+
+def test_a_file_that_no_format_knows_is_refused_when_it_is_handed_in(project: Project) -> None:
+    with pytest.raises(InvalidInput, match="no transcript"):
+        hand_in(project, b"notes", by="Ada", filename="notes.txt")
+    assert not FileImport.objects.exists()
+
+
+def test_a_file_that_turns_out_to_be_broken_fails_with_the_reason(project: Project) -> None:
+    found = hand_in(project, b'{"trajectory": [], "history": [', by="Ada", format_name="swe_agent")
+    work(found.id)
+    found.refresh_from_db()
+    assert (found.status, found.error_code, bytes(found.data)) == ("failed", "unknown_format", b"")
+    assert "it is cut off or not JSON" in (found.error_message or "")
+    assert sessions_of(found, 10) == []
+
+
+def test_a_worker_that_dies_leaves_nothing_and_the_next_one_begins_anew(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = hand_in(project, FILE, by="Ada")
+    real = worker._end
+
+    def dying(*_: Any, **__: Any) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(worker, "_end", dying)
+    with pytest.raises(KeyboardInterrupt):
+        work(found.id)
+    assert not Session.objects.exists()
+    work(found.id)  # somebody has it still
+    assert not Session.objects.exists()
+    monkeypatch.setattr(worker, "_end", real)
+    lost(found)
+    work(found.id)
+    found.refresh_from_db()
+    assert (found.status, found.attempts, Action.objects.count()) == ("done", 2, 11)
+
+
+def test_a_worker_whose_lease_another_took_writes_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = hand_in(project, FILE, by="Ada")
+    monkeypatch.setattr(worker, "_end", lambda *_, **__: 0)
+    work(found.id)
+    found.refresh_from_db()
+    assert (found.status, Session.objects.count()) == ("running", 0)
+
+
+def test_a_database_that_refuses_is_tried_again_and_the_third_worker_lost_ends_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = hand_in(project, FILE, by="Ada")
+
+    def refusing(*_: Any, **__: Any) -> Any:
+        raise DatabaseError("deadlock detected\nmore")
+
+    monkeypatch.setattr(worker, "import_file", refusing)
+    for _ in range(MOST_ATTEMPTS):
+        with pytest.raises(DatabaseError):
+            work(found.id)
+        lost(found)
+    work(found.id)
+    found.refresh_from_db()
+    assert (found.status, found.error_code, bytes(found.data)) == ("failed", "not_kept", b"")
+    assert found.error_message == "The database did not take the sessions: deadlock detected."
+
+
+def test_the_third_worker_lost_without_a_word_is_said(project: Project) -> None:
+    found = hand_in(project, FILE, by="Ada")
+    FileImport.objects.filter(id=found.id).update(attempts=MOST_ATTEMPTS)
+    work(found.id)
+    found.refresh_from_db()
+    assert (found.status, found.error_code) == ("failed", "worker_lost")
+
+
+def test_what_nobody_is_at_is_rung_for_again(project: Project) -> None:
+    found = hand_in(project, FILE, by="Ada")
+    assert due_for_ringing() == []
+    assert due_for_ringing(at_once=True) == [found.id]
+    FileImport.objects.update(rung_at=now() - timedelta(minutes=1))
+    assert due_for_ringing() == [found.id]
+    work(found.id)
+    assert due_for_ringing(at_once=True) == []
+
+
+def test_a_file_cannot_be_kept_when_it_is_over(project: Project) -> None:
+    found = hand_in(project, FILE, by="Ada")
+    with pytest.raises(IntegrityError, match="file_import_keeps_no_file_when_over"), transaction.atomic():
+        FileImport.objects.filter(id=found.id).update(finished_at=now())
+    assert str(found) == "a file: waiting"
+
+
+def test_an_import_of_another_project_is_not_found(project: Project, other_project: Project) -> None:
+    found = hand_in(project, FILE, by="Ada")
+    assert import_of(project, str(found.id)) == found
+    for asked in (str(found.id), "no-id"):
+        with pytest.raises(NotFound, match="no such import in this project"):
+            import_of(other_project, asked)

@@ -1,0 +1,213 @@
+"""What a file leaves in a collection: passages with their places, and the history of its versions."""
+
+from dataclasses import replace
+
+import pytest
+from django.db import DatabaseError, IntegrityError, connection, transaction
+
+from tests.recording.intake.files import GUIDE, current, guide, long_text, now_put
+from tests.text.documents.files import pdf
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.models import Payload
+from timemachine.core.payloads.queries import text, value
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.knowledge.collection_deletion import erase_collection
+from timemachine.knowledge.commands import LARGEST_FRAME, NewFrame, put
+from timemachine.knowledge.models import Collection, Frame, Source, SourcePassage, SourcePut
+from timemachine.knowledge.queries import since
+from timemachine.knowledge.replacing import replaced_by
+from timemachine.knowledge.sources import places_of, put_that_ended, sources_of
+from timemachine.recording.intake.commands import hand_in, put_at_once
+from timemachine.recording.intake.models import Intake
+from timemachine.recording.intake.preparing import HandedIn, prepare
+from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.models import Action
+
+
+def test_every_passage_of_a_file_stands_in_its_source_where_it_says(handbook: Collection) -> None:
+    done = now_put(handbook, guide())
+    assert [each.frame.title for each in done.puts] == ["Guide", "Guide › Install", "Guide › Remove"]
+    source = Source.objects.get()
+    whole = text(source.text)
+    assert (whole, bytes(source.original.data)) == (GUIDE, GUIDE.encode())
+    for frame in current(handbook):
+        assert whole[frame.source_start : frame.source_end] == text(frame.payload)
+        assert (frame.source, frame.uri, frame.put_by) == (source, "guide.md", "Ada")
+
+
+def test_the_same_file_again_adds_nothing(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    again = now_put(handbook, guide())
+    assert (again.new, again.ended) == (0, 0)
+    assert (Frame.objects.count(), Source.objects.count()) == (3, 1)
+
+
+def test_a_newer_version_ends_what_it_no_longer_has_only_where_asked(handbook: Collection) -> None:
+    put(handbook, [NewFrame(text="Another file's.", uri="other.md")], by="test")
+    now_put(handbook, guide())
+    newer = GUIDE.replace("twice", "once").replace("## Remove\n\nDelete the folder.\n", "")
+    kept = now_put(handbook, guide(newer))
+    assert (kept.new, kept.ended, len(current(handbook))) == (1, 0, 5)
+    replaced = now_put(handbook, guide(newer, replace=True))
+    assert (replaced.new, replaced.ended) == (0, 2)
+    assert [frame.title for frame in current(handbook)] == ["", "Guide", "Guide › Install"]
+    ended = list(Frame.objects.filter(ended_by="replace"))
+    assert len(ended) == 2
+    noted = put_that_ended(handbook, ended[0].valid_until or now())
+    assert noted is not None
+    assert (noted.source.sha256, noted.put_by) == (replaced.source and replaced.source.sha256, "Ada")
+    assert [(each.new, each.kept, each.ended) for each in SourcePut.objects.order_by("id")] == [
+        (3, 0, 0),
+        (1, 1, 0),
+        (0, 2, 2),
+    ]
+    assert put_that_ended(handbook, now()) is None
+    assert {since(each) for each in ended} == {"deleted"}
+
+
+def test_what_a_putting_came_to_is_never_rewritten(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        SourcePut.objects.update(new=99)
+
+
+def test_a_page_that_is_read_otherwise_than_before_is_another_text(handbook: Collection) -> None:
+    page = HandedIn(name="p.html", data=b"<nav>Home</nav><p>A longer text")
+    now_put(handbook, page)
+    prepared = prepare(page)
+    assert prepared.source is not None
+    before = replace(prepared, source=replace(prepared.source, text="Home\n\nA longer text", left_out=()))
+    assert put_at_once(handbook, before, by="Ada").source != put_at_once(handbook, prepared, by="Ada").source
+    assert [each.left_out for each in Source.objects.order_by("id")] == [["navigation"], []]
+
+
+def test_a_newer_file_owns_the_passages_that_it_kept(handbook: Collection) -> None:
+    put(
+        handbook,
+        [NewFrame(text="## Remove\n\nDelete the folder.", title="Guide › Remove", uri="guide.md")],
+        by="test",
+    )
+    older = now_put(handbook, guide()).source
+    newer_words = "# Guide\n\nHow it all began.\n\nA preface.\n\n" + GUIDE.partition("began.\n\n")[2]
+    newer = now_put(handbook, guide(newer_words, replace=True)).source
+    assert older is not None
+    assert newer is not None
+    counts = {source.id: source.frame_count for source in sources_of(handbook)}  # type: ignore[attr-defined]
+    assert counts == {newer.id: 3, older.id: 2}
+    for source, whole in ((older, GUIDE), (newer, newer_words)):
+        places = SourcePassage.objects.filter(source=source).select_related("frame__payload")
+        assert places.count() == 3
+        assert all(whole[place.start : place.end] == text(place.frame.payload) for place in places)
+    kept = Frame.objects.get(title="Guide › Install")
+    assert (kept.source, [place.source for place in places_of([kept.id])]) == (older, [newer, older])
+
+
+def test_the_files_of_a_collection_are_counted_without_a_join_over_all_of_them(handbook: Collection) -> None:
+    assert " JOIN " not in str(sources_of(handbook).query).partition('FROM "tm_source" ')[2]
+    assert " GROUP BY " not in str(sources_of(handbook).query).partition('FROM "tm_source" ')[2]
+
+
+def test_where_a_passage_stands_never_changes(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    for statement in ("UPDATE tm_source_passage SET start = 0", "DELETE FROM tm_source_passage"):
+        with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement)
+
+
+def test_a_pdf_says_on_which_page_a_passage_stands(handbook: Collection) -> None:
+    file = HandedIn(
+        name="p.pdf", data=pdf([["First page."], ["Second page."]]), title="Paper", uri="urn:paper"
+    )
+    now_put(handbook, file)
+    assert [(frame.title, frame.uri, frame.metadata) for frame in current(handbook)] == [
+        ("Paper, page 1", "urn:paper", {"page": 1}),
+        ("Paper, page 2", "urn:paper", {"page": 2}),
+    ]
+
+
+def test_a_session_records_every_passage_with_its_place(project: Project, handbook: Collection) -> None:
+    session = start_session(project, name="s", by="test", collection=handbook)
+    done = now_put(handbook, guide(), session=session)
+    assert done.sequences == [1, 2, 3]
+    output = value(Action.objects.get(session=session, sequence=2).output)
+    assert (output["frame"], output["version"], output["already_there"]) == (1, 1, False)
+    start, end = output["source"]["start"], output["source"]["end"]
+    assert GUIDE[start:end] == "## Install\n\nRun the installer twice."
+    assert output["source"]["uri"] == "guide.md"
+
+
+def test_lines_that_are_no_passages_refuse_the_whole_file(handbook: Collection) -> None:
+    lines = b'{"text": "one"}\nnonsense\n{"title": ""}\n' + b'{"text": "%s"}' % (b"x" * (LARGEST_FRAME + 1))
+    with pytest.raises(InvalidInput) as refused:
+        prepare(HandedIn(name="a.jsonl", data=lines))
+    assert [each["line"] for each in refused.value.facts["skipped"]] == [2, 3, 4]
+    with pytest.raises(InvalidInput):
+        prepare(HandedIn(name="a.jsonl", data=b'{"text": "one"}', replace=True))
+
+
+def test_a_frame_cannot_change_its_source(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    for change in ({"source_start": 1}, {"source": None, "source_start": None, "source_end": None}):
+        with pytest.raises(DatabaseError), transaction.atomic():
+            Frame.objects.update(**change)
+    for statement in ("UPDATE tm_source SET name = 'x'", "DELETE FROM tm_source"):
+        with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement)
+
+
+def test_a_place_without_a_source_is_refused(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    frame = current(handbook)[0]
+    for places in ({"source_end": None}, {"source_start": -1}, {"source_end": 0}):
+        copy = Frame.objects.get(id=frame.id)
+        copy.pk, copy.version, copy.valid_until, copy.ended_by = None, 9, now(), "delete"
+        for name, place in places.items():
+            setattr(copy, name, place)
+        with pytest.raises(IntegrityError), transaction.atomic():
+            copy.save(force_insert=True)
+
+
+def test_erasing_a_collection_takes_its_files_along(project: Project, handbook: Collection) -> None:
+    now_put(handbook, guide())
+    hand_in(handbook, long_text(3), by="Ada")
+    assert erase_collection(handbook) == 3
+    assert (Source.objects.count(), SourcePassage.objects.count(), Intake.objects.count()) == (0, 0, 0)
+    assert Payload.objects.filter(project=project).count() == 0
+
+
+def test_a_replacement_names_what_it_ended_and_what_of_it_had_been_edited_by_hand(
+    handbook: Collection,
+) -> None:
+    first = now_put(handbook, guide())
+    by_hand = NewFrame(number=1, text="Run the installer once.", title="Guide › Install", uri="guide.md")
+    put(handbook, [by_hand], by="Zoë")
+    (source,) = sources_of(handbook)
+    counts = [(each.frame_count, each.edited_count) for each in (source,)]  # type: ignore[attr-defined]
+    assert counts == [(2, 1)]
+    words = "# Guide\n\nHow it all began.\n"
+    newer = now_put(handbook, guide(words, replace=True))
+    named = [(each.frame, each.version, each.title, each.edited) for each in newer.ended_frames]
+    assert named == [(1, 2, "Guide › Install", True), (2, 1, "Guide › Remove", False)]
+    replaced = replaced_by(handbook, list(sources_of(handbook)))
+    assert first.source is not None
+    assert {name: put.source for name, put in replaced.items()} == {first.source.id: newer.source}
+    now_put(handbook, guide(replace=True))
+    assert [each.name for each in sources_of(handbook) if each.id not in replaced_by(handbook, [each])] == [
+        "guide.md"
+    ]
+
+
+def test_an_edit_that_was_taken_back_and_one_in_a_newer_file_are_beside_nothing(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    before = text(current(handbook)[1].payload)
+    by_hand = NewFrame(
+        number=1, title="Guide › Install", uri="guide.md", text=before.replace("twice", "once")
+    )
+    put(handbook, [by_hand], by="Zoë")
+    put(handbook, [replace(by_hand, text=before)], by="Zoë")
+    again = now_put(handbook, guide())
+    assert (again.new, again.edited) == (0, [])
+    put(handbook, [by_hand], by="Zoë")
+    newer = now_put(handbook, guide(GUIDE.replace("twice", "once")))
+    assert (newer.new, newer.edited) == (0, [])

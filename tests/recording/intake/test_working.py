@@ -1,0 +1,279 @@
+"""Files on their way into a collection: put once, in their order, whoever dies on the way."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from tests.recording.intake.files import GUIDE, current, guide, long_text, now_put
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.queries import text
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict, InvalidInput, TooLarge
+from timemachine.knowledge.commands import NewFrame, put
+from timemachine.knowledge.models import Collection, Frame, Source, SourcePut
+from timemachine.recording.intake import worker
+from timemachine.recording.intake.commands import due_for_ringing, hand_in, next_after
+from timemachine.recording.intake.models import Intake
+from timemachine.recording.intake.preparing import HandedIn, prepare
+from timemachine.recording.intake.queries import edited_beside_it, ended_by, intake_of
+from timemachine.recording.intake.worker import BATCH, MOST_ATTEMPTS, LeaseLost, work
+from timemachine.recording.sessions.commands import end_session, start_session
+from timemachine.recording.sessions.models import Action
+from timemachine.text.pure.documents.document import LARGEST_FILE
+
+
+def lost(intake: Intake) -> None:
+    """The worker is gone and its lease has run out."""
+    Intake.objects.filter(id=intake.id).update(lease_until=now() - timedelta(seconds=1))
+
+
+def test_a_worker_notes_what_a_file_came_to(handbook: Collection) -> None:
+    work(hand_in(handbook, guide(), by="Ada").id)
+    work(hand_in(handbook, guide(GUIDE.replace("twice", "once"), replace=True), by="Bea").id)
+    first, second = SourcePut.objects.order_by("id")
+    assert (first.new, first.kept, first.ended, first.put_by) == (3, 0, 0, "Ada")
+    assert (second.new, second.kept, second.ended, second.put_by) == (1, 2, 1, "Bea")
+
+
+def test_an_intake_is_put_in_batches_and_says_how_far_it_is(handbook: Collection) -> None:
+    intake = hand_in(handbook, long_text(450), by="Ada")
+    assert (intake.status, intake.total, Frame.objects.count()) == ("waiting", None, 0)
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.done, intake.total, intake.new) == ("done", 450, 450, 450)
+    assert (intake.source, intake.error_code) == (Source.objects.get(), None)
+    work(intake.id)
+    assert Frame.objects.count() == 450
+
+
+def test_a_worker_killed_half_way_is_followed_by_one_that_goes_on(
+    project: Project, handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = start_session(project, name="s", by="test", collection=handbook)
+    intake = hand_in(handbook, long_text(450), by="Ada", session=session)
+    real, batches = worker._put, []
+
+    def dying(*given: Any) -> None:
+        batches.append(given[3])
+        if len(batches) == 2:
+            raise SystemExit
+        real(*given)
+
+    monkeypatch.setattr(worker, "_put", dying)
+    with pytest.raises(SystemExit):
+        work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.done, Frame.objects.count()) == ("running", BATCH, BATCH)
+    work(intake.id)
+    assert Frame.objects.count() == BATCH, "its lease still holds"
+    assert due_for_ringing() == []
+    lost(intake)
+    assert due_for_ringing() == [intake.id]
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.done, intake.new, batches) == (
+        "done",
+        450,
+        450,
+        [0, BATCH, *range(BATCH, 450, BATCH)],
+    )
+    assert Action.objects.filter(session=session).count() == 450
+
+
+def test_a_worker_that_slept_past_its_lease_writes_nothing(
+    handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intake = hand_in(handbook, guide(), by="Ada")
+    real = worker._put
+
+    def slept(*given: Any) -> None:
+        Intake.objects.filter(id=intake.id).update(lease_token=None)
+        real(*given)
+
+    monkeypatch.setattr(worker, "_put", slept)
+    work(intake.id)
+    assert Frame.objects.count() == 0
+    with pytest.raises(LeaseLost), transaction.atomic():
+        worker._write(worker._Lease(intake_id=intake.id, token=intake.id), done=3)
+
+
+def test_a_file_that_kills_its_workers_is_given_up(
+    handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intake = hand_in(handbook, guide(), by="Ada")
+
+    def dying(*_: Any) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(worker, "_put_all", dying)
+    for _ in range(MOST_ATTEMPTS):
+        with pytest.raises(SystemExit):
+            work(intake.id)
+        lost(intake)
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.error_code, intake.finished_at is None) == ("failed", "worker_lost", False)
+    assert due_for_ringing(at_once=True) == []
+
+
+def refused_by_the_database(*_: Any) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT 1 / 0")
+
+
+def test_a_file_that_the_database_does_not_take_is_tried_again_and_says_why(
+    handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intake = hand_in(handbook, guide(), by="Ada")
+    monkeypatch.setattr(worker, "_put", refused_by_the_database)
+    for _ in range(MOST_ATTEMPTS):
+        with pytest.raises(DatabaseError):
+            work(intake.id)
+        lost(intake)
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.error_code) == ("failed", "not_kept")
+    assert intake.error_message == (
+        "The database did not take the passages: division by zero. The file was tried 3 times."
+    )
+
+
+def test_what_the_database_did_not_take_at_first_is_forgotten_once_it_does(
+    handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intake = hand_in(handbook, guide(), by="Ada")
+    with monkeypatch.context() as broken:
+        broken.setattr(worker, "_put", refused_by_the_database)
+        with pytest.raises(DatabaseError):
+            work(intake.id)
+    lost(intake)
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.error_code, intake.error_message) == ("done", None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "code"),
+    [
+        ("a.jsonl", b'{"text": "one"}\n{"text": 2}', "bad_lines"),
+        ("a.pdf", b"%PDF-1.4 broken", "unreadable_document"),
+        ("a.html", b"<script>only()</script>", "no_text"),
+        ("a.txt", b"\xff", "not_text"),
+    ],
+)
+def test_a_file_that_cannot_be_put_says_why_and_puts_nothing(
+    handbook: Collection, name: str, data: bytes, code: str
+) -> None:
+    intake = hand_in(handbook, HandedIn(name=name, data=data), by="Ada")
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.error_code, Frame.objects.count()) == ("failed", code, 0)
+    assert [each["line"] for each in intake.skipped] == ([2] if code == "bad_lines" else [])
+
+
+def test_what_no_worker_could_put_is_not_taken_in(project: Project, handbook: Collection) -> None:
+    with pytest.raises(InvalidInput):
+        hand_in(handbook, HandedIn(name="a.txt", data=b""), by="Ada")
+    with pytest.raises(TooLarge):
+        hand_in(handbook, HandedIn(name="a.txt", data=b"x" * (LARGEST_FILE + 1)), by="Ada")
+    with pytest.raises(InvalidInput):
+        hand_in(handbook, HandedIn(name="a.pdf", data=b"no pdf"), by="Ada")
+    session = start_session(project, name="s", by="test", collection=handbook)
+    with pytest.raises(Conflict):
+        hand_in(handbook, guide(), by="Ada", session=end_session(session.id))
+    assert Intake.objects.count() == 0
+
+
+def test_an_intake_whose_session_ends_or_goes_stops_there(project: Project, handbook: Collection) -> None:
+    session = start_session(project, name="s", by="test", collection=handbook)
+    intake, other = (hand_in(handbook, guide(), by="Ada", session=session) for _ in range(2))
+    end_session(session.id)
+    Intake.objects.filter(id=other.id).update(session=None)
+    for each in (intake, other):
+        work(each.id)
+        each.refresh_from_db()
+        assert (each.status, each.error_code) == ("failed", "session_ended")
+    assert Frame.objects.count() == 0
+
+
+def test_the_newer_of_two_files_of_one_uri_has_the_last_word(handbook: Collection) -> None:
+    newer = GUIDE.replace("twice", "once")
+    old = hand_in(handbook, guide(replace=True), by="Ada")
+    new = hand_in(
+        handbook, HandedIn(name="x.md", data=newer.encode(), uri="guide.md", replace=True), by="Ada"
+    )
+    other = hand_in(handbook, HandedIn(name="other.md", data=b"Another."), by="Ada")
+    for each in (new, other, old):
+        work(each.id)
+    new.refresh_from_db()
+    assert new.status == "waiting", "the older one comes first"
+    assert Intake.objects.get(id=other.id).status == "done", "a file of another uri is not held"
+    assert (next_after(old.id), next_after(new.id)) == ([new.id], [])
+    work(new.id)
+    new.refresh_from_db()
+    assert (new.status, new.ended) == ("done", 1)
+    texts = {text(frame.payload) for frame in current(handbook) if frame.uri == "guide.md"}
+    assert {passage.text for passage in prepare(guide(newer)).frames} == texts
+
+
+def test_a_file_that_was_begun_is_finished_before_another_of_its_uri(
+    handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (hand_in(handbook, guide(replace=True), by="Ada") for _ in range(2))
+    Intake.objects.filter(id=second.id).update(status="running", attempts=1, lease_until=now() - timedelta(1))
+    work(first.id)
+    first.refresh_from_db()
+    assert first.status == "waiting"
+    work(second.id)
+    work(first.id)
+    assert set(Intake.objects.values_list("status", flat=True)) == {"done"}
+
+
+def test_a_file_is_not_put_at_once_over_an_earlier_one_on_its_way(handbook: Collection) -> None:
+    intake = hand_in(handbook, guide(replace=True), by="Ada")
+    with pytest.raises(Conflict) as refused:
+        now_put(handbook, guide("Newer.", replace=True))
+    assert refused.value.code == "file_on_its_way"
+    work(intake.id)
+    assert now_put(handbook, guide("Newer.", replace=True)).ended == 3
+    assert [text(frame.payload) for frame in current(handbook)] == ["Newer."]
+
+
+def test_long_passages_make_small_batches(handbook: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "BATCH_CHARACTERS", 50)
+    frames = [NewFrame(text="x" * 30) for _ in range(3)]
+    assert [len(worker._batch(frames, place)) for place in range(3)] == [1, 1, 1]
+
+
+def test_a_worker_that_starts_takes_up_what_waits(handbook: Collection) -> None:
+    intake = hand_in(handbook, guide(), by="Ada")
+    assert due_for_ringing() == [], "its own bell has just rung"
+    assert due_for_ringing(at_once=True) == [intake.id]
+
+
+def test_a_file_that_a_worker_put_names_what_it_ended_too(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    intake = hand_in(handbook, guide("# Guide\n\nHow it all began.\n", replace=True), by="Ada")
+    work(intake.id)
+    intake = intake_of(handbook.project, str(intake.id))
+    assert [each.frame for each in ended_by(intake)] == [1, 2]
+    assert ended_by(hand_in(handbook, guide(), by="Ada")) == []
+
+
+def test_a_file_that_a_worker_put_names_what_was_edited_and_has_its_old_text_again(
+    handbook: Collection,
+) -> None:
+    now_put(handbook, guide())
+    by_hand = NewFrame(number=1, text="Run it once.", title="Guide › Install", uri="guide.md")
+    put(handbook, [by_hand], by="Zoë")
+    intake = hand_in(handbook, guide(), by="Ada")
+    assert edited_beside_it(intake) == []
+    work(intake.id)
+    intake = intake_of(handbook.project, str(intake.id))
+    assert [(each.frame, each.beside, each.title) for each in edited_beside_it(intake)] == [
+        (1, 3, "Guide › Install")
+    ]
+    now_put(handbook, guide(replace=True))
+    assert edited_beside_it(intake) == [], "the edit has ended"

@@ -1,0 +1,159 @@
+"""Work that waits is done together, and nobody is refused for another's."""
+
+import threading
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from tests.waiting import wait_until
+from timemachine.recording.otel import batching
+from timemachine.recording.otel.batching import Together
+
+
+class Work:
+    """Notes what is done together; refuses odd numbers."""
+
+    def __init__(self) -> None:
+        self.done: list[list[int]] = []
+        self.first = threading.Event()
+        self.go_on = threading.Event()
+
+    def __call__(self, items: Sequence[int]) -> None:
+        self.first.set()
+        self.go_on.wait(10)
+        if any(item % 2 for item in items):
+            raise ValueError(items)
+        self.done.append(list(items))
+
+
+def run(
+    work: Work, asked: Sequence[list[int]], before_waiting: Callable[[], None] = lambda: None
+) -> list[BaseException | None]:
+    """The first alone, the others while it works; what each came to."""
+    shared = Together(work, before_waiting=before_waiting)
+    ended: list[BaseException | None] = [None] * len(asked)
+
+    def one(place: int) -> None:
+        try:
+            shared.do(asked[place])
+        except ValueError as why:
+            ended[place] = why
+
+    threads = [threading.Thread(target=one, args=(place,)) for place in range(len(asked))]
+    threads[0].start()
+    assert work.first.wait(10)
+    for thread in threads[1:]:
+        thread.start()
+    wait_until(lambda: len(shared._queue) == len(asked) - 1, 10)
+    work.go_on.set()
+    for thread in threads:
+        thread.join(10)
+    return ended
+
+
+def test_what_waits_is_done_together_in_one_piece() -> None:
+    work = Work()
+    assert run(work, [[0], [2], [4, 6], [8]]) == [None] * 4
+    assert work.done[0] == [0]
+    assert [sorted(each) for each in work.done[1:]] == [[2, 4, 6, 8]]
+
+
+def test_only_who_waits_gives_back_what_it_holds() -> None:
+    gave_back: list[str] = []
+    run(Work(), [[0], [2], [4]], lambda: gave_back.append(threading.current_thread().name))
+    assert len(set(gave_back)) == len(gave_back) == 2
+
+
+def test_who_is_refused_is_refused_alone() -> None:
+    work = Work()
+    ended = run(work, [[0], [2], [3], [4]])
+    assert [type(each) for each in ended] == [type(None), type(None), ValueError, type(None)]
+    assert sorted(item for each in work.done for item in each) == [0, 2, 4]
+
+
+def test_no_more_is_done_together_than_a_transaction_should_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "MOST_TOGETHER", 3)
+    work = Work()
+    assert run(work, [[0], [2, 2], [4, 4], [6]]) == [None] * 4
+    assert all(len(each) <= 3 for each in work.done)
+    assert sorted(item for each in work.done for item in each) == [0, 2, 2, 4, 4, 6]
+
+
+def test_after_all_have_gone_the_next_one_works_at_once() -> None:
+    work = Work()
+    work.go_on.set()
+    shared = Together(work)
+    shared.do([2])
+    with pytest.raises(ValueError, match="3"):
+        shared.do([3])
+    shared.do([4])
+    assert work.done == [[2], [4]]
+
+
+def test_those_who_were_there_lately_are_waited_for() -> None:
+    work = Work()
+    shared = Together(work, patience=60)
+    threads = [threading.Thread(target=shared.do, args=([number],)) for number in (0, 2, 4, 6)]
+    threads[0].start()
+    assert work.first.wait(10)
+    for thread in threads[1:3]:
+        thread.start()
+    wait_until(lambda: len(shared._queue) == 2, 10)
+    work.go_on.set()  # the three of them were there, and one has gone
+    threads[0].join(10)
+    assert work.done == [[0]]
+    threads[3].start()
+    for thread in threads:
+        thread.join(10)
+    assert [sorted(each) for each in work.done] == [[0], [2, 4, 6]]
+
+
+def test_nobody_is_waited_for_longer_than_patience_lasts() -> None:
+    work = Work()
+    shared = Together(work, patience=0.01)
+    threads = [threading.Thread(target=shared.do, args=([number],)) for number in (0, 2)]
+    threads[0].start()
+    assert work.first.wait(10)
+    threads[1].start()
+    wait_until(lambda: len(shared._queue) == 1, 10)
+    work.go_on.set()
+    for thread in threads:
+        thread.join(10)
+    assert work.done == [[0], [2]]
+    shared.do([4])
+    assert work.done[2:] == [[4]]
+
+
+def test_who_is_interrupted_before_its_turn_leaves_its_place_to_the_next() -> None:
+    work, interrupted = Work(), threading.Event()
+
+    def gives_back() -> None:
+        if not interrupted.is_set():
+            interrupted.set()
+            raise RuntimeError
+
+    shared = Together(work, before_waiting=gives_back)
+    first = threading.Thread(target=shared.do, args=([0],))
+    first.start()
+    assert work.first.wait(10)
+    with pytest.raises(RuntimeError):
+        shared.do([2])
+    third = threading.Thread(target=shared.do, args=([4],))
+    third.start()
+    wait_until(lambda: len(shared._queue) == 1, 10)
+    work.go_on.set()
+    for thread in (first, third):
+        thread.join(10)
+    shared.do([6])
+    assert work.done == [[0], [4], [6]]
+
+
+def test_who_fills_a_transaction_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "MOST_TOGETHER", 3)
+    work = Work()
+    work.go_on.set()
+    shared = Together(work, patience=60)
+    shared.do([2])
+    shared._lately = 5
+    shared.do([4, 6, 8])
+    assert work.done == [[2], [4, 6, 8]]

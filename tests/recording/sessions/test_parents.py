@@ -1,0 +1,60 @@
+"""A session that goes on from another is tied to it, whichever of the two comes first, and never in a circle."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection, transaction
+
+from tests.threads import in_a_thread
+from tests.waiting import wait_until
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.branches import all_above
+from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.models import Session
+
+
+def begun(project: Project, key: str, parent: str | None = None) -> Session:
+    """A session; a parent is named by its key, as an import does."""
+    return start_session(
+        project, name=key, key=key, by="test", parent=None if parent is None else (parent, 3)
+    )
+
+
+def somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        return bool(cursor.fetchone()[0])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("length", [2, 3, 5])
+def test_sessions_that_name_each_other_in_a_circle_leave_it_open(project: Project, length: int) -> None:
+    for number in range(length):
+        begun(project, f"s{number}", f"s{(number + 1) % length}")
+    found = Session.objects.order_by("key")
+    named = {each.key: each.parent.key if each.parent else each.parent_key for each in found}
+    assert named == {f"s{n}": f"s{(n + 1) % length}" for n in range(length)}
+    assert [each.parent_sequence for each in found] == [3] * length
+    assert len([each for each in found if each.parent is None]) == 1
+    assert sorted(len(all_above(each)) for each in found) == list(range(1, length + 1))
+
+
+@pytest.mark.django_db
+def test_a_parent_that_is_here_already_may_be_named_by_its_key(project: Project) -> None:
+    parent = begun(project, "first")
+    branch = begun(project, "second", "first")
+    assert (branch.parent_id, branch.parent_key, branch.parent_sequence) == (parent.id, None, 3)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("first", ["parent", "branch"])
+def test_a_branch_and_its_parent_that_begin_at_the_same_moment_are_tied(project: Project, first: str) -> None:
+    both: list[tuple[str, str | None]] = [("parent", None), ("branch", "parent")]
+    one, other = both if first == "parent" else reversed(both)
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            begun(project, *one)
+            second = in_a_thread(pool, lambda: begun(project, *other))
+            wait_until(somebody_waits)
+        second.result()
+    assert Session.objects.get(key="branch").parent == Session.objects.get(key="parent")

@@ -1,0 +1,39 @@
+"""What cannot be recorded is refused by the name of its part."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.validation import (
+    LONGEST_ID_BYTES,
+    check_end,
+    check_id,
+    check_parents,
+)
+
+
+def test_an_id_may_have_as_many_bytes_as_an_index_holds_and_no_more() -> None:
+    check_id("id", "ü" * (LONGEST_ID_BYTES // 2))
+    with pytest.raises(InvalidInput, match=r"`call_id` has 2,002 bytes .* it may have 2,000\.") as refused:
+        check_id("call_id", "ü" * (LONGEST_ID_BYTES // 2 + 1))
+    assert refused.value.facts["field"] == "call_id"
+
+
+def test_a_session_ends_at_the_earliest_when_it_began() -> None:
+    began = datetime(2026, 11, 23, 9, tzinfo=UTC)
+    check_end(began, began)
+    check_end(began, None)
+    with pytest.raises(InvalidInput, match="before 2026-11-23T09:00:00") as refused:
+        check_end(began, began - timedelta(microseconds=1))
+    assert refused.value.facts["field"] == "ended_at"
+
+
+def test_parents_that_go_in_a_circle_are_refused_and_a_tree_is_not() -> None:
+    def step(name: str | None, parent: str | int | None) -> ActionDraft:
+        return ActionDraft(kind="event", id=name, parent=parent)
+
+    check_parents([step("a", None), step("b", "a"), step("c", "b"), step("d", 1), step(None, "b")])
+    with pytest.raises(InvalidInput, match="stands under itself"):
+        check_parents([step("x", "a"), step("a", "b"), step("b", "c"), step("c", "a")])

@@ -1,0 +1,51 @@
+from datetime import date, timedelta
+
+import pytest
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.usage.pure.span import LONGEST, Span, span_of
+
+TODAY = date(2026, 11, 22)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "first", "last"),
+    [
+        ("", "", date(2026, 10, 24), TODAY),
+        ("2026-11-20", "", date(2026, 11, 20), TODAY),
+        ("", "2026-11-20", date(2026, 10, 22), date(2026, 11, 20)),
+        ("2026-11-20", "2026-11-20", date(2026, 11, 20), date(2026, 11, 20)),
+        ("", "0001-01-02", date.min, date(1, 1, 2)),
+    ],
+)
+def test_an_empty_end_is_today_and_an_empty_begin_makes_thirty_days(
+    since: str, until: str, first: date, last: date
+) -> None:
+    span = span_of(since, until, TODAY)
+    assert (span.since, span.until) == (first, last)
+    assert [span.days[0], span.days[-1]] == [first, last]
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "field", "words"),
+    [
+        ("yesterday", "", "since", "write `since` like 2026-11-20"),
+        ("", "2026-02-30", "until", "'2026-02-30' is not a day"),
+        ("2026-11-21", "2026-11-20", "since", "after `until`"),
+        (
+            "2020-01-01",
+            "",
+            "since",
+            f"at most {LONGEST} are added up at once; give 2025-11-22 or a later day",
+        ),
+    ],
+)
+def test_what_is_no_span_is_refused_at_its_field(since: str, until: str, field: str, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words) as refusal:
+        span_of(since, until, TODAY)
+    assert refusal.value.facts["field"] == field
+
+
+def test_the_longest_span_is_taken() -> None:
+    first = TODAY - timedelta(days=LONGEST - 1)
+    assert span_of(first.isoformat(), "", TODAY) == Span(since=first, until=TODAY)

@@ -1,0 +1,56 @@
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.recording.sessions.pure.vocabulary import KINDS
+from timemachine.recording.usage.pure.totals import NOTHING, Totals, add, fold
+
+START = datetime(2026, 11, 20, 9, tzinfo=UTC)
+moments = st.none() | st.integers(0, 10**9).map(lambda ms: START + timedelta(milliseconds=ms))
+counts = st.integers(0, 10**12)
+parts = st.builds(
+    Totals,
+    kinds=st.dictionaries(st.sampled_from(KINDS), st.integers(1, 10**6), max_size=3),
+    errors=counts,
+    input_tokens=st.none() | counts,
+    output_tokens=st.none() | counts,
+    cost_usd=st.none() | st.decimals(0, 10**6, places=10),
+    unknown_cost_calls=counts,
+    cached_calls=counts,
+    saved_usd=st.none() | st.decimals(0, 10**6, places=10),
+    unknown_saved_calls=counts,
+    first=moments,
+    last=moments,
+)
+
+
+@given(parts, parts, parts)
+def test_it_does_not_matter_how_the_parts_are_grouped(one: Totals, two: Totals, three: Totals) -> None:
+    assert add(add(one, two), three) == add(one, add(two, three))
+
+
+@given(parts)
+def test_adding_nothing_changes_nothing(one: Totals) -> None:
+    assert add(one, NOTHING) == one == add(NOTHING, one)
+
+
+@given(st.lists(parts, max_size=8))
+def test_money_adds_up_to_the_last_digit(several: list[Totals]) -> None:
+    priced = [each.cost_usd for each in several if each.cost_usd is not None]
+    assert fold(several).cost_usd == (sum(priced, Decimal(0)) if priced else None)
+    assert fold(several).actions == sum(each.actions for each in several)
+    recorded = [each.tokens for each in several if each.tokens is not None]
+    assert fold(several).tokens == (sum(recorded) if recorded else None)
+
+
+def test_time_runs_from_the_first_start_to_the_last_end() -> None:
+    early = Totals(first=START, last=START + timedelta(seconds=3))
+    late = Totals(first=START + timedelta(seconds=1), last=START + timedelta(seconds=2))
+    assert add(late, early).elapsed_ms == 3_000
+
+
+def test_without_a_recorded_time_no_time_is_told() -> None:
+    assert fold([Totals(kinds={"ask": 1})]).elapsed_ms is None
+    assert Totals(first=START).elapsed_ms is None

@@ -1,0 +1,215 @@
+"""Arms by name, and what does not go together."""
+
+from uuid import UUID
+
+import pytest
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.replay.comparison.pure.cells import Ask, Cell, missing_counts, verdict_counts
+from timemachine.replay.comparison.pure.findings import findings
+from timemachine.replay.comparison.pure.metrics import MEASURES, ArmTotals, arm_totals, column, readings
+from timemachine.replay.comparison.pure.statistics.paired import Reading
+from timemachine.replay.comparison.pure.statistics.wording import sentence
+from timemachine.replay.comparison.pure.variants import (
+    Arm,
+    check,
+    check_apart,
+    check_reason,
+    from_json,
+    names,
+)
+
+M = "openai:m"
+SESSION = UUID(int=1)
+
+
+@pytest.mark.parametrize(
+    ("arms", "told"),
+    [
+        ([Arm(model=M), Arm(model="b")], [M, "b"]),
+        ([Arm(model=M, temperature=0.5), Arm(model=M)], [f"{M} · temperature 0.5", M]),
+        ([Arm(model=M, seed=1), Arm(model="b", seed=1)], [M, "b"]),
+        ([Arm(model=M, max_tokens=7), Arm(model=M)], [f"{M} · max tokens 7", M]),
+        (
+            [Arm(model=M, system_prompt="x"), Arm(model=M, system_prompt="y"), Arm(model=M)],
+            [f"{M} · system prompt 1", f"{M} · system prompt 2", M],
+        ),
+        ([Arm(model=M, system_prompt=""), Arm(model=M)], [f"{M} · system prompt 1", M]),
+    ],
+)
+def test_arms_are_told_apart_by_what_they_do_not_share(arms: list[Arm], told: list[str]) -> None:
+    assert names(arms) == told
+
+
+def test_an_arm_is_kept_without_what_was_not_chosen() -> None:
+    arm = Arm(model=M, temperature=0.0)
+    assert arm.as_json() == {"model": M, "temperature": 0.0}
+    assert from_json(arm.as_json()) == arm
+
+
+@pytest.mark.parametrize(
+    ("arms", "repeats", "code"),
+    [
+        ([Arm(model=M)], 1, "arms_needed"),
+        ([Arm(model=str(n)) for n in range(9)], 1, "arms_needed"),
+        ([Arm(model=M), Arm(model="b")], 0, "invalid_field"),
+        ([Arm(model=M), Arm(model="b")], 21, "invalid_field"),
+        ([Arm(model=M), Arm(model=" ")], 1, "invalid_field"),
+    ],
+)
+def test_what_cannot_be_compared_is_named(arms: list[Arm], repeats: int, code: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check(arms, repeats)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize("reason", [None, "", " \n"])
+def test_a_comparison_is_launched_for_a_reason(reason: str | None) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check_reason(reason)
+    assert refused.value.code == "reason_needed"
+    check_reason("r")
+
+
+def test_two_arms_that_are_the_same_are_refused_and_two_that_differ_are_not() -> None:
+    check([Arm(model=M), Arm(model="b")], 1)
+    check_apart([Arm(model=M), Arm(model=M, seed=1)])
+    with pytest.raises(InvalidInput, match="Arms 1 and 3 are the same"):
+        check_apart([Arm(model=M), Arm(model="b"), Arm(model=M)])
+
+
+CELLS = {
+    "good": Cell(
+        arm=1, verdict="identical", grounding=0.5, cost_usd=0.1, latency_ms=5, tokens=9, spent_usd=0.1
+    ),
+    "error": Cell(arm=1, verdict="error", missing="error", spent_usd=0.05, unknown_calls=1),
+    "refused": Cell(arm=1, verdict="refused", refused=True, grounding=1.0, cost_usd=0.2, spent_usd=0.2),
+    "waiting": Cell(arm=1, missing="under way"),
+    "cached": Cell(arm=0, cached=True, cost_usd=0.0, grounding=0.9),
+    "newly": Cell(arm=1, verdict="newly_answered", grounding=0.3),
+    "alone": Cell(arm=1, verdict="not_recorded"),
+    "changed": Cell(arm=1, verdict="changed", unknown_calls=1),
+}
+READ = [
+    ("good", {"answered": 1, "agreement": 1, "grounding": 0.5, "cost": 0.1, "latency": 5, "tokens": 9}),
+    (
+        "error",
+        {"answered": 0} | dict.fromkeys(("agreement", "grounding", "cost", "latency", "tokens"), "error"),
+    ),
+    (
+        "refused",
+        {"answered": 0, "agreement": "refused", "grounding": "refused", "cost": 0.2, "latency": "unknown"},
+    ),
+    ("waiting", dict.fromkeys((each.name for each in MEASURES), "under way")),
+    ("cached", {"answered": 1, "grounding": 0.9, "cost": "from the cache", "tokens": "from the cache"}),
+    ("newly", {"agreement": "recorded answer refused", "grounding": 0.3}),
+    ("alone", {"agreement": "not recorded", "answered": 1}),
+    ("changed", {"agreement": 0, "grounding": "unknown"}),
+]
+
+
+@pytest.mark.parametrize(("name", "expected"), READ)
+def test_an_answer_reads_as_a_figure_or_as_why_there_is_none(
+    name: str, expected: dict[str, float | str]
+) -> None:
+    for measure in MEASURES:
+        if measure.name in expected:
+            value = expected[measure.name]
+            wanted = (
+                Reading(value=None, missing=value) if isinstance(value, str) else Reading(value=float(value))
+            )
+            assert measure.read(CELLS[name]) == wanted, measure.name
+
+
+def test_several_runs_count_once_by_their_mean_and_the_commonest_reason_stands_where_none_has_a_value() -> (
+    None
+):
+    answered, *_ = MEASURES
+    assert readings(answered, [CELLS["good"], CELLS["error"]]).value == 0.5
+    assert readings(answered, [CELLS["waiting"]]).missing == "under way"
+    assert readings(answered, []).missing == "not asked"
+
+
+def ask(sequence: int, **cells: Cell) -> Ask:
+    runs = {(cell.arm, cell.repeat): cell for cell in cells.values()}
+    recorded = Cell(arm=0, grounding=1.0)
+    return Ask(
+        session=SESSION,
+        session_name="s",
+        sequence=sequence,
+        action=sequence,
+        question="q?",
+        recorded=recorded,
+        runs=runs,
+    )
+
+
+def totals(asks: list[Ask], arm: int) -> ArmTotals:
+    return arm_totals(asks, column(asks, arm))
+
+
+def test_a_column_sums_up_what_is_known_and_counts_what_is_not() -> None:
+    asks = [
+        ask(1, a=CELLS["good"]),
+        ask(2, a=CELLS["refused"]),
+        ask(3, a=CELLS["error"]),
+        ask(4, a=CELLS["changed"]),
+    ]
+    found = totals(asks, 1)
+    assert (found.answers, found.missing) == (3, {"refused": 1, "error": 1})
+    assert (found.cost.n, found.unknown_cost) == (2, 2)
+    assert found.cost.total == pytest.approx(0.35)
+    assert totals([ask(1, a=CELLS["waiting"])], 1).cost.total is None
+    assert (found.grounding, found.grounding_interval) == (0.5, None)
+    assert found.agreement == 0.5
+    assert totals(asks, 0).agreement is None
+    assert totals([ask(1, a=CELLS["waiting"])], 1).grounding is None
+
+
+def test_where_every_answer_agrees_the_interval_still_leaves_some_that_do_not() -> None:
+    found = totals([ask(n, a=CELLS["good"]) for n in range(8)], 1).agreement_interval
+    assert found is not None
+    assert found.low == pytest.approx(0.6877, abs=0.001)
+    assert found.high == 1
+
+
+def test_each_two_columns_are_paired_and_one_can_be_set_against_all_others() -> None:
+    asks = [ask(1, a=CELLS["good"])]
+    assert [(each.a, each.b) for each in findings(asks, 2, noise_floor=False).pairs] == [
+        (0, 1),
+        (0, 2),
+        (1, 2),
+    ]
+    found = findings(asks, 2, noise_floor=True)
+    assert [(each.a, each.b) for each in found.against(1)] == [(1, 0), (1, 2)]
+    assert [each.a for each in found.noise] == [1, 2]
+
+
+def test_an_ask_knows_whether_anything_changed() -> None:
+    assert not ask(1, a=CELLS["good"]).changed
+    assert ask(1, a=CELLS["changed"]).changed
+    assert ask(1, a=CELLS["changed"]).has("changed")
+    assert not ask(1, a=CELLS["changed"]).has("adds")
+    noisy = ask(1, a=CELLS["good"], b=Cell(arm=1, repeat=0, verdict="adds"))
+    assert (len(noisy.cells(1)), len(noisy.noise(1)), len(noisy.cells(0))) == (1, 1, 1)
+    assert not noisy.has("adds")
+    assert verdict_counts([CELLS["good"], CELLS["waiting"]]) == {"identical": 1}
+    assert missing_counts([CELLS["good"]]) == {}
+
+
+@pytest.mark.parametrize(
+    ("again", "verdict"), [(30.0, "cannot be told apart"), (100.0, "B better")], ids=["load", "quiet"]
+)
+def test_latencies_are_told_apart_only_where_no_arm_differs_from_itself(again: float, verdict: str) -> None:
+    def took(arm: int, repeat: int, latency: float) -> Cell:
+        return Cell(arm=arm, repeat=repeat, latency_ms=latency)
+
+    asks = [
+        ask(n, a=took(1, 1, 100 + n), b=took(2, 1, 50 + n), c=took(1, 0, again + n), d=took(2, 0, 50 + n))
+        for n in range(12)
+    ]
+    found = findings(asks, 2, noise_floor=True)
+    pair = next(each for each in found.pairs if (each.a, each.b) == (1, 2))
+    latency = next(each for each in pair.results if each.metric == "latency")
+    assert latency.verdict == verdict
+    assert ("a model against itself" in sentence(latency, "ms")) == (verdict == "cannot be told apart")

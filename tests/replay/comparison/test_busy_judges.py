@@ -1,0 +1,84 @@
+"""A comparison says that a judge waits because its model is busy, until when, and what the model's provider says."""
+
+import json
+import threading
+import time
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from tests.api.conftest import Program, program
+from tests.asking import as_vendors
+from tests.builders import compared, recorded_session
+from tests.stub_answers import Script
+from tests.web.people import browser_of
+from timemachine.cli.commands.comparisons import judging_so_far
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.replay.comparison.judge_queue import work_off
+from timemachine.replay.comparison.models import CellOpinion
+
+SAID = json.dumps({"relation": "different", "better": "neither", "reason": "By the passages."})
+WAITS_FOR = 15
+
+
+def test_a_judge_that_waits_for_a_busy_model_is_told_of_until_it_waits_no_more(
+    transactional_db: None, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
+    api, browser, address = program(project), browser_of(project), f"/comparisons/{made.id}"
+    assert told(api, address)["busy"] == {"calls": 0, "until": None}
+    with as_vendors(monkeypatch) as stub:
+        stub.script(Script(answer=SAID))
+        stub.script(Script(mode="429_then_ok", retry_after=str(WAITS_FOR), answer=SAID))
+        assert api.post(f"{address}/judgements", {"model": "openai:stub-judge"}).status_code == 202
+        worker = threading.Thread(target=work, args=(made.id,))
+        worker.start()
+        judges = busy(api, address)
+        page = browser.get(f"{address}/").text
+        of_cell = browser.get(cell_that_waits(address)).text
+        api.post(f"{address}/judgements/cancel")
+        worker.join(WAITS_FOR)
+    assert judges["busy"]["calls"] == 1
+    left = datetime.fromisoformat(judges["busy"]["until"]) - now()
+    assert abs(left.total_seconds()) < WAITS_FOR
+    assert "1 busy call asked again by" in page
+    assert "Too many requests; slow down." in page
+    assert "Its model is busy and is asked again by" in of_cell
+    assert "Too many requests; slow down." in of_cell
+    assert "being judged; 1 busy call asked again by " in judging_so_far(judges)
+
+    judges = told(api, address)
+    assert (judges["asking"], judges["busy"]) == (0, {"calls": 0, "until": None})
+    assert "busy" not in browser.get(f"{address}/").text
+    assert set(CellOpinion.objects.values_list("asked_again_at", "waits_because")) == {(None, None)}
+
+
+def cell_that_waits(address: str) -> str:
+    """The address of the page of the cell whose judge waits."""
+    waiting = CellOpinion.objects.get(asked_again_at__isnull=False)
+    assert waiting.waits
+    return f"{address}/cells/{waiting.step_id}/"
+
+
+def work(comparison_id: Any) -> None:
+    try:
+        work_off(comparison_id)
+    finally:
+        connection.close()
+
+
+def told(api: Program, address: str) -> dict[str, Any]:
+    judges: dict[str, Any] = api.get(address).json()["judges"]
+    return judges
+
+
+def busy(api: Program, address: str) -> dict[str, Any]:
+    """The judges once one of them waits."""
+    until = time.monotonic() + 20
+    while not (judges := told(api, address))["busy"]["calls"]:
+        assert time.monotonic() < until, judges
+        time.sleep(0.05)
+    return judges

@@ -1,0 +1,36 @@
+"""What of an ask's answers is missing, and why."""
+
+from uuid import UUID
+
+import pytest
+
+from timemachine.replay.comparison.pure.cells import Ask, Cell
+
+
+def ask(*cells: Cell) -> Ask:
+    return Ask(
+        session=UUID(int=1),
+        session_name="s",
+        sequence=1,
+        action=1,
+        question="?",
+        recorded=Cell(arm=0),
+        runs={(cell.arm, cell.repeat): cell for cell in cells},
+    )
+
+
+@pytest.mark.parametrize(
+    ("cell", "lacking"),
+    [
+        (Cell(arm=1, verdict="identical"), set()),
+        (Cell(arm=1, status="skipped", missing="spend limit"), {"spend limit"}),
+        (Cell(arm=1, status="cancelled", missing="cancelled"), {"cancelled"}),
+        (Cell(arm=1, missing="not asked"), {"not asked"}),
+        (Cell(arm=1, status="failed", missing="error"), {"failed"}),
+        (Cell(arm=1, status="failed", verdict="error", missing="error"), set()),
+        (Cell(arm=1, status="running", missing="under way"), set()),
+        (Cell(arm=1, repeat=0, status="skipped", missing="spend limit"), set()),
+    ],
+)
+def test_an_ask_lacks_what_is_over_without_answer_and_verdict(cell: Cell, lacking: set[str]) -> None:
+    assert ask(Cell(arm=2), cell).lacking == lacking

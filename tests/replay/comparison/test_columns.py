@@ -1,0 +1,114 @@
+"""What a column says of answers that refuse, fail, cost or are missing is what was recorded of them, and no more."""
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import program
+from tests.asking import as_vendors
+from tests.builders import QUESTIONS, compared, recorded_session
+from tests.stub_answers import Script
+from tests.web.people import browser_of
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.replay.comparison import results
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.comparison.progress import progress_of
+from timemachine.replay.runs.models import ReplayAttempt, ReplayStep
+
+ONE, THREE = "local:extractive-1", "local:extractive-3"
+CATS = RetrievalDraft(hits=(HitDraft(rank=1, text="Cats sleep for fifteen hours a day."),))
+
+
+def told(project: Project, comparison: Comparison) -> dict[str, Any]:
+    found: dict[str, Any] = program(project).get(f"/comparisons/{comparison.id}").json()
+    return found
+
+
+def page(project: Project, comparison: Comparison) -> str:
+    return browser_of(project).get(f"/comparisons/{comparison.id}/").content.decode()
+
+
+def metrics(found: dict[str, Any], a: int, b: int) -> dict[str, Any]:
+    pair = next(each for each in found["pairs"] if (each["a"], each["b"]) == (a, b))
+    return {each["metric"]: each for each in pair["metrics"]}
+
+
+def asked(project: Project, *asks: ActionDraft) -> Session:
+    session = start_session(project, name="asks", by="test")
+    append(session.id, list(asks))
+    return session
+
+
+def test_a_refusal_is_one_where_no_answer_was_recorded(project: Project) -> None:
+    question = "Which currency do Norwegians pay with?"
+    session = asked(project, ActionDraft(kind="ask", input=question, retrieval=CATS))
+    found = told(project, compared(project, [session], ONE, THREE))
+    assert found["columns"][1]["verdicts"] == {"not_recorded": 1}
+    assert found["columns"][1]["missing"] == {"refused": 1}
+    assert metrics(found, 1, 2)["answered"]["mean_a"] == 0
+
+
+def test_what_answers_where_the_recorded_answer_refused_says_so_as_its_reason(project: Project) -> None:
+    question = "How long do cats sleep?"
+    refusal = "The given context does not answer this question."
+    session = asked(project, ActionDraft(kind="ask", input=question, output=refusal, retrieval=CATS))
+    found = told(project, compared(project, [session], ONE, THREE))
+    assert found["columns"][1]["verdicts"] == {"newly_answered": 1}
+    reason = "recorded answer refused"
+    assert metrics(found, 1, 2)["agreement"]["excluded"] == {f"A: {reason}, B: {reason}": 1}
+
+
+def test_an_answer_from_the_cache_cost_nothing_which_is_known(project: Project) -> None:
+    ask = ActionDraft(kind="ask", input="How long?", output="Fifteen hours.", retrieval=CATS, cached=True)
+    found = told(project, compared(project, [asked(project, ask)], ONE, THREE))
+    recording = found["columns"][0]
+    assert (recording["cost"]["total"], recording["unknown_cost"]) == (0, 0)
+
+
+def test_a_call_that_failed_is_in_its_column_with_its_cost_known_or_not(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = ActionDraft(
+        kind="ask",
+        input="How long do cats sleep?",
+        retrieval=CATS,
+        model="x:y",
+        error_type="timeout",
+        cost_usd=Decimal("0.25"),
+    )
+    session = asked(project, failed, replace(failed, cost_usd=None))
+    with as_vendors(monkeypatch) as stub:
+        stub.script(Script(mode="garbage"))
+        made = compared(project, [session], ONE, "openai:stub-model")
+    found = told(project, made)
+    assert [(each["cost"]["total"], each["unknown_cost"]) for each in found["columns"]] == [
+        (0.25, 1),
+        (0, 0),
+        (None, 2),
+    ]
+    assert found["unknown_cost_calls"] == 2
+    assert "$0 + 2 calls of unknown price" in page(project, made)
+
+
+def test_a_column_that_spent_nobody_knows_what_says_unknown(project: Project) -> None:
+    session = asked(project, ActionDraft(kind="ask", input="Who sleeps?", error_type="timeout"))
+    made = compared(project, [session], ONE, THREE)
+    assert told(project, made)["columns"][0]["cost"]["total"] is None
+    assert "unknown · median latency" in page(project, made)
+
+
+def test_a_call_that_was_tried_again_costs_both_times(project: Project) -> None:
+    made = compared(project, [recorded_session(project, questions=QUESTIONS[:1])], ONE, THREE)
+    step = ReplayStep.objects.filter(replay__run__arm=2).get()
+    ReplayAttempt.objects.create(
+        step=step, number=7, lease_token=uuid7(), worker="w", calls_made=1, cost_usd=Decimal("0.5")
+    )
+    results.computed(made, progress_of([made])[made.id])
+    assert [each["cost"]["total"] for each in told(project, made)["columns"]] == [0, 0, 0.5]
+    assert told(project, made)["cost_usd"] == 0.5

@@ -1,0 +1,106 @@
+"""Judges and the spend limit that they share with the replays of their comparison."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+from django.db import transaction
+
+from tests.api.conftest import Program, program
+from tests.asking import as_vendors
+from tests.builders import compared, recorded_session
+from tests.replay.comparison.test_opinions import ONE, THREE, judged, says
+from tests.stub_answers import Script
+from tests.stub_model_server import StubModelServer
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.ids import uuid7
+from timemachine.replay.comparison.judge_queue import work_off
+from timemachine.replay.comparison.models import CellOpinion, Comparison
+from timemachine.replay.runs.spend_limit import LimitReached, purse_of_group, reserve_beside, settle_beside
+
+
+@pytest.fixture
+def api(project: Project) -> Program:
+    return program(project)
+
+
+@pytest.fixture
+def made(project: Project) -> Comparison:
+    return compared(project, [recorded_session(project)], ONE, THREE)
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with as_vendors(monkeypatch) as running:
+        yield running
+
+
+def test_the_spend_limit_of_the_comparison_holds_for_its_judges(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    Comparison.objects.update(spend_limit_usd=0)
+    opinions = judged(api, made)
+    assert {each.state for each in opinions} == {"cancelled"}
+    assert stub.calls() == []
+
+
+def test_what_judges_cost_counts_against_the_limit_that_they_share_with_the_replays(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    Comparison.objects.update(spend_limit_usd=1)
+    stub.script(
+        Script(
+            answer=says("different", "neither"),
+            usage={"prompt_tokens": 1_000, "completion_tokens": 10, "total_tokens": 1_010},
+        )
+    )
+    opinions = judged(api, made, model="openai:gpt-4o")
+    cost = sum((each.cost_usd or Decimal(0) for each in opinions), Decimal(0))
+    assert cost > 0.005
+    purse = purse_of_group(made.id, Decimal(1))
+    assert (purse.spent, purse.reserved, purse.uncertain) == (cost, Decimal(0), Decimal(0))
+    assert purse_of_group(uuid7(), Decimal(1)).spent == 0
+
+
+def test_judges_that_are_asked_at_once_keep_to_the_limit_together(made: Comparison) -> None:
+    one, other, cents = uuid7(), uuid7(), Decimal("0.6")
+
+    def reserved(call: UUID) -> bool:
+        with transaction.atomic():
+            return reserve_beside(made.id, Decimal(1), call, cents, longest=timedelta(hours=1))
+
+    assert reserved(one)
+    assert not reserved(other)
+    settle_beside(one, Decimal("0.3"))
+    assert reserved(other)
+    settle_beside(other, None)
+    with pytest.raises(LimitReached, match=r"\$0.30 of \$1.00 is spent and \$0.60 more may have been billed"):
+        reserved(uuid7())
+
+
+def test_a_judge_waits_for_what_is_reserved_beside_it(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    Comparison.objects.update(spend_limit_usd=1)
+    stub.script(Script(answer=says("different", "neither")))
+    beside = uuid7()
+    with transaction.atomic():
+        assert reserve_beside(made.id, Decimal(1), beside, Decimal("0.9999"), longest=timedelta(hours=1))
+    opinions = judged(api, made, model="openai:gpt-4o")
+    assert {each.state for each in opinions} == {"waiting"}
+    settle_beside(beside, Decimal(0))
+    work_off(made.id)
+    assert {each.state for each in CellOpinion.objects.all()} == {"done"}
+
+
+def test_a_judge_that_costs_nothing_is_asked_whatever_the_spend_limit(
+    api: Program, made: Comparison, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_BASE_URL", f"{stub.url}/v1")
+    stub.script(Script(answer=says("different", "neither")))
+    Comparison.objects.update(spend_limit_usd=0)
+    opinions = judged(api, made, model="ollama:judge")
+    assert {each.state for each in opinions} == {"done"}
+    assert {each.cost_usd for each in opinions} == {0}

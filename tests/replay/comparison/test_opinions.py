@@ -1,0 +1,318 @@
+"""Judges of cells, against a stub: asked twice each, stored as their opinion, never a verdict, never asked twice by themselves."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Program, program
+from tests.asking import as_vendors
+from tests.builders import compared, recorded_session
+from tests.stub_answers import Script
+from tests.stub_model_server import StubModelServer
+from tests.web.people import browser_of
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.models import Payload
+from timemachine.core.payloads.queries import value
+from timemachine.core.pure.clock import now
+from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.replay.comparison.judge_calls import ask
+from timemachine.replay.comparison.judge_queue import due_for_ringing, work_off
+from timemachine.replay.comparison.models import CellOpinion, Comparison
+from timemachine.replay.comparison.progress import progress_of
+from timemachine.replay.runs.models import ReplayStep
+
+JUDGE = "openai:stub-judge"
+ONE, THREE = "local:extractive-1", "local:extractive-3"
+
+
+def says(relation: str, better: str) -> str:
+    return json.dumps({"relation": relation, "better": better, "reason": "By the passages."})
+
+
+@pytest.fixture
+def api(project: Project) -> Program:
+    return program(project)
+
+
+@pytest.fixture
+def made(project: Project) -> Comparison:
+    """Of extractive-1 against itself and -3: three cells are identical, one too, and two differ."""
+    return compared(project, [recorded_session(project)], ONE, THREE)
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with as_vendors(monkeypatch) as running:
+        yield running
+
+
+def judged(api: Program, made: Comparison, **more: Any) -> list[CellOpinion]:
+    answer = api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE} | more)
+    assert answer.status_code == 202, answer.content
+    work_off(made.id)
+    return list(CellOpinion.objects.order_by("created_at", "id"))
+
+
+def test_every_changed_cell_is_judged_twice_with_the_answers_the_other_way_round(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer=says("different", "first")))
+    first, second = judged(api, made)
+    assert len(stub.calls()) == 4
+    assert (first.state, first.relation, first.preference) == ("done", "different", "undecided")
+    assert [each["preference"] for each in first.asked or ()] == ["worse", "better"]
+    answers = [call.prompt[call.prompt.index("<answer") :] for call in stub.calls()[:2]]
+    assert answers[0] != answers[1]
+    assert second.step.verdict != "identical"
+    assert [each["order"] for each in value(first.prompt)] == ["recorded_first", "new_first"]
+    assert value(first.raw) == [says("different", "first")] * 2
+
+
+def test_an_opinion_stands_in_the_cell_and_changes_no_verdict(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    before = list(ReplayStep.objects.order_by("id").values_list("verdict", flat=True))
+    stub.script(Script(answer=says("equivalent", "neither")))
+    opinion = judged(api, made)[0]
+    assert list(ReplayStep.objects.order_by("id").values_list("verdict", flat=True)) == before
+    cells = [
+        cell for ask in api.get(f"/comparisons/{made.id}/cells").json()["items"] for cell in ask["cells"]
+    ]
+    said = [each for cell in cells for each in cell["opinions"]]
+    assert {(each["model"], each["relation"], each["preference"]) for each in said} == {
+        (JUDGE, "equivalent", "neither")
+    }
+    one = api.get(f"/comparisons/{made.id}/judgements/{opinion.id}").json()
+    assert len(one["prompt"]) == len(one["raw_answers"]) == 2
+    assert api.get(f"/comparisons/{made.id}").json()["judges"] == {
+        "cells": 2,
+        "waiting": 0,
+        "asking": 0,
+        "busy": {"calls": 0, "until": None},
+        "cost_usd": 0,
+        "unknown_cost_calls": 4,
+    }
+
+
+def test_a_judge_is_not_asked_again_about_what_it_has_judged_but_about_one_cell_if_wanted(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer=says("different", "neither")))
+    opinion = judged(api, made)[0]
+    again = api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE})
+    assert (again.status_code, again.json()["code"]) == (409, "nothing_to_judge")
+    step = opinion.step
+    cell = {"session": str(step.replay.session_id), "sequence": step.sequence, "arm": 2}
+    assert len(judged(api, made, **cell)) == 3
+    assert api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE, "session": "x"}).status_code == 422
+
+
+def test_a_judge_that_fails_says_why_and_keeps_what_it_wrote(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="Both are nice."))
+    opinion = judged(api, made)[0]
+    assert (opinion.state, opinion.error_type, opinion.relation) == ("failed", "judge_not_understood", None)
+    assert value(opinion.raw) == ["Both are nice."]
+    assert opinion.calls_made == 1
+    shown = browser_of(made.project).get(f"/comparisons/{made.id}/cells/{opinion.step_id}/").text
+    assert re.search(rf"The judge <bdi[^>]*>{JUDGE}</bdi> failed", shown)
+    assert "in the opinion of" not in shown
+    lines = api.get(f"/comparisons/{made.id}/export", format="csv").content.decode()
+    assert f"judge failed ({JUDGE})" in lines
+
+
+def test_a_judge_whose_answer_has_a_list_for_a_word_fails_and_the_other_cells_are_asked_about(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    raw = json.dumps({"relation": "different", "better": ["second"]})
+    stub.script(Script(answer=raw))
+    opinions = judged(api, made)
+    assert [each.error_type for each in opinions] == ["judge_not_understood"] * 2
+    assert [value(each.raw) for each in opinions] == [[raw]] * 2
+    assert [each.calls_made for each in opinions] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("mode", "code"), [("refusal", "judge_refused"), ("garbage", "model_not_understood")]
+)
+def test_a_provider_that_refuses_or_breaks_makes_a_failed_opinion(
+    api: Program, made: Comparison, stub: StubModelServer, mode: Any, code: str
+) -> None:
+    stub.script(Script(mode=mode, answer=None))
+    assert {each.error_type for each in judged(api, made)} == {code}
+
+
+@pytest.mark.parametrize(
+    ("model", "status", "code"),
+    [("", 422, "model_needed"), (ONE, 422, "cannot_judge"), ("nobody:x", 422, "unknown_model")],
+)
+def test_what_cannot_judge_is_refused(
+    api: Program, made: Comparison, stub: StubModelServer, model: str, status: int, code: str
+) -> None:
+    answer = api.post(f"/comparisons/{made.id}/judgements", {"model": model})
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+def test_what_judging_costs_is_estimated_before_anybody_is_asked(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    path = f"/comparisons/{made.id}/judgements/estimate"
+    unknown = api.get(path, model=JUDGE).json()
+    assert (unknown["cells"], unknown["calls"], unknown["cost_usd"]) == (2, 4, None)
+    known = api.get(path, model="openai:gpt-4o").json()
+    assert known["input_tokens"] == unknown["input_tokens"]
+    tokens = known["input_tokens"], known["output_tokens"]
+    assert known["cost_usd"] == pytest.approx(tokens[0] * 2.5e-6 + tokens[1] * 10e-6)
+    assert stub.calls() == []
+    assert not CellOpinion.objects.exists()
+    stub.script(Script(answer=says("different", "neither")))
+    judged(api, made)
+    sent = sum(len(call.prompt) for call in stub.calls())
+    assert tokens[0] == pytest.approx(sent / 4, rel=0.1)
+    assert tokens[1] == 4 * 60
+    assert api.get(path, model=JUDGE).json()["code"] == "nothing_to_judge"
+    step = CellOpinion.objects.earliest("id").step
+    cell = {"session": step.replay.session.key, "sequence": step.sequence, "arm": 2}
+    assert api.get(path, model=JUDGE, **cell).json()["cells"] == 1
+    Comparison.objects.update(spend_limit_usd=0)
+    assert api.get(path, model="local:extractive").json()["code"] == "cannot_judge"
+
+
+def test_the_page_says_what_a_judge_would_cost(
+    project: Project, made: Comparison, stub: StubModelServer
+) -> None:
+    browser = browser_of(project)
+    sent = browser.post(f"/comparisons/{made.id}/judge/", {"other_model": JUDGE, "estimate": "1"})
+    assert (sent.status_code, sent["Location"]) == (
+        303,
+        f"/comparisons/{made.id}/?judge=openai%3Astub-judge#judges",
+    )
+    page = browser.get(sent["Location"]).text
+    assert "2 cells, 4 calls" in page
+    assert "estimated cost" in page
+    assert "unknown" in page[page.index("estimated cost") :][:60]
+    assert f'value="{JUDGE}"' in page
+    assert "no model provider" in browser.get(f"/comparisons/{made.id}/?judge=nobody:x").text
+    assert stub.calls() == []
+
+
+def test_more_cells_than_a_judge_gets_are_refused(
+    api: Program, made: Comparison, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("timemachine.replay.comparison.judged_cells.MOST_CELLS", 1)
+    assert api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE}).json()["code"] == "too_many_cells"
+
+
+def test_waiting_cells_can_be_cancelled(api: Program, made: Comparison, stub: StubModelServer) -> None:
+    api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE})
+    assert api.post(f"/comparisons/{made.id}/judgements/cancel").json() == {"cells": 2}
+    assert work_off(made.id) == 0
+    assert stub.calls() == []
+
+
+def counts(api: Program, made: Comparison) -> tuple[int, int, int]:
+    judges = api.get(f"/comparisons/{made.id}").json()["judges"]
+    return judges["cells"], judges["waiting"], judges["asking"]
+
+
+def test_a_cell_counts_once_whoever_judges_it_and_one_that_was_cancelled_does_not(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer=says("different", "neither")))
+    address, browser = f"/comparisons/{made.id}", browser_of(made.project)
+    judged(api, made)
+    judged(api, made, model="openai:stub-other")
+    assert counts(api, made) == (2, 0, 0)
+    CellOpinion.objects.all().delete()
+    api.post(f"{address}/judgements", {"model": JUDGE})
+    assert counts(api, made) == (2, 2, 0)
+    one = CellOpinion.objects.earliest("id")
+    CellOpinion.objects.filter(id=one.id).update(state="asking", asked_at=now())
+    assert counts(api, made) == (2, 1, 1)
+    assert "2 cells, 1 being asked about, 1 still to be asked about" in browser.get(f"{address}/").text
+    CellOpinion.objects.filter(state="waiting").update(state="cancelled", finished_at=now())
+    assert counts(api, made) == (1, 0, 1)
+    assert "hx-trigger" in browser.get(f"{address}/").text
+    api.post(f"{address}/judgements/cancel")
+    assert counts(api, made) == (1, 0, 0)
+
+
+def test_a_page_that_polls_learns_of_an_opinion_on_a_cell_that_was_judged_before(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer=says("different", "neither")))
+    step = judged(api, made)[0].step
+    before = progress_of([made])[made.id].revision
+    judged(api, made, session=str(step.replay.session_id), sequence=step.sequence, arm=2)
+    assert progress_of([made])[made.id].revision != before
+
+
+def test_a_lost_worker_leaves_a_lost_opinion_and_the_others_are_rung_for(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE})
+    first, second = CellOpinion.objects.order_by("id")
+    assert due_for_ringing() == []
+    long_ago = now() - timedelta(hours=2)
+    CellOpinion.objects.filter(id=first.id).update(state="asking", asked_at=long_ago)
+    CellOpinion.objects.update(created_at=long_ago)
+    assert due_for_ringing() == [made.id]
+    first.refresh_from_db()
+    assert first.state == "lost"
+    assert api.get(f"/comparisons/{made.id}").json()["judges"]["unknown_cost_calls"] == 1
+    stub.script(Script(answer=says("different", "neither")))
+    assert work_off(made.id) == 1
+    assert len(stub.calls()) == 2
+    second.refresh_from_db()
+    assert second.state == "done"
+
+
+def test_a_session_that_is_erased_before_its_judge_is_asked_stops_nobody(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE})
+    row = CellOpinion.objects.earliest("id")
+    erase_session(row.step.replay.session)
+    ask(row)
+    assert stub.calls() == []
+    assert not CellOpinion.objects.exists()
+
+
+def test_erasing_the_session_takes_opinions_and_their_prompts_along(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer=says("different", "neither")))
+    opinion = judged(api, made)[0]
+    erase_session(opinion.step.replay.session)
+    assert not CellOpinion.objects.exists()
+    assert not Payload.objects.filter(id__in=[opinion.prompt_id, opinion.raw_id]).exists()
+
+
+def test_the_page_asks_a_judge_and_shows_whose_opinion_it_is(
+    project: Project, made: Comparison, stub: StubModelServer
+) -> None:
+    browser = browser_of(project)
+    stub.script(Script(answer=says("contradicts", "neither")))
+    assert "2 changed answers" in browser.get(f"/comparisons/{made.id}/").text
+    sent = browser.post(f"/comparisons/{made.id}/judge/", {"other_model": JUDGE})
+    assert (sent.status_code, sent["Location"]) == (303, f"/comparisons/{made.id}/#judges")
+    waiting = browser.get(f"/comparisons/{made.id}/").text
+    assert "2 still to be asked about" in waiting
+    assert "hx-trigger" in waiting
+    work_off(made.id)
+    page = browser.get(f"/comparisons/{made.id}/").text
+    assert "contradicts, neither better" in page
+    assert JUDGE in page
+    step = CellOpinion.objects.order_by("id").first()
+    assert step is not None
+    cell = f"/comparisons/{made.id}/cells/{step.step_id}/"
+    assert "in the opinion of" in browser.get(cell).text
+    again = browser.post(f"/comparisons/{made.id}/judge/", {"model": JUDGE, "step": str(step.step_id)})
+    assert again["Location"] == f"{cell}#marks"
+    assert browser.post(f"/comparisons/{made.id}/judge/", {"stop": "1"}).status_code == 303
+    assert set(CellOpinion.objects.values_list("state", flat=True)) == {"done", "cancelled"}

@@ -1,0 +1,248 @@
+"""What a comparison shows is computed once, kept, and never shown for other answers than it is of."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from tests.api.conftest import Program, program
+from tests.builders import compared, recorded_session, worked_off
+from tests.web.people import browser_of
+from timemachine import jobs
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.replay.comparison import results
+from timemachine.replay.comparison.commands import Plan, create
+from timemachine.replay.comparison.models import Comparison, ComparisonFindings
+from timemachine.replay.comparison.progress import progress_of
+from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.runs import leases
+from timemachine.replay.runs.commands import begin, bump
+from timemachine.replay.runs.models import Replay, ReplayStep
+from timemachine.replay.runs.worker import work
+
+ONE, THREE = "local:extractive-1", "local:extractive-3"
+POLL = {"HX-Request": "true", "HX-Target": "div#comparison"}
+
+
+@pytest.fixture
+def api(project: Project) -> Program:
+    return program(project)
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison of any size is one for a worker."""
+    monkeypatch.setattr(results, "FEW", 0)
+
+
+@pytest.fixture
+def made(project: Project) -> Comparison:
+    return compared(project, [recorded_session(project)], ONE, THREE)
+
+
+def told(api: Program, comparison: Comparison, **query: Any) -> dict[str, Any]:
+    found: dict[str, Any] = api.get(f"/comparisons/{comparison.id}", **query).json()
+    return found
+
+
+def page(browser: Client, comparison: Comparison, query: str = "") -> str:
+    answer = browser.get(f"/comparisons/{comparison.id}/{query}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_few_answers_are_computed_at_once_and_never_again(api: Program, made: Comparison) -> None:
+    first = told(api, made)
+    assert first["results"]["state"] == "current"
+    assert first["results"]["answers"] == 6
+    assert told(api, made) == first
+    assert told(api, made)["results"]["computed_at"] == first["results"]["computed_at"]
+
+
+@pytest.mark.usefixtures("many")
+def test_many_answers_are_computed_by_a_worker_and_the_page_waits_by_polling(
+    api: Program, browser: Client, made: Comparison
+) -> None:
+    waiting = told(api, made)
+    assert (waiting["results"]["state"], waiting["columns"], waiting["asks"]) == ("under_way", None, 3)
+    shown = page(browser, made)
+    assert "A worker computes what the figures show" in shown
+    assert "hx-trigger" in shown
+    revision = shown.split("?rev=")[1].split('"')[0]
+    address = f"/comparisons/{made.id}/?rev={revision}"
+    assert browser.get(address, headers=POLL).status_code == 204
+    jobs.compute_results(str(made.id))
+    assert "Answers side by side" in browser.get(address, headers=POLL).content.decode()
+    found = told(api, made)
+    assert found["results"]["state"] == "current"
+    assert found["columns"][1]["verdicts"] == {"identical": 3}
+    assert "hx-trigger" not in page(browser, made)
+
+
+@pytest.mark.usefixtures("many")
+def test_with_the_last_replay_of_a_comparison_its_results_are_rung_for(
+    project: Project, made: Comparison, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    alone = recorded_session(project)
+    replay_id = made.runs.values_list("replay_id", flat=True)[0]
+    with django_capture_on_commit_callbacks() as rung:
+        jobs.run_replay(str(replay_id))
+    assert len(rung) == 1
+    Replay.objects.filter(id=made.runs.values_list("replay_id", flat=True)[1]).update(finished_at=None)
+    assert results.over_with(replay_id) == []
+    assert results.over_with(alone.id) == []
+
+
+@pytest.mark.usefixtures("many")
+def test_one_page_of_many_rings_and_the_sweeper_rings_again_but_three_times_at_most(
+    api: Program, browser: Client, made: Comparison
+) -> None:
+    told(api, made)
+    assert results.is_due(made.id)
+    assert not results.is_due(made.id)
+    assert results.due_for_ringing() == []
+    ComparisonFindings.objects.update(rung_at="2020-01-01T00:00:00Z")
+    assert results.due_for_ringing() == [made.id]
+    ComparisonFindings.objects.update(rung_at="2020-01-01T00:00:00Z", attempts=3)
+    assert results.due_for_ringing() == []
+    assert told(api, made)["results"]["state"] == "failed"
+    shown = page(browser, made)
+    assert "failed three times" in shown
+    assert "hx-trigger" not in shown
+
+
+def test_a_step_that_waits_for_a_busy_model_is_news_for_the_page_and_none_for_the_results(
+    api: Program, browser: Client, project: Project
+) -> None:
+    plan = Plan(
+        sessions=[recorded_session(project)], arms=[Arm(model=ONE), Arm(model=THREE)], reason="Which?"
+    )
+    made = create(project, plan, by="test")
+    first, second = made.runs.order_by("arm").values_list("replay_id", flat=True)
+    work(first, "worker of a test")
+    begin(second)
+    leases.claim(second, "worker of a test", calls=False)
+    so_far = told(api, made, so_far="true")
+    assert so_far["results"]["answers"] == 3
+    revision = page(browser, made, "?so_far=1").split("rev=")[1].split('"')[0]
+
+    until = now() + timedelta(minutes=5)
+    ReplayStep.objects.filter(status="running").update(asked_again_at=until, waits_because="It answered 429.")
+    bump(second)
+    assert "calls wait" in browser.get(f"/comparisons/{made.id}/?so_far=1&rev={revision}", headers=POLL).text
+    still = told(api, made, so_far="true")
+    assert (still["waiting"]["calls"], still["results"]) == (3, so_far["results"])
+
+    ReplayStep.objects.filter(status="running").update(status="waiting")
+    work(second, "worker of a test")
+    assert told(api, made)["results"]["answers"] == 6
+
+
+@pytest.mark.usefixtures("many")
+def test_an_answer_that_came_since_makes_what_is_kept_an_older_one(
+    api: Program, browser: Client, made: Comparison
+) -> None:
+    jobs.compute_results(str(made.id))
+    step = ReplayStep.objects.filter(replay__run__comparison=made).earliest("id")
+    step.status, step.verdict = "failed", "error"
+    step.save()
+    api.post(f"/comparisons/{made.id}/retry")
+    running = told(api, made)
+    assert (running["status"], running["results"]["state"], running["columns"]) == (
+        "running",
+        "not_yet",
+        None,
+    )
+    so_far = told(api, made, so_far="true")
+    assert so_far["results"]["state"] == "under_way"
+    assert so_far["results"]["answers"] == 6
+    worked_off(made)
+    assert told(api, made)["results"]["state"] == "under_way"
+    assert "a worker computes it for those that came since" in page(browser, made)
+    jobs.compute_results(str(made.id))
+    jobs.compute_results(str(made.id))
+    assert told(api, made)["results"]["state"] == "current"
+
+
+@pytest.mark.usefixtures("many")
+def test_results_that_a_worker_gave_up_are_computed_again_once_failed_answers_were_tried_again(
+    api: Program, made: Comparison
+) -> None:
+    step = ReplayStep.objects.filter(replay__run__comparison=made).earliest("id")
+    step.status, step.verdict = "failed", "error"
+    step.save()
+    told(api, made)
+    ComparisonFindings.objects.create(comparison=made, attempts=3, rung_at=now())
+    assert told(api, made)["results"]["state"] == "failed"
+    api.post(f"/comparisons/{made.id}/retry")
+    worked_off(made)
+    assert told(api, made)["results"]["state"] == "under_way"
+    assert results.is_due(made.id)
+
+
+def test_a_mark_and_an_opinion_change_no_figure_and_show_at_once(
+    api: Program, browser: Client, made: Comparison
+) -> None:
+    before = told(api, made)
+    step = ReplayStep.objects.get(verdict="numbers_differ")
+    browser.post(f"/comparisons/{made.id}/cells/{step.id}/", {"verdict": "worse", "note": "x"})
+    assert "worse" in page(browser, made)
+    after = told(api, made)
+    assert (after["results"], after["columns"]) == (before["results"], before["columns"])
+    cells = api.get(f"/comparisons/{made.id}/cells").json()["items"]
+    assert [mark["verdict"] for ask in cells for cell in ask["cells"] for mark in cell["marks"]] == ["worse"]
+
+
+def test_one_that_runs_shows_its_progress_and_what_there_is_behind_a_link(
+    api: Program, browser: Client, project: Project
+) -> None:
+    body = {
+        "sessions": [recorded_session(project).key],
+        "arms": [{"model": ONE}, {"model": THREE}],
+        "reason": "r",
+    }
+    made = Comparison.objects.get(id=api.post("/comparisons", body).json()["comparison_id"])
+    with CaptureQueriesContext(connection) as queries:
+        shown = page(browser, made)
+    assert "0 of 6 answered" in shown
+    assert "so_far=1" in shown
+    assert "Answers side by side" not in shown
+    assert not [each for each in queries if "grounding" in each["sql"]]
+    so_far = page(browser, made, "?so_far=1")
+    assert "Answers side by side" in so_far
+    assert "what 0 answers of 6 came to" in so_far
+    assert told(api, made)["results"] == {"state": "not_yet", "answers": None, "computed_at": None}
+
+
+def test_what_is_kept_goes_with_any_session_of_it(api: Program, project: Project) -> None:
+    kept, gone = recorded_session(project), recorded_session(project)
+    made = compared(project, [kept, gone], ONE, THREE)
+    assert told(api, made)["asks"] == 6
+    erase_session(gone)
+    assert not ComparisonFindings.objects.exists()
+    assert told(api, made)["asks"] == 3
+    progress = progress_of([made])[made.id]
+    erase_session(kept)
+    assert results.computed(made, progress).findings is not None
+    results.make(made.id)
+    assert not ComparisonFindings.objects.exists()
+
+
+@pytest.mark.usefixtures("many")
+def test_who_takes_all_of_it_along_gets_it_computed(api: Program, made: Comparison) -> None:
+    taken = api.get(f"/comparisons/{made.id}/export").json()
+    assert (taken["results"]["state"], len(taken["cells"])) == ("current", 3)
+    assert taken == api.get(f"/comparisons/{made.id}/export").json()
+    assert taken["cells"] == api.get(f"/comparisons/{made.id}/cells").json()["items"]
+    assert [cell["error"] for ask in taken["cells"] for cell in ask["cells"]] == [None] * 9

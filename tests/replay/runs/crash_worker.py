@@ -1,0 +1,70 @@
+"""Workers that die on command: `python -m tests.replay.runs.crash_worker`, then a line `REPLAY AT_ONCE POINT NTH SIGNAL` for each.
+
+A child is forked for each line; it works on the replay, with so many calls side by side, and sends itself the signal when it
+passes the point for the nth time (`-` never dies). The answer is `ended`, `killed`, or `stopped PID` for one that only sleeps.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+from uuid import UUID
+
+import django
+
+django.setup()
+
+import openai  # noqa: E402, F401  # once, and not in every child again
+from django.conf import settings  # noqa: E402
+
+from timemachine.llm import openai_chat  # noqa: E402, F401
+from timemachine.replay.runs import leases, step_results, steps, worker  # noqa: E402
+
+POINTS: dict[str, tuple[Any, str]] = {
+    "after_claim": (leases, "claim"),
+    "before_call": (leases, "intend_call"),
+    "after_call": (steps, "answer"),
+    "after_write": (step_results, "write"),
+}
+
+
+def arm(point: str, nth: int, number: signal.Signals) -> None:
+    """Have this process send itself a signal right after the point was passed for the nth time."""
+    module, name = POINTS[point]
+    passed: Callable[..., Any] = getattr(module, name)
+    times = count(1)
+
+    def and_then(*given: Any, **named: Any) -> Any:
+        result = passed(*given, **named)
+        if next(times) == nth:
+            os.kill(os.getpid(), number)
+        return result
+
+    setattr(module, name, and_then)
+
+
+def child(replay_id: str, at_once: str, point: str, nth: str, name: str) -> None:
+    """Work, until the end or the signal; never returns."""
+    settings.MODEL_CALLS_AT_ONCE = int(at_once)
+    if point != "-":
+        arm(point, int(nth), signal.Signals[name])
+    worker.work(UUID(replay_id), f"crash worker {os.getpid()}")
+    os._exit(0)
+
+
+def main() -> None:
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            child(*line.split())
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        if os.WIFSTOPPED(status):
+            print(f"stopped {pid}", flush=True)
+        else:
+            print("killed" if os.WIFSIGNALED(status) else "ended", flush=True)
+
+
+if __name__ == "__main__":
+    main()

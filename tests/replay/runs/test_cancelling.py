@@ -1,0 +1,185 @@
+"""A replay that is cancelled while workers are at it: calls under way are ended, and nothing else is begun."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connection, connections, transaction
+from pytest_django import Settings
+
+from tests.builders import recorded_session
+from tests.stub_model_server import Script, StubModelServer
+from tests.waiting import wait_until
+from tests.web.people import browser_of
+from timemachine.core.accounts.models import Project
+from timemachine.replay.runs import leases, steps
+from timemachine.replay.runs.commands import cancel, launch
+from timemachine.replay.runs.document import replay_json
+from timemachine.replay.runs.models import Replay, ReplayAttempt
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.worker import work
+
+ASKED = ReplayOptions(audit=True, reason="Halt!", use_model="local:extractive-1", skip_finds=True)
+
+
+@pytest.fixture
+def replay(transactional_db: None, project: Project) -> Replay:
+    """Ten asks that nobody is called for."""
+    questions = [f"How long are invoices kept, asked for time {n}?" for n in range(10)]
+    return launch(recorded_session(project, questions=questions), ASKED, by="test")
+
+
+def cancelled_elsewhere(replay: Replay) -> None:
+    """Somebody else cancels it, over a connection of their own."""
+
+    def apart() -> None:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '10s'")  # else a fault would wait for ever
+            cancel(replay)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(apart).result(30)
+
+
+def statuses(replay: Replay) -> Counter[str]:
+    return Counter(replay.steps.values_list("status", flat=True))
+
+
+def test_cancelling_takes_effect_within_one_step_of_those_that_are_taken_together(
+    replay: Replay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, do = [], steps.do
+
+    def and_cancel(*given: Any, **named: Any) -> Any:
+        done.append(do(*given, **named))
+        if len(done) == 3:
+            cancelled_elsewhere(replay)
+        return done[-1]
+
+    monkeypatch.setattr(steps, "do", and_cancel)
+    assert work(replay.id, "one") == 3
+    replay.refresh_from_db()
+    assert (replay.status, replay.finished_at is None) == ("cancelled", False)
+    assert statuses(replay) == {"done": 3, "cancelled": 7}
+    attempts = ReplayAttempt.objects.filter(step__replay=replay)
+    assert list(attempts.values_list("outcome", flat=True)) == ["done"] * 3
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+        server.script(Script(answer="Ten years.", mode="silent", seconds=40))
+        yield server
+
+
+def worked(replay: Replay) -> float:
+    """How long a worker was at it, in a thread of its own."""
+    started = time.monotonic()
+    try:
+        work(replay.id, "one")
+        return time.monotonic() - started
+    finally:
+        connections.close_all()
+
+
+def test_calls_under_way_are_ended_and_told_as_cancelled_and_possibly_billed(
+    transactional_db: None, project: Project, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 5
+    browser = browser_of(project)
+    asked = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
+    questions = [f"How long are invoices kept, asked for time {n}?" for n in range(5)]
+    replay = launch(recorded_session(project, questions=questions), asked, by="test")
+    with ThreadPoolExecutor(1) as thread:
+        working = thread.submit(worked, replay)
+        stub.wait_for_calls(5)
+        cancel(replay, by="zoe@example.org")
+        assert working.result(60) < 30
+    told = replay_json(Replay.objects.get(id=replay.id))
+    assert (told["status"], told["cancel_requested_by"]) == ("cancelled", "zoe@example.org")
+    assert statuses(replay) == {"cancelled": 5}
+    assert {each.error_type for each in replay.steps.all()} == {"cancelled"}
+    attempts = ReplayAttempt.objects.filter(step__replay=replay)
+    assert set(attempts.values_list("outcome", "calls_made", "cost_usd")) == {("cancelled", 1, None)}
+    assert told["unknown_cost_calls"] == 5
+    assert "5 steps cancelled" in told["summary"]
+    assert "$0 + 5 calls of unknown price (recorded $0)" in told["summary"]
+    after = browser.get(f"/replays/{replay.id}/").text
+    assert "these 5 asks cost" in after
+    assert "zoe" in after[after.index("<dt>Cancelled") :][:400]
+    assert "may have been billed" in browser.get(f"/replays/{replay.id}/steps/2/").text
+
+
+@pytest.mark.parametrize("limit", [None, 1000.0])
+def test_a_step_that_was_taken_and_not_called_for_is_cancelled_without_a_call(
+    transactional_db: None,
+    project: Project,
+    stub: StubModelServer,
+    settings: Settings,
+    limit: float | None,
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 2
+    asked = ReplayOptions(
+        audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True, spend_limit_usd=limit
+    )
+    questions = [f"How long are invoices kept, asked for time {n}?" for n in range(9)]
+    replay = launch(recorded_session(project, questions=questions), asked, by="test")
+    with ThreadPoolExecutor(1) as thread:
+        working = thread.submit(worked, replay)
+        wait_until(lambda: replay.steps.filter(status="running").count() > 2)
+        stub.wait_for_calls(2)
+        cancelled_elsewhere(replay)
+        working.result(60)
+    assert len(stub.calls()) == 2
+    assert statuses(replay) == {"cancelled": 9}
+    assert ReplayAttempt.objects.filter(step__replay=replay).count() == 2
+
+
+def test_the_page_says_how_many_calls_are_being_ended(project: Project, stub: StubModelServer) -> None:
+    asked = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
+    replay = launch(recorded_session(project), asked, by="test")
+    leases.claim(replay.id, "one", calls=True)
+    cancel(replay, by="zoe@example.org")
+    page = browser_of(project).get(f"/replays/{replay.id}/").text
+    assert "Cancelling: 1 step under way is being ended" in page
+
+
+def test_a_step_whose_model_is_busy_says_so_and_until_when(
+    transactional_db: None, project: Project, stub: StubModelServer
+) -> None:
+    question = "How long are invoices kept?"
+    stub.script(Script(question=question, answer="Ten."))
+    stub.script(Script(question=question, answer="Ten.", mode="429_then_ok", retry_after="6"))
+    asked = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
+    replay = launch(recorded_session(project, questions=[question]), asked, by="test")
+    browser = browser_of(project)
+    with ThreadPoolExecutor(1) as thread:
+        working = thread.submit(worked, replay)
+        wait_until(lambda: replay_json(replay)["waiting"]["calls"] == 1)
+        assert replay_json(replay)["waiting"]["until"] is not None
+        page = browser.get(f"/replays/{replay.id}/").text
+        assert "answered 429: Too many requests" in page
+        assert "Asked again at" in page
+        assert working.result(60) > 5
+    assert statuses(replay) == {"done": 1}
+    assert replay_json(replay)["waiting"] == {"calls": 0, "until": None}
+
+
+def test_steps_that_are_taken_up_at_this_very_moment_are_left_to_their_worker(replay: Replay) -> None:
+    with transaction.atomic():
+        taken = leases.claim(replay.id, "quicker", calls=False)
+        cancelled_elsewhere(replay)
+    assert len(taken) == leases.AT_A_TIME
+    assert all(leases.held(lease).exists() for lease in taken)
+    assert statuses(replay) == {"running": len(taken), "cancelled": 2}
+    leases.give_back(taken)
+    assert work(replay.id, "quicker") == 0
+    assert statuses(replay) == {"cancelled": 10}

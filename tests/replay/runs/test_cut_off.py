@@ -1,0 +1,71 @@
+"""Replays of and with answers that a limit cut off: whatever the verdict says, that stands beside it."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+
+from tests.asking import ANSWER, MODELS, as_vendors
+from tests.builders import recorded_session, replayed
+from tests.stub_model_server import Script, StubModelServer
+from tests.web.people import browser_of
+from timemachine.cli.output.replay_step import step_lines
+from timemachine.core.accounts.models import Project
+from timemachine.replay.runs.document import replay_json, step_json
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.queries import step_of
+
+QUESTION = "How long are invoices kept?"
+WORDS = "The answer is cut off: it reached the most tokens that it may have ("
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with as_vendors(monkeypatch) as server:
+        yield server
+
+
+def audited(project: Project, stub: StubModelServer, recorded: Script, new: Script | None) -> Replay:
+    """An audit of one ask whose answer was recorded so, and is now so; without the latter no model is called."""
+    stub.script(recorded)
+    session = recorded_session(project, questions=[QUESTION], model=MODELS[0])
+    if new is not None:
+        stub.script(new)
+    model = MODELS[0] if new is not None else None
+    return replayed(session, ReplayOptions(audit=True, reason="r", use_model=model))
+
+
+WHOLE, CUT = Script(answer=ANSWER), Script(mode="truncated", answer=ANSWER)
+CASES = [
+    (WHOLE, CUT, ["new"]),
+    (CUT, WHOLE, ["recorded"]),
+    (CUT, CUT, ["recorded", "new"]),
+    (CUT, None, ["recorded"]),
+]
+
+
+@pytest.mark.parametrize(("recorded", "new", "cut_off"), CASES)
+def test_a_cut_off_answer_is_told_on_its_side_whatever_the_verdict(
+    project: Project, stub: StubModelServer, recorded: Script, new: Script | None, cut_off: list[str]
+) -> None:
+    replay = audited(project, stub, recorded, new)
+    step = step_of(replay, 2)
+    assert step.verdict == (None if new is None else "identical")
+    assert (step.evidence or {})["cut_off"] == cut_off
+    assert "1 step with an answer that is cut off" in replay_json(replay)["summary"]
+    told = " and ".join(f"the {side} answer" for side in cut_off)
+    lines = step_lines(step_json(step), replay_json(replay), None, with_diff=False)
+    assert any(line.endswith(f" {told}") and "cut off" in line for line in lines)
+    browser: Client = browser_of(project)
+    assert browser.get(f"/replays/{replay.id}/steps/2/").content.decode().count(WORDS) == len(cut_off)
+    assert f"cut off: {' and '.join(cut_off)}" in browser.get(f"/replays/{replay.id}/").content.decode()
+
+
+def test_where_both_answers_are_whole_nothing_says_cut_off(project: Project, stub: StubModelServer) -> None:
+    replay = audited(project, stub, WHOLE, WHOLE)
+    assert "cut_off" not in (step_of(replay, 2).evidence or {})
+    assert "cut off" not in replay_json(replay)["summary"]
+    browser: Client = browser_of(project)
+    for address in (f"/replays/{replay.id}/", f"/replays/{replay.id}/steps/2/"):
+        assert "cut off" not in browser.get(address).content.decode()

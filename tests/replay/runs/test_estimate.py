@@ -1,0 +1,119 @@
+"""What a replay is estimated to cost is what its spend limit reckons with for its calls."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from tests.api.conftest import Program, program
+from tests.builders import recorded_session, replayed
+from tests.stub_model_server import Script, StubModelServer
+from tests.web.people import browser_of
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.formatting import money
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.models import ReplayAttempt
+from timemachine.replay.runs.pure.options import ReplayOptions
+
+MODEL = "openai:gpt-4o"
+BODY: dict[str, Any] = {"audit": True, "reason": "Was kostet es?", "skip_finds": True}
+LONG = "Be brief. " * 12_000
+TEMPLATE = "{passages}\n" + "Answer in one word. " * 4_000 + "{question}"
+QUESTIONS = ["How long are invoices kept?", "In which class are train tickets booked?"]
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
+    settings.MODEL_CALLS_AT_ONCE = 1  # threads would not see a test's rows
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+        server.script(Script(answer="Ten years."))
+        yield server
+
+
+@pytest.fixture
+def api(project: Project, stub: StubModelServer) -> Program:
+    return program(project, "read", "run")
+
+
+def estimate(api: Program, session: Session, **chosen: Any) -> dict[str, Any]:
+    sent = api.post(f"/sessions/{session.id}/replays/estimate", BODY | {"use_models": [MODEL]} | chosen)
+    assert sent.status_code == 200, sent.content
+    found: dict[str, Any] = sent.json()["estimates"][0]
+    return found
+
+
+def reserved(session: Session, **chosen: Any) -> float:
+    """What the calls of such a replay were expected to cost by its spend limit."""
+    replay = replayed(
+        session, ReplayOptions(**BODY | {"use_model": MODEL, "spend_limit_usd": 100.0} | chosen)
+    )
+    each = ReplayAttempt.objects.filter(step__replay=replay).values_list("reserved_usd", flat=True)
+    assert each
+    assert None not in each
+    return float(sum(one for one in each if one is not None))
+
+
+@pytest.mark.parametrize("recorded_with", ["local:extractive-1", MODEL])
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {},
+        {"max_tokens": 4_000},
+        {"system_prompt": LONG},
+        {"prompt_template": TEMPLATE},
+        {"system_prompt": LONG, "prompt_template": TEMPLATE, "max_tokens": 1},
+        {"audit": False, "reason": None},
+    ],
+)
+def test_the_estimate_of_a_replay_is_what_its_spend_limit_reckons_with(
+    project: Project, api: Program, recorded_with: str, chosen: dict[str, Any]
+) -> None:
+    session = recorded_session(project, questions=QUESTIONS, model=recorded_with)
+    about = estimate(api, session, **chosen)
+    assert about["asks"] == len(QUESTIONS)
+    assert about["cost_usd"] == pytest.approx(reserved(session, **chosen), rel=0.03)
+
+
+def test_the_page_estimates_a_changed_prompt_as_the_api_does(project: Project, api: Program) -> None:
+    session = recorded_session(project, questions=QUESTIONS)
+    changed = {"system_prompt": LONG, "max_tokens": 4_000}
+    form = BODY | changed | {"kind": "audit", "other_model": MODEL, "skip_finds": "on", "estimate": "1"}
+    said = browser_of(project).post(f"/sessions/{session.id}/replay/", form).text
+    cost = money(estimate(api, session, **changed)["cost_usd"])
+    assert cost != money(estimate(api, session)["cost_usd"])
+    assert f"estimated cost {cost}," in " ".join(re.sub(r"<[^>]+>", "", said).split())
+
+
+def test_an_estimate_says_how_many_asks_would_send_something_else(project: Project, api: Program) -> None:
+    session = recorded_session(project, questions=QUESTIONS, model=MODEL)
+    assert estimate(api, session)["guessed_asks"] == 0
+    assert estimate(api, session, system_prompt="Be brief.")["guessed_asks"] == 2
+    assert estimate(api, session, max_tokens=10)["guessed_asks"] == 0
+
+
+def test_an_estimate_takes_as_many_queries_for_many_asks_as_for_few(
+    project: Project, api: Program, django_assert_num_queries: Any
+) -> None:
+    few = recorded_session(project, questions=QUESTIONS, key="few")
+    many = recorded_session(project, questions=[f"{each} {n}" for n in range(10) for each in QUESTIONS])
+    estimate(api, few)
+    with CaptureQueriesContext(
+        connection,
+    ) as of_few:
+        estimate(api, few, system_prompt=LONG)
+    with django_assert_num_queries(len(of_few)):
+        estimate(api, many, system_prompt=LONG)
+
+
+def test_a_template_that_is_none_is_refused_by_the_estimate_as_well(project: Project, api: Program) -> None:
+    session = recorded_session(project, questions=QUESTIONS)
+    sent = api.post(
+        f"/sessions/{session.id}/replays/estimate", BODY | {"use_models": [MODEL], "prompt_template": "Hm?"}
+    )
+    assert (sent.status_code, sent.json()["code"]) == (422, "not_a_template")

@@ -1,0 +1,74 @@
+"""What fits into a spend limit."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.replay.runs.pure.budget import Purse
+
+NOW, LATER, NEVER = "now", "later", "never"
+
+
+def purse(limit: str, spent: str = "0", reserved: str = "0", unknown: int = 0, uncertain: str = "0") -> Purse:
+    return Purse(
+        limit=Decimal(limit),
+        spent=Decimal(spent),
+        reserved=Decimal(reserved),
+        unknown=unknown,
+        uncertain=Decimal(uncertain),
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "cost", "expected"),
+    [
+        (purse("1"), "1", NOW),
+        (purse("1"), "1.01", NEVER),
+        (purse("1", spent="0.5", reserved="0.3"), "0.2", NOW),
+        (purse("1", spent="0.5", reserved="0.3"), "0.21", LATER),
+        (purse("1", spent="0.5", reserved="0.3"), "0.51", NEVER),
+        (purse("1", spent="2"), "0", NOW),
+        (purse("0"), "0", NOW),
+        (purse("0"), None, NEVER),
+        (purse("1"), None, NOW),
+        (purse("1", unknown=1), None, LATER),
+        (purse("1", reserved="1"), None, LATER),
+        (purse("1", spent="1"), None, NEVER),
+        (purse("1", unknown=1), "0.5", NOW),
+        (purse("1", spent="0.2", uncertain="0.3"), "0.5", NOW),
+        (purse("1", spent="0.2", uncertain="0.3"), "0.51", NEVER),
+        (purse("1", uncertain="1"), None, NEVER),
+    ],
+)
+def test_a_call_starts_where_it_fits_beside_what_is_spent_and_reserved(
+    held: Purse, cost: str | None, expected: str
+) -> None:
+    asked = None if cost is None else Decimal(cost)
+    assert held.fits(asked) == (expected == NOW)
+    assert held.may_fit_later(asked) == (expected != NEVER)
+
+
+@given(limit=st.decimals(0, 10, places=4), costs=st.lists(st.decimals(0, 3, places=4), max_size=30))
+def test_calls_that_cost_what_was_expected_never_pass_the_limit(limit: Decimal, costs: list[Decimal]) -> None:
+    spent = reserved = Decimal(0)
+    for number, cost in enumerate(costs):
+        if Purse(limit=limit, spent=spent, reserved=reserved, unknown=0).fits(cost):
+            reserved += cost
+        if number % 3 == 0:
+            spent, reserved = spent + reserved, Decimal(0)
+    assert spent + reserved <= limit
+
+
+def test_the_reason_says_what_is_spent_and_what_it_would_cost() -> None:
+    held = purse("0.003", spent="0.0029")
+    assert held.why_not(Decimal("0.0004"), "replay") == (
+        "The spend limit of this replay was reached: $0.0029 of $0.003 is spent, so the call was not made; "
+        "it is expected to cost $0.0004."
+    )
+    uncertain = purse("0.003", spent="0.001", uncertain="0.0019")
+    assert "$0.001 of $0.003 is spent and $0.0019 more may have been billed, so" in uncertain.why_not(
+        Decimal("0.0004"), "replay"
+    )
+    assert held.why_not(None, "replay").endswith("; what it costs is unknown.")

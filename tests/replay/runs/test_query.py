@@ -1,0 +1,91 @@
+"""How a step is looked for again: as it was recorded, but for what the options change."""
+
+import math
+from typing import Any
+
+import pytest
+
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.pure.query import Looking, looking
+
+THRESHOLDS = {"relative": 0.6, "cliff": 0.3, "floor": 0.1}
+ADAPTIVE = {
+    "mode": "semantic",
+    "top_k": 5,
+    "adaptive": True,
+    "min_score": 0.1,
+    "thresholds": THRESHOLDS,
+    "embedding_model": "then",
+}
+
+
+def told(recorded: Any, **options: Any) -> dict[str, Any]:
+    found = looking(recorded, ReplayOptions(**options), ["now", "then"])
+    return {name: getattr(found, name) for name in Looking.__slots__}
+
+
+USUAL = {
+    "mode": "hybrid",
+    "top_k": None,
+    "adaptive": False,
+    "min_score": None,
+    "relative": None,
+    "cliff": None,
+    "embedding_model": None,
+}
+AS_RECORDED = {
+    "mode": "semantic",
+    "top_k": 5,
+    "adaptive": True,
+    "min_score": 0.1,
+    "relative": 0.6,
+    "cliff": 0.3,
+    "embedding_model": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "options", "expected"),
+    [
+        (None, {}, USUAL),
+        ({}, {"top_k": 3}, USUAL | {"top_k": 3}),
+        (ADAPTIVE, {}, AS_RECORDED),
+        (ADAPTIVE, {"as_of": "recorded"}, AS_RECORDED | {"embedding_model": "then"}),
+        (ADAPTIVE | {"embedding_model": "gone"}, {"as_of": "recorded"}, AS_RECORDED),
+        (ADAPTIVE, {"embedding_model": "now"}, AS_RECORDED | {"embedding_model": "now"}),
+        (ADAPTIVE, {"cliff": 0.0}, AS_RECORDED | {"cliff": 0.0}),
+        (
+            ADAPTIVE,
+            {"search_mode": "hybrid"},
+            AS_RECORDED | {"mode": "hybrid", "min_score": None, "relative": None, "cliff": None},
+        ),
+        (
+            ADAPTIVE,
+            {"search_mode": "lexical", "min_score": 2.0, "as_of": "recorded"},
+            AS_RECORDED | {"mode": "lexical", "min_score": 2.0, "relative": None, "cliff": None},
+        ),
+        (
+            ADAPTIVE,
+            {"adaptive": False},
+            AS_RECORDED | {"adaptive": False, "min_score": None, "relative": None, "cliff": None},
+        ),
+    ],
+)
+def test_a_step_is_looked_for_as_it_was_but_for_what_is_changed(
+    recorded: Any, options: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    assert told(recorded, **options) == expected
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        {"thresholds": "high"},
+        {"thresholds": {"relative": 7, "cliff": True}},
+        {"min_score": "low", "top_k": True, "mode": 3},
+        {"min_score": math.nan},
+    ],
+)
+def test_what_another_tool_recorded_strangely_is_as_if_it_were_not(strange: dict[str, Any]) -> None:
+    found = told({"mode": "hybrid", "adaptive": True} | strange)
+    assert found == USUAL | {"adaptive": True}

@@ -1,0 +1,92 @@
+"""A replay over a collection that got another embedding model since: as it was recorded means by the model of then."""
+
+from typing import Any
+
+import pytest
+
+from tests.builders import QUESTIONS, recorded_session, replayed
+from tests.stub_model_server import StubModelServer
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.knowledge import embedding_backlog
+from timemachine.knowledge.find import Query
+from timemachine.knowledge.models import Collection, FrameEmbedding
+from timemachine.knowledge.reembedding import reembed
+from timemachine.recording.answering.commands import find
+from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.queries import steps_of
+
+THEN, SINCE = "wordllama-l2-supercat-256@64b47a2d", "server:m@8"
+
+
+@pytest.fixture
+def found(project: Project, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What each find of a recorded session comes to, replayed with these options after a re-embedding."""
+    session = recorded_session(project)
+    with StubModelServer() as stub:
+        monkeypatch.setenv("EMBEDDING_SERVER_URL", f"{stub.url}/v1")
+        collection = Collection.objects.get()
+        reembed(collection, "server:m", by="test")
+        assert embedding_backlog.work_off(collection.id) is False
+
+        def found(**options: Any) -> list[dict[str, Any]]:
+            steps = steps_of(replayed(session, ReplayOptions(audit=False, **options)))
+            return [step.retrieval for step in steps if step.retrieval]
+
+        yield found
+
+
+def test_as_recorded_it_is_searched_with_the_recorded_model_and_finds_the_same(found: Any) -> None:
+    again = found(as_of="recorded")
+    assert {each["embedding_model"] for each in again} == {THEN}
+    assert {each["verdict"] for each in again} == {"same"}
+
+
+def test_as_it_is_now_it_is_searched_with_the_model_of_now(found: Any) -> None:
+    assert {each["embedding_model"] for each in found(as_of="now")} == {SINCE}
+
+
+def test_by_words_alone_no_model_is_used(found: Any) -> None:
+    assert {each["embedding_model"] for each in found(as_of="recorded", search_mode="lexical")} == {None}
+
+
+def test_where_the_vectors_of_then_are_gone_the_models_own_are_used_and_named(found: Any) -> None:
+    FrameEmbedding.objects.filter(model=THEN).delete()
+    assert {each["embedding_model"] for each in found(as_of="recorded")} == {SINCE}
+
+
+def test_any_model_that_the_collection_has_vectors_of_can_be_chosen_and_no_other(found: Any) -> None:
+    assert {each["embedding_model"] for each in found(embedding_model="server:m")} == {SINCE}
+    assert {each["embedding_model"] for each in found(embedding_model=THEN)} == {THEN}
+    with pytest.raises(InvalidInput, match="no vectors of the embedding model 'nobody'"):
+        found(embedding_model="nobody")
+
+
+def retrievals(session: Session, **options: Any) -> list[dict[str, Any]]:
+    return [step.retrieval or {} for step in steps_of(replayed(session, ReplayOptions(**options)))]
+
+
+def test_thresholds_are_kept_with_a_find_and_hold_when_it_is_looked_for_again(project: Project) -> None:
+    session = recorded_session(project)
+    collection = Collection.objects.get()
+    again = start_session(project, name="adaptive", by="test", collection=collection)
+    query = Query(text=QUESTIONS[0], mode="lexical", adaptive=True, relative=0.9, cliff=0.8, min_score=0.5)
+    find(collection, query, session=again)
+    kept = again.actions.get().retrieval or {}
+    thresholds = {"relative": 0.9, "cliff": 0.8, "floor": 0.5}
+    assert (kept["thresholds"], kept["min_score"]) == (thresholds, 0.5)
+    (same,) = retrievals(again, as_of="recorded")
+    assert (same["verdict"], same["thresholds"]) == ("same", thresholds)
+    (other,) = retrievals(again, relative=0.0, cliff=0.0)
+    assert other["thresholds"] == {"relative": 0.0, "cliff": 0.0, "floor": 0.5}
+    for each in retrievals(session, adaptive=True, relative=0.95):
+        assert each["thresholds"]["relative"] == 0.95
+
+
+def test_a_shorter_list_loses_what_it_leaves_out(project: Project) -> None:
+    first, *_ = retrievals(recorded_session(project), top_k=1)
+    assert (first["k"], len(first["lost"]), first["overlap"]) == (2, 1, 0.5)
+    assert (first["rank_biased_overlap"], first["persistence"]) == (1.0, 0.9)  # as far as both lists go
+    assert first["curve"]["kept"] == 1

@@ -1,0 +1,382 @@
+"""Replays of recorded sessions: what is verified, what is found again, what differs, and what is never touched."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models import Count, Q
+
+from tests.builders import FACTS, QUESTIONS, recorded_session, replayed, tamper
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.models import Payload
+from timemachine.core.payloads.queries import value
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import text_sha256
+from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, Unavailable
+from timemachine.knowledge.commands import NewFrame, delete, put
+from timemachine.knowledge.models import Frame
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.replay.runs import leases
+from timemachine.replay.runs.commands import cancel, due_for_ringing, launch, retry
+from timemachine.replay.runs.document import replay_json, step_json
+from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.outcome import Outcome
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.queries import replay_of, step_of, steps_of
+from timemachine.replay.runs.step_results import Result, write
+from timemachine.replay.runs.worker import work
+
+AUDIT = ReplayOptions(audit=True, reason="Wie geprüft?", use_model="local:extractive-1")
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project)
+
+
+def all_steps(replay: Replay) -> list[Any]:
+    """The steps of a replay, whatever they came to."""
+    return list(steps_of(replay))
+
+
+def everything_recorded(session: Session) -> list[tuple[object, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT a::text FROM tm_action a WHERE session_id = %s ORDER BY sequence", [session.id]
+        )
+        return list(cursor.fetchall())
+
+
+def test_an_audit_with_the_recorded_model_is_identical_and_verified(session: Session) -> None:
+    replay = replayed(session, AUDIT)
+    told = replay_json(replay)
+    assert told["status"] == "done"
+    assert told["verdicts"] == {"identical": 3}
+    assert told["context"] == {"verified": 4, "altered": 0, "missing": 0, "not_recorded": 0}
+    assert told["summary"] == (
+        "3 asks replayed with local:extractive-1: 3 identical; context verified 4 of 4; $0 (recorded $0)"
+    )
+    assert {value(step.output) for step in all_steps(replay) if step.kind == "ask"} == {
+        value(action.output) for action in Action.objects.filter(kind="ask").select_related("output")
+    }
+
+
+def test_an_audit_with_another_model_says_what_differs_with_its_evidence(session: Session) -> None:
+    replay = replayed(session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-3"))
+    steps = [step for step in all_steps(replay) if step.kind == "ask"]
+    assert all(step.model == "local:extractive-3" for step in steps)
+    assert [step.verdict for step in steps] == ["identical", "numbers_differ", "names_differ"]
+    assert all(step.verdict == "identical" or step.evidence for step in steps)
+
+
+def test_an_audit_without_a_model_calls_nothing_and_grounds_the_recorded_answer(session: Session) -> None:
+    replay = replayed(session, ReplayOptions(audit=True, reason="r"))
+    asks = [step for step in all_steps(replay) if step.kind == "ask"]
+    assert {step.output for step in asks} == {None}
+    assert {step.verdict for step in asks} == {None}
+    assert all(step.evidence["grounding_checked_now"]["label"] == "HIGH" for step in asks)
+    assert not ReplayAttempt.objects.filter(call_intended_at__isnull=False).exists()
+
+
+def test_one_changed_byte_is_altered_for_the_steps_that_used_that_passage_and_no_other(
+    session: Session,
+) -> None:
+    asks = Count("action", filter=Q(action__kind="ask"), distinct=True)
+    once = Hit.objects.filter(action__kind="ask").values("payload").annotate(asks=asks).filter(asks=1)
+    target = Hit.objects.filter(payload__in=once.values("payload"), action__kind="ask").first()
+    assert target is not None
+    step_of_it = target.action.sequence
+    assert tamper(
+        "UPDATE tm_payload SET data = set_byte(data, 0, get_byte(data, 0) # 1) WHERE id = %s",
+        [target.payload_id or 0],
+    )
+    steps = {step.sequence: step for step in all_steps(replayed(session, AUDIT))}
+    altered = {
+        sequence for sequence, step in steps.items() if step.context == "altered" and step.kind == "ask"
+    }
+    assert altered == {step_of_it}
+    assert steps[step_of_it].output is None
+    assert "no longer hashes" in steps[step_of_it].evidence["not_asked"]
+    assert sorted(frame["verdict"] for frame in steps[step_of_it].frames) == ["altered", "verified"]
+    assert [step.verdict for step in steps.values() if step.kind == "ask"].count("identical") == 2
+
+
+def test_what_became_of_a_frame_since_leaves_the_audit_verified(session: Session) -> None:
+    collection = session.collection
+    assert collection is not None
+    put(collection, [NewFrame(number=0, title="Retention", text="Twelve years.")], by="test")
+    delete(collection, 1, by="test")
+    replay = replayed(session, AUDIT)
+    assert replay_json(replay)["context"]["verified"] == 4
+    fates = {frame["frame"]: frame["since"] for step in all_steps(replay) for frame in step.frames}
+    assert (fates[0], fates[1], fates[2]) == ("updated", "deleted", "unchanged")
+
+
+def test_a_passage_that_is_gone_is_missing_and_one_never_recorded_is_not_recorded(project: Project) -> None:
+    session = start_session(project, name="imported", by="test")
+    hits = (HitDraft(rank=1, sha256="0" * 64), HitDraft(rank=2, text="here"))
+    append(
+        session.id,
+        [
+            ActionDraft(kind="ask", input="q", output="a", retrieval=RetrievalDraft(hits=hits)),
+            ActionDraft(kind="ask", input="q", output="a"),
+            ActionDraft(kind="ask", input="q", output="a", retrieval=RetrievalDraft()),
+        ],
+    )
+    first, second, third = all_steps(replayed(session, AUDIT))
+    assert (first.context, second.context, third.context) == ("missing", "not_recorded", "not_recorded")
+    assert first.output is None
+    assert second.output is None
+    assert third.output is not None
+
+
+def test_a_debug_replay_says_what_came_what_went_and_what_moved(session: Session) -> None:
+    collection = session.collection
+    assert collection is not None
+    put(collection, [NewFrame(title="Invoices", text="Invoices: how long invoices are kept.")], by="test")
+    delete(collection, 2, by="test")
+    replay = replayed(session, ReplayOptions(top_k=4, use_model="local:extractive-1"))
+    found = {step.sequence: step.retrieval for step in all_steps(replay)}
+    assert found[1]["verdict"] == "changed"
+    assert 4 in found[1]["gained"]
+    assert found[6]["lost"] == [2]
+    assert {step.sequence for step in all_steps(replay) if step.hits.exists()} == set(found)
+
+
+def test_a_debug_replay_as_of_the_recording_finds_the_same_again(session: Session) -> None:
+    collection = session.collection
+    assert collection is not None
+    put(collection, [NewFrame(title="Invoices", text="Invoices, invoices, kept invoices.")], by="test")
+    replay = replayed(session, ReplayOptions(as_of="recorded"))
+    assert replay_json(replay)["retrieval"] == {"same": 4}
+    assert replay_json(replay)["verdicts"] == {"identical": 3}
+
+
+def test_a_replay_writes_nothing_into_the_recorded_session(session: Session) -> None:
+    before = everything_recorded(session)
+    replayed(session, AUDIT)
+    replayed(session, ReplayOptions(top_k=4))
+    assert everything_recorded(session) == before
+    session.refresh_from_db()
+    assert session.last_sequence == len(before)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (ReplayOptions(audit=True, reason="r", use_model="nobody:x"), InvalidInput),
+        (ReplayOptions(audit=True, reason="r", use_model="openai:gpt-4o"), Unavailable),
+        (ReplayOptions(audit=True, reason="r", top_k=3), InvalidInput),
+        (ReplayOptions(after_sequence=1000), InvalidInput),
+    ],
+)
+def test_a_replay_that_cannot_be_is_refused_and_nothing_is_made(
+    session: Session, options: ReplayOptions, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(error):
+        launch(session, options, by="test")
+    assert not Replay.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (ReplayOptions(after_sequence=1000), "No find or ask lies in this range"),
+        (ReplayOptions(after_sequence=3, through_sequence=3), "after 3 and up to 3: the range ends before"),
+        (ReplayOptions(after_sequence=1000, through_sequence=2), "after 1,000 and up to 2"),
+    ],
+)
+def test_an_empty_range_is_told_as_one(session: Session, options: ReplayOptions, says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        launch(session, options, by="test")
+
+
+def test_a_range_replays_only_its_steps(session: Session) -> None:
+    replay = launch(session, ReplayOptions(after_sequence=2, through_sequence=4), by="test")
+    assert [step.sequence for step in all_steps(replay)] == [4]
+
+
+def test_cancelling_stops_what_waits_and_trying_again_finishes_it(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    assert cancel(replay).status == "cancelled"
+    with pytest.raises(Conflict, match="over already"):
+        cancel(replay)
+    assert work(replay.id, "late") == 0
+    assert retry(replay).status == "queued"
+    assert work(replay.id, "again") == 4
+    replay.refresh_from_db()
+    assert replay.status == "done"
+    with pytest.raises(Conflict, match="nothing to try again"):
+        retry(replay)
+
+
+def _claimed_and_lost(replay: Replay) -> list[leases.Lease]:
+    """The leases of a worker that was never heard of again."""
+    taken = leases.claim(replay.id, "dies", calls=False)
+    assert taken
+    ReplayStep.objects.filter(lease_token=taken[0].token).update(lease_until=now() - timedelta(seconds=1))
+    return taken
+
+
+def test_a_worker_that_slept_past_its_lease_cannot_write(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    slept, *_ = _claimed_and_lost(replay)
+    [taken] = leases.claim(replay.id, "awake", calls=False)
+    assert taken.step_id == slept.step_id
+    step = ReplayStep.objects.get(id=taken.step_id)
+    assert write([Result(lease=slept, step=step, outcome=Outcome(verdict="identical"))]) == 0
+    assert write([Result(lease=taken, step=step, outcome=Outcome(verdict="reworded"))]) == 1
+    step.refresh_from_db()
+    assert (step.verdict, step.attempts_made) == ("reworded", 2)
+    assert [each.outcome for each in step.attempts.order_by("number")] == ["lost", "done"]
+
+
+def test_a_step_whose_worker_is_lost_three_times_fails_and_the_replay_goes_on(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    for _ in range(leases.MOST_ATTEMPTS):
+        _claimed_and_lost(replay)
+    work(replay.id, "lives")
+    steps = list(all_steps(replay))
+    assert [step.status for step in steps] == ["failed", "done", "done", "done"]
+    assert steps[0].error_type == "worker_lost"
+    assert Replay.objects.get(id=replay.id).status == "done"
+
+
+def test_a_lost_attempt_that_was_about_to_call_shows_as_possibly_billed(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    lease, *_ = leases.claim(replay.id, "dies", calls=False)
+    leases.intend_call(lease)
+    ReplayStep.objects.filter(replay=replay).update(lease_until=now() - timedelta(seconds=1))
+    assert due_for_ringing(at_once=True) == [replay.id]
+    assert ReplayStep.objects.get(id=lease.step_id).status == "uncertain"
+    work(replay.id, "lives")
+    told = replay_json(replay_of(session.project, str(replay.id)))
+    assert told["uncertain_calls"] == 1
+    assert "may have been billed" in told["summary"]
+
+
+def test_only_replays_with_work_and_nobody_at_it_are_rung_again(session: Session) -> None:
+    idle, busy, done = (launch(session, AUDIT, by="test") for _ in range(3))
+    leases.claim(busy.id, "at it", calls=False)
+    work(done.id, "quick")
+    assert due_for_ringing() == []
+    Replay.objects.update(rung_at=now() - timedelta(minutes=1))
+    assert due_for_ringing() == [idle.id]
+    assert due_for_ringing() == []
+
+
+def test_another_projects_replay_is_not_found(session: Session, other_project: Project) -> None:
+    replay = launch(session, AUDIT, by="test")
+    for name in (str(replay.id), "nonsense", "0" * 32):
+        with pytest.raises(NotFound):
+            replay_of(other_project, name)
+    with pytest.raises(NotFound):
+        step_of(replay, 3)
+
+
+def test_a_step_tells_both_sides(session: Session) -> None:
+    told = step_json(step_of(replayed(session, AUDIT), 2))
+    assert told["original"]["input"] == QUESTIONS[0]
+    assert told["original"]["output"] == told["new"]["output"] == FACTS[0][1].split(". ")[0] + "."
+    assert told["attempts"][0]["outcome"] == "done"
+    assert {frame["verdict"] for frame in told["frames"]} == {"verified"}
+
+
+def test_a_step_that_found_nothing_tells_no_hits_and_one_that_looked_for_nothing_nothing_new(
+    session: Session,
+) -> None:
+    looked = replayed(session, ReplayOptions(audit=False, search_mode="lexical", min_score=10_000))
+    assert step_json(step_of(looked, 1))["new"]["hits"] == []
+    assert step_json(step_of(replayed(session, AUDIT), 1))["new"] is None
+
+
+def test_the_find_inside_an_ask_replays_with_its_ask_and_lends_it_its_passages(project: Project) -> None:
+    session = start_session(project, name="from elsewhere", by="test")
+    hits = RetrievalDraft(hits=(HitDraft(rank=1, text="Cats sleep sixteen hours a day."),))
+    append(
+        session.id,
+        [
+            ActionDraft(
+                kind="ask", id="q", input={"question": "How long do cats sleep?"}, output={"answer": "Long."}
+            ),
+            ActionDraft(kind="find", parent="q", input="How long do cats sleep?", retrieval=hits),
+        ],
+    )
+    (step,) = all_steps(replayed(session, AUDIT))
+    assert step.context == "verified"
+    assert value(step.output) == "Cats sleep sixteen hours a day."
+
+
+def test_every_find_inside_an_ask_is_verified(project: Project) -> None:
+    session = start_session(project, name="two finds", by="test")
+    passages = ("Cats sleep sixteen hours a day.", "Dogs sleep twelve hours a day.")
+    finds = [
+        ActionDraft(
+            kind="find",
+            parent="q",
+            input="sleep?",
+            retrieval=RetrievalDraft(hits=(HitDraft(rank=1, text=text),)),
+        )
+        for text in passages
+    ]
+    append(session.id, [ActionDraft(kind="ask", id="q", input="How long do dogs sleep?", output="?"), *finds])
+    (step,) = all_steps(replayed(session, AUDIT))
+    assert [frame["rank"] for frame in step.frames] == [1, 2]
+    assert value(step.output) == passages[1]
+    tamper("UPDATE tm_payload SET data = set_byte(data, 0, 88) WHERE sha256 = %s", [text_sha256(passages[1])])
+    (step,) = all_steps(replayed(session, AUDIT))
+    assert step.context == "altered"
+    assert step.output is None
+
+
+def test_an_ask_whose_context_was_recorded_in_part_is_not_asked_again(project: Project) -> None:
+    session = start_session(project, name="half", by="test")
+    hits = (HitDraft(rank=1, frame=7), HitDraft(rank=2, text="Cats sleep."))
+    append(session.id, [ActionDraft(kind="ask", input="q", output="a", retrieval=RetrievalDraft(hits=hits))])
+    (step,) = all_steps(replayed(session, AUDIT))
+    assert (step.context, step.output) == ("not_recorded", None)
+
+
+def test_a_step_that_failed_after_its_worker_was_lost_can_be_tried_again(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    for _ in range(leases.MOST_ATTEMPTS):
+        _claimed_and_lost(replay)
+    work(replay.id, "lives")
+    retry(replay)
+    work(replay.id, "lives")
+    first = all_steps(replay)[0]
+    assert first.status == "done"
+    assert [attempt.number for attempt in first.attempts.order_by("number")] == [1, 2, 3, 4]
+
+
+def test_a_cancelled_replay_whose_worker_was_lost_comes_to_its_end(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    leases.claim(replay.id, "dies", calls=False)
+    assert cancel(replay).status == "queued"
+    ReplayStep.objects.filter(replay=replay).update(lease_until=now() - timedelta(seconds=1))
+    for replay_id in due_for_ringing(at_once=True):
+        work(replay_id, "lives")
+    replay.refresh_from_db()
+    assert replay.status == "cancelled"
+    assert {step.status for step in all_steps(replay)} == {"cancelled"}
+
+
+def test_what_a_lost_attempt_spent_is_counted(session: Session) -> None:
+    replay = replayed(session, AUDIT)
+    ReplayAttempt.objects.filter(step__replay=replay, number=1, step__sequence=2).update(
+        outcome="lost", calls_made=1, cost_usd="1.5"
+    )
+    assert replay_json(replay)["cost_usd"] == 1.5
+
+
+def test_erasing_a_session_erases_what_its_replays_kept(session: Session) -> None:
+    replayed(session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-5"))
+    replayed(session, ReplayOptions(top_k=4))
+    erase_session(session)
+    frames = set(Frame.objects.values_list("payload_id", flat=True))
+    assert set(Payload.objects.values_list("id", flat=True)) == frames

@@ -1,0 +1,315 @@
+"""Steps that call a model run side by side, up to a limit per provider over all workers; the others are taken together."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from itertools import pairwise
+from threading import Event
+from typing import Any
+
+import pytest
+from django.db import Error, connection, connections
+from pytest_django import Settings
+
+from tests.builders import QUESTIONS, recorded_session
+from tests.stub_answers import Call
+from tests.stub_model_server import Script, StubModelServer
+from tests.waiting import wait_until
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.models import Payload
+from timemachine.core.pure.clock import now
+from timemachine.knowledge.models import Frame
+from timemachine.recording.answering import model_asks
+from timemachine.recording.answering.model_asks import ContextPassage
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.replay.runs import leases, steps
+from timemachine.replay.runs.commands import cancel, launch
+from timemachine.replay.runs.concurrent_steps import AHEAD
+from timemachine.replay.runs.document import replay_json
+from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.queries import steps_of
+from timemachine.replay.runs.worker import work
+
+ASKED = ReplayOptions(audit=True, reason="Wie viele zugleich?", use_model="openai:gpt-4o")
+CHECKED = ReplayOptions(audit=True, reason="Stimmt es noch?")
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+        server.script(Script(answer="Zehn Jahre.", mode="slow", seconds=0.4))
+        yield server
+
+
+@pytest.fixture
+def session(transactional_db: None, project: Project) -> Session:
+    return recorded_session(project, questions=[f"{each} ({n})" for n in range(2) for each in QUESTIONS])
+
+
+def most_at_once(calls: list[Call]) -> int:
+    """How many calls were under way at the same time, at most."""
+    changes = sorted([(call.at, 1) for call in calls] + [(call.answered_at or "", -1) for call in calls])
+    under_way = [0]
+    for _, change in changes:
+        under_way.append(under_way[-1] + change)
+    return max(under_way)
+
+
+def worked(replay: Replay) -> int:
+    """What a worker does in a thread of its own."""
+    try:
+        return work(replay.id, "one of several")
+    finally:
+        connections.close_all()
+
+
+def test_asks_are_made_side_by_side_and_stand_in_order(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
+    replay = launch(session, ASKED, by="test")
+    assert worked(replay) == 7
+    assert most_at_once(stub.calls()) == 3
+    steps = list(steps_of(replay))
+    assert [step.status for step in steps] == ["done"] * 7
+    assert all(one.sequence < next_.sequence for one, next_ in pairwise(steps))
+    assert ReplayAttempt.objects.filter(step__replay=replay).count() == 7
+
+
+def test_all_workers_together_keep_to_the_limit_of_a_provider(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 2
+    replays = [launch(session, ASKED, by="test") for _ in range(2)]
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(worked, [*replays, *replays]))
+    assert most_at_once(stub.calls()) == 2
+    assert len(stub.calls()) == 12
+    for replay in replays:
+        assert {step.status for step in steps_of(replay)} == {"done"}
+
+
+def running(replay: Replay) -> int:
+    return ReplayStep.objects.filter(replay=replay, status="running").count()
+
+
+def test_some_are_taken_ahead_where_no_other_worker_calls_and_no_more_are_called_for_that(
+    project: Project, transactional_db: None, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 2
+    session = recorded_session(project, questions=[f"{n}. {QUESTIONS[0]}" for n in range(12)])
+    go_on = Event()
+    stub.script(Script(question=QUESTIONS[0], answer="Zehn Jahre.", held=go_on))
+    replay = launch(session, ASKED, by="test")
+    with ThreadPoolExecutor(1) as thread:
+        working = thread.submit(worked, replay)
+        wait_until(lambda: running(replay) == 2 + AHEAD and len(stub.calls()) == 2)
+        go_on.set()
+        assert working.result(60) == replay.steps.count()
+    assert most_at_once(stub.calls()) == 2
+    asked = Counter(call.prompt.rpartition("Question:")[2].split(".")[0].strip() for call in stub.calls())
+    assert asked == {str(n): 1 for n in range(12)}
+
+
+@pytest.mark.usefixtures("stub")
+def test_none_is_taken_ahead_once_a_worker_was_lost_or_where_several_providers_are_called(
+    session: Session,
+) -> None:
+    replay = launch(session, ASKED, by="test")
+    assert leases.may_be_taken_ahead(replay.id)
+    assert leases.claim(replay.id, "lost", calls=True)
+    assert not leases.may_be_taken_ahead(replay.id)
+    other = launch(session, ASKED, by="test")
+    last = other.steps.filter(provider="openai").latest("sequence")
+    ReplayStep.objects.filter(id=last.id).update(provider="mistral")
+    assert not leases.may_be_taken_ahead(other.id)
+
+
+@pytest.mark.usefixtures("stub")
+def test_what_was_taken_ahead_counts_as_tried_when_it_is_called_for(
+    session: Session, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
+    replay = launch(session, ASKED, by="test")
+    first = leases.claim(replay.id, "one", calls=True, most=7)
+    called, given_back = leases.claim(replay.id, "one", calls=True, most=2, spared=first, ahead=True)
+    leases.intend_call(called)
+    leases.give_back([given_back])
+    tried = dict(replay.steps.values_list("id", "attempts_made"))
+    assert (tried[called.step_id], tried[given_back.step_id]) == (1, 0)
+    tries = set(ReplayAttempt.objects.values_list("id", flat=True))
+    assert tries == {lease.attempt_id for lease in [*first, called]}
+
+
+@pytest.mark.usefixtures("stub")
+def test_none_is_taken_ahead_by_who_has_not_every_place(session: Session, settings: Settings) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
+    replay, other = (launch(session, ASKED, by="test") for _ in range(2))
+    two = leases.claim(replay.id, "one", calls=True, most=2)
+    assert leases.claim(replay.id, "one", calls=True, most=2, spared=two, ahead=True) == []
+    (theirs,) = leases.claim(other.id, "another", calls=True, most=7)
+    assert leases.claim(replay.id, "one", calls=True, most=2, spared=two, ahead=True) == []
+    leases.give_back([theirs])
+    three = [*two, *leases.claim(replay.id, "one", calls=True, most=7)]
+    assert len(three) == 3
+    assert len(leases.claim(replay.id, "one", calls=True, most=2, spared=three, ahead=True)) == 2
+
+
+@pytest.mark.usefixtures("stub")
+def test_who_slept_past_its_lease_takes_none_of_the_places_of_who_has_the_steps_now(
+    session: Session, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
+    replay = launch(session, ASKED, by="test")
+    slept = leases.claim(replay.id, "slept", calls=True, most=7)
+    ReplayStep.objects.filter(replay=replay).exclude(status="done").update(attempts_made=0)
+    ReplayStep.objects.filter(lease_token=slept[0].token).update(lease_until=now() - timedelta(seconds=1))
+    assert len(leases.claim(replay.id, "awake", calls=True, most=7)) == 3
+    for ahead in (False, True):
+        assert leases.claim(replay.id, "slept", calls=True, most=7, spared=slept, ahead=ahead) == []
+
+
+def test_a_session_that_is_erased_in_the_middle_of_its_replay_leaves_nothing_and_breaks_nothing(
+    session: Session, stub: StubModelServer
+) -> None:
+    replay = launch(session, ASKED, by="test")
+    with ThreadPoolExecutor(1) as thread:
+        working = thread.submit(worked, replay)
+        stub.wait_for_calls(1)
+        erase_session(session)
+        working.result(60)
+    assert not Replay.objects.exists()
+    frames = set(Frame.objects.values_list("payload_id", flat=True))
+    assert set(Payload.objects.values_list("id", flat=True)) == frames
+
+
+def test_what_was_taken_ahead_is_given_back_where_the_others_come_to_nothing(
+    project: Project,
+    transactional_db: None,
+    stub: StubModelServer,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 2
+    session = recorded_session(project, questions=[f"{n}. {QUESTIONS[0]}" for n in range(12)])
+    replay = launch(session, ASKED, by="test")
+    do, breaks = steps.do, iter([False, False, True])
+
+    def third_breaks(*given: Any, **named: Any) -> Any:
+        if next(breaks, False):
+            raise MemoryError("there is no more of it")
+        return do(*given, **named)
+
+    monkeypatch.setattr(steps, "do", third_breaks)
+    with pytest.raises(MemoryError):
+        worked(replay)
+    asks = Counter(replay.steps.filter(provider__isnull=False).values_list("status", flat=True))
+    assert asks["running"] == 1  # the one that broke is taken again when its lease has run out
+    assert asks["waiting"] > AHEAD // 2
+    assert asks["done"] == len(stub.calls()) == 11 - asks["waiting"]
+
+
+def test_a_fault_of_ours_fails_one_step_and_is_paid_for_once(
+    session: Session, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(text: str, passages: Sequence[ContextPassage]) -> dict[str, Any]:
+        if next(breaks, False):
+            raise KeyError(text)
+        return ground(text, passages)
+
+    ground, breaks = model_asks.grounding_of, iter([True])
+    monkeypatch.setattr(model_asks, "grounding_of", faulty)
+    stub.script(Script(answer="Zehn Jahre."))
+    replay = launch(session, ASKED, by="test")
+    worked(replay)
+    told = replay_json(Replay.objects.get(id=replay.id))
+    failed = replay.steps.get(status="failed")
+    assert failed.error_type == "internal_error"
+    assert "KeyError" in (failed.error_message or "")
+    assert told["unknown_cost_calls"] == 1
+    assert len(stub.calls()) == replay.steps.filter(provider="openai").count()
+
+
+def test_steps_that_call_nobody_are_taken_together(session: Session) -> None:
+    replay = launch(session, CHECKED, by="test")
+    taken = leases.claim(replay.id, "one", calls=False)
+    assert len(taken) == 7
+    assert len({lease.token for lease in taken}) == 1
+    assert leases.claim(replay.id, "another", calls=False) == []
+    assert leases.claim(replay.id, "another", calls=True) == []
+
+
+def test_a_step_that_was_answered_keeps_no_place_from_the_next(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
+    replay = launch(session, ASKED, by="test")
+    first = leases.claim(replay.id, "one", calls=True, most=7)
+    assert len(first) == 3
+    assert leases.claim(replay.id, "one", calls=True, most=7) == []
+    assert len(leases.claim(replay.id, "one", calls=True, most=7, spared=first[:2])) == 2
+    assert leases.claim(replay.id, "another", calls=True, most=7) == []
+
+
+def test_what_was_taken_and_not_begun_is_given_back_as_if_it_had_not_been_taken(session: Session) -> None:
+    replay = launch(session, CHECKED, by="test")
+    first, *others = leases.claim(replay.id, "one", calls=False)
+    leases.give_back(others)
+    waiting = ReplayStep.objects.filter(replay=replay, status="waiting")
+    assert set(waiting.values_list("attempts_made", "lease_token")) == {(0, None)}
+    assert [attempt.step_id for attempt in ReplayAttempt.objects.filter(step__replay=replay)] == [
+        first.step_id
+    ]
+    assert cancel(replay).status == "queued"
+    assert leases.claim(replay.id, "another", calls=False) == []
+
+
+def test_a_keeper_that_cannot_reach_the_database_once_keeps_its_leases_all_the_same(
+    session: Session, settings: Settings
+) -> None:
+    settings.LEASE_SECONDS = 1
+    replay = launch(session, CHECKED, by="test")
+    taken = leases.claim(replay.id, "one", calls=False)
+    held = ReplayStep.objects.filter(lease_token=taken[0].token)
+    before = set(held.values_list("lease_until", flat=True))
+    with leases.keeper() as keeper, keeper.keeping(taken[0].token):
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE tm_replay_step RENAME TO tm_gone")
+        time.sleep(0.6)  # two beats fail
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE tm_gone RENAME TO tm_replay_step")
+        wait_until(lambda: before.isdisjoint(held.values_list("lease_until", flat=True)))
+
+
+def test_a_worker_that_falls_asleep_in_a_transaction_holds_nobody_up_for_longer_than_a_lease(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.LEASE_SECONDS = 1
+    replay = launch(session, ASKED, by="test")
+    asleep, over = Event(), Event()
+
+    def sleeper() -> None:
+        try:
+            with suppress(Error), leases.briefly():  # its connection is gone when it wakes up
+                leases.claim(replay.id, "sleeps", calls=True)
+                asleep.set()
+                over.wait(20)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as thread:
+        sleeping = thread.submit(sleeper)
+        assert asleep.wait(20)
+        began = time.monotonic()
+        assert leases.claim(replay.id, "awake", calls=True, most=7)
+        assert time.monotonic() - began < 10
+        over.set()
+        sleeping.result(20)
+    assert set(ReplayAttempt.objects.values_list("worker", flat=True)) == {"awake"}

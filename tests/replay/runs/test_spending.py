@@ -1,0 +1,162 @@
+"""A spend limit holds also for calls side by side: each reserves what it is expected to cost before it starts."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connections
+from pytest_django import Settings
+
+from tests.builders import recorded_session, replayed
+from tests.replay.runs.test_side_by_side import most_at_once
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs import leases, spend_limit
+from timemachine.replay.runs.commands import launch
+from timemachine.replay.runs.document import replay_json
+from timemachine.replay.runs.models import Replay, ReplayAttempt
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.queries import tally
+from timemachine.replay.runs.worker import work
+
+LIMIT = Decimal("0.005")
+QUESTIONS = [f"How long are invoices kept, asked for time {n}?" for n in range(14)]
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with StubModelServer() as server:
+        for name in ("OPENAI", "OLLAMA"):
+            monkeypatch.setenv(f"{name}_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+        yield server
+
+
+@pytest.fixture
+def session(transactional_db: None, project: Project) -> Session:
+    return recorded_session(project, questions=QUESTIONS)
+
+
+def options(model: str, limit: Decimal, max_tokens: int | None = 100) -> ReplayOptions:
+    return ReplayOptions(
+        audit=True,
+        reason="Was kostet es?",
+        use_model=model,
+        max_tokens=max_tokens,
+        skip_finds=True,
+        spend_limit_usd=float(limit),
+    )
+
+
+def answers(stub: StubModelServer, tokens: int, seconds: float = 0.1) -> None:
+    usage = {"prompt_tokens": 100, "completion_tokens": tokens, "total_tokens": 100 + tokens}
+    stub.script(Script(answer="Ten years.", mode="slow", seconds=seconds, usage=usage))
+
+
+def worked(session: Session, asked: ReplayOptions) -> Replay:
+    """The replay, done by as many threads as a worker may have."""
+    replay = launch(session, asked, by="test")
+    try:
+        work(replay.id, "side by side")
+    finally:
+        connections.close_all()
+    replay.refresh_from_db()
+    return replay
+
+
+def test_calls_side_by_side_stay_below_the_limit_together(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 14
+    answers(stub, 100)
+    replay = worked(session, options("openai:gpt-4o", LIMIT))
+    told = tally(replay)
+    assert 2 <= most_at_once(stub.calls()) <= 3
+    assert Decimal("0.0035") < told.cost_usd <= LIMIT
+    assert told.statuses == {"done": len(stub.calls()), "skipped": 14 - len(stub.calls())}
+    reserved = ReplayAttempt.objects.filter(call_intended_at__isnull=False).values_list(
+        "reserved_usd", flat=True
+    )
+    assert all(Decimal("0.001") < each < Decimal("0.002") for each in reserved if each is not None)
+    assert None not in reserved
+    assert replay_json(replay)["over_limit_usd"] == 0
+    assert f"{told.statuses['skipped']} steps not asked for the spend limit" in replay_json(replay)["summary"]
+    said = replay.steps.filter(status="skipped").values_list("evidence__not_asked", flat=True)
+    assert all("spend limit of this replay was reached: $0.00" in each for each in said)
+
+
+def test_calls_that_nobody_can_estimate_run_one_at_a_time_under_a_limit(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 5
+    answers(stub, 100, seconds=0.05)
+    replay = worked(session, options("openai:nobody-knows-its-price", LIMIT))
+    assert most_at_once(stub.calls()) == 1
+    assert tally(replay).statuses == {"done": 14}
+    assert tally(replay).unknown_cost_calls == 14
+
+
+@pytest.mark.parametrize("model", ["ollama:llama3.2", "local:extractive-1"])
+def test_what_is_known_to_cost_nothing_is_never_refused(
+    session: Session, stub: StubModelServer, settings: Settings, model: str
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 14
+    answers(stub, 100)
+    replay = worked(session, options(model, Decimal(0)))
+    assert tally(replay).statuses == {"done": 14}
+    assert model.startswith("local") or len(stub.calls()) == 14
+
+
+def test_a_limit_that_was_passed_all_the_same_is_told_with_by_how_much(
+    project: Project, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 1
+    answers(stub, 1_000, seconds=0)
+    session = recorded_session(project, questions=QUESTIONS[:3])
+    told = replay_json(replayed(session, options("openai:gpt-4o", LIMIT)))
+    assert told["cost_usd"] == 0.01025
+    assert told["over_limit_usd"] == pytest.approx(0.00525)
+    assert "the spend limit of $0.005 was passed by $0.00525" in told["summary"]
+
+
+def test_a_call_that_broke_off_may_have_been_billed_and_counts_as_if_it_was(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
+    stub.script(Script(answer="Ten years.", mode="closed"))
+    replay = worked(session, options("openai:gpt-4o", LIMIT))
+    told = tally(replay)
+    assert told.statuses == {"failed": len(stub.calls()), "skipped": 14 - len(stub.calls())}
+    assert 3 <= len(stub.calls()) <= 4
+    said = replay.steps.filter(status="skipped").values_list("evidence__not_asked", flat=True)
+    assert all("$0 of $0.005 is spent and $0.00" in each and "may have been billed" in each for each in said)
+
+
+def test_a_call_that_was_lost_with_its_worker_counts_as_if_it_was_billed(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 1
+    answers(stub, 100, seconds=0)
+    replay = launch(session, options("openai:gpt-4o", LIMIT), by="test")
+    (lost,) = leases.claim(replay.id, "dies", calls=True)
+    spend_limit.intend_call(lost, replay, LIMIT)
+    replay.steps.update(lease_until=now() - timedelta(seconds=1))
+    work(replay.id, "lives")
+    assert stub.calls() == []
+    assert tally(replay).statuses == {"skipped": 14}
+
+
+def test_under_a_limit_every_step_is_called_once_however_its_turn_comes(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 6
+    answers(stub, 1, seconds=0.3)
+    stub.script(Script(question=QUESTIONS[3], answer="Ten.", mode="slow", seconds=1.2))
+    replay = worked(session, options("openai:gpt-4o", Decimal("0.015"), max_tokens=1_000))
+    assert tally(replay).statuses == {"done": 14}
+    attempts = ReplayAttempt.objects.filter(step__replay=replay)
+    assert list(attempts.values_list("outcome", flat=True)) == ["done"] * 14
+    assert len(stub.calls()) == 14

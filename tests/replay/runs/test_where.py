@@ -1,0 +1,318 @@
+"""Where is it: at which rank a frame stands at every find and ask, through every door."""
+
+import html
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.api.conftest import Program, program
+from tests.builders import FACTS, QUESTIONS, recorded_session
+from tests.web.people import browser_of
+from timemachine.core.accounts.models import VIEWER, Project
+from timemachine.core.pure.errors import TooLarge
+from timemachine.knowledge import frame_ranks
+from timemachine.knowledge.commands import NewFrame, collection_named, delete, put
+from timemachine.knowledge.find import Query, find
+from timemachine.knowledge.frame_ranks import Place, Standing, standings, standings_of
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.recording.answering.commands import find as find_and_record
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.frame_ranks import said
+from timemachine.replay.runs.retrieval import moment_of
+
+MODES = ("hybrid", "semantic", "lexical")
+
+
+@pytest.fixture
+def api(project: Project) -> Program:
+    return program(project)
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project, top_k=1, key="s1")
+
+
+@pytest.fixture
+def large(project: Project) -> Collection:
+    """More frames than a find's windows hold."""
+    collection = collection_named(project, "large", by="test")
+    texts = [f"Invoice {n} is kept in folder {n % 7}, shelf {n % 11}." for n in range(150)]
+    put(collection, [NewFrame(title=f"Invoice {n}", text=text) for n, text in enumerate(texts)], by="test")
+    return collection
+
+
+def looked(api: Program, **asked: Any) -> Any:
+    answer = api.get("/sessions/s1/where", **asked)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("top_k", [3, 120])
+def test_a_frame_that_a_find_shows_stands_at_the_rank_that_it_is_shown_at(
+    large: Collection, mode: str, top_k: int
+) -> None:
+    query = Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=top_k)
+    shown = {hit.frame: hit.rank for hit in find(large, query).hits}
+    found = standings(large, query, range(150)).frames
+    assert len(found) == 150
+    for number, rank in shown.items():
+        assert found[number].places[mode].rank == rank
+        assert found[number].places[mode].by_top_k
+    others = [found[number].places[mode] for number in range(150) if number not in shown]
+    assert all(place.rank is None or place.rank > len(shown) for place in others)
+    assert not any(place.by_top_k for place in others)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_frame_has_a_rank_of_its_own_however_deep(large: Collection, mode: str) -> None:
+    found = standings(large, Query(text="invoice in folder 3, shelf 5"), range(150)).frames
+    places = [each.places[mode] for each in found.values()]
+    ranks = sorted(place.rank for place in places if place.rank is not None)
+    assert ranks == list(range(1, len(ranks) + 1))
+    assert {place.of for place in places} == {len(ranks)}
+    assert max(ranks) > 100
+
+
+def test_ranks_beyond_the_window_are_those_of_a_sorted_list(large: Collection) -> None:
+    """What is counted beside what a sort says, also where scores are equal."""
+    for mode in ("lexical", "semantic"):
+        shown = find(large, Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=150)).hits
+        found = standings(large, Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=3), range(150))
+        ranks = {hit.frame: (hit.rank, hit.score) for hit in shown}
+        assert len(ranks) > 100
+        for number, (rank, score) in ranks.items():
+            place = found.frames[number].places[mode]
+            assert place.rank == rank
+            assert place.score == pytest.approx(score)
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_two_moments_looked_at_together_are_as_each_on_its_own(large: Collection, changed: bool) -> None:
+    put(large, [NewFrame(title="Before", text="Invoice folder 3 was empty.")], by="test")
+    then = Frame.objects.latest("id").valid_from
+    if changed:
+        put(large, [NewFrame(number=5, text="Invoice 5 is gone.")], by="test")
+        put(large, [NewFrame(text="A new invoice in folder 3, shelf 5.")], by="test")
+        delete(large, 14, by="test")
+    text = "invoice in folder 3, shelf 5"
+    queries = [Query(text=text, as_of=then), Query(text=text), Query(text=text, top_k=120, as_of=then)]
+    together = standings_of(large, queries, range(153))
+    alone = [standings(large, query, range(153)) for query in queries]
+    assert [each.frames for each in together] == [each.frames for each in alone]
+    assert (together[0].frames == together[1].frames) is not changed
+    shown = [{hit.frame: hit.rank for hit in find(large, query).hits} for query in queries]
+    for ranks, found in zip(shown, together, strict=True):
+        assert {number: found.frames[number].places["hybrid"].rank for number in ranks} == ranks
+
+
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@given(after=st.lists(st.sampled_from(["put", "delete", "update"]), max_size=4))
+def test_how_it_stood_then_does_not_hang_on_what_came_after(session: Session, after: list[str]) -> None:
+    """A replay never sees the future."""
+    collection = session.collection
+    assert collection is not None
+    query = Query(text=QUESTIONS[0], as_of=moment_of(session.actions.get(sequence=1)))
+    before = standings(collection, query, range(4))
+    for change in after:
+        _change(collection, change)
+    now = standings(collection, query, range(4))
+    assert now == before
+
+
+def _change(collection: Collection, change: str) -> None:
+    if change == "put":
+        put(collection, [NewFrame(text=f"Invoices kept {collection.frames.count()} years.")], by="test")
+    elif change == "update":
+        put(collection, [NewFrame(number=0, text=f"Gone {collection.frames.count()}.")], by="test")
+    elif collection.frames.filter(number=1, valid_until=None).exists():
+        delete(collection, 1, by="test")
+
+
+PLACE = Place(rank=12, of=40, score=1.0, by_top_k=False, by_adaptive=True)
+NONE = Place(rank=None, of=40, score=None, by_top_k=False, by_adaptive=False)
+SECOND = Place(rank=2, of=40, score=1.0, by_top_k=True, by_adaptive=False)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "hybrid", "lexical", "says"),
+    [
+        (3, PLACE, PLACE, "found at rank 3"),
+        (None, None, None, "was deleted by then"),
+        (None, PLACE, NONE, "existed at rank 12 of 40; adaptive finds it"),
+        (
+            None,
+            PLACE,
+            SECOND,
+            "existed at rank 12 of 40; adaptive finds it; a lexical find shows it at rank 2",
+        ),
+        (None, NONE, NONE, "existed, and a hybrid find does not rank it"),
+    ],
+)
+def test_where_it_stood_is_said_in_words(
+    recorded: int | None, hybrid: Place | None, lexical: Place | None, says: str
+) -> None:
+    then = None
+    if hybrid is not None and lexical is not None:
+        then = Standing(frame=1, version=1, places={"hybrid": hybrid, "lexical": lexical})
+    assert said("hybrid", recorded, then) == says
+
+
+def test_a_frame_is_looked_for_at_every_find_and_ask(api: Program, session: Session) -> None:
+    assert session.collection is not None
+    put(session.collection, [NewFrame(title="Later", text="Invoices are kept. Invoices!")], by="test")
+    found = looked(api, frame=0)
+    assert found["frames"] == [
+        {"frame": 0, "title": "Retention", "by": "named", "versions": None, "says": "named"}
+    ]
+    assert [step["sequence"] for step in found["items"]] == [1, 2, 4, 6]
+    (first,) = found["items"][0]["frames"]
+    assert (first["recorded_rank"], first["says"]) == (1, "found at rank 1")
+    assert first["as_recorded"]["hybrid"]["by_top_k"] is True
+    assert first["as_recorded"]["semantic"]["of"] == 4
+    assert first["as_now"]["semantic"]["of"] == 5
+    (other,) = found["items"][3]["frames"]
+    assert other["says"].startswith("existed")
+    (later,) = looked(api, frame=4)["items"][0]["frames"]
+    assert (later["says"], later["as_recorded"]) == ("did not exist yet", None)
+    assert later["as_now"]["lexical"]["rank"] is not None
+
+
+def test_a_sentence_names_the_frames_that_hold_it_also_one_that_ended(api: Program, session: Session) -> None:
+    assert session.collection is not None
+    delete(session.collection, 1, by="test")
+    found = looked(api, text="train   tickets are booked IN second class.")
+    assert [(each["frame"], each["title"], each["by"], each["versions"]) for each in found["frames"]] == [
+        (1, "Travel", "holds", [1])
+    ]
+    assert [each["as_now"] for step in found["items"] for each in step["frames"]] == [None] * 4
+    nearest = looked(api, text="When may one travel first class by train?")["frames"]
+    assert {each["by"] for each in nearest} == {"nearest"}
+    assert nearest[0]["frame"] == 1 or 1 in {each["frame"] for each in nearest}
+
+
+def test_a_sentence_is_found_also_where_it_came_and_ended_between_two_steps(
+    api: Program, project: Project, session: Session
+) -> None:
+    collection = session.collection
+    assert collection is not None
+    again = start_session(project, name="again", by="test", collection=collection, key="again")
+    find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
+    sentence = "The blue bicycle belongs to nobody."
+    put(
+        collection,
+        [NewFrame(number=1, text=f"Look: the blue\n bicycle belongs to nobody. {FACTS[1][1]}")],
+        by="test",
+    )
+    find_and_record(collection, Query(text=QUESTIONS[1]), session=again)
+    put(collection, [NewFrame(number=1, text=FACTS[1][1])], by="test")
+    find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
+    found = api.get("/sessions/again/where", text=sentence).json()
+    assert [(each["frame"], each["by"]) for each in found["frames"]] == [(1, "holds")]
+    assert found["frames"][0]["says"] == "held the sentence in version 2"
+    steps = [each for step in found["items"] for each in step["frames"]]
+    assert [each["as_recorded"]["version"] for each in steps] == [1, 2, 3]
+    wrong = "; as version {}, which does not hold the sentence (version 2 did)"
+    assert [each["says"].partition(";")[2] != "" for each in steps] == [True, False, True]
+    assert steps[0]["says"].endswith(wrong.format(1))
+    assert steps[2]["says"].endswith(wrong.format(3))
+
+
+def test_a_frame_that_was_deleted_before_a_step_is_told_apart_from_one_that_came_later(
+    api: Program, project: Project, session: Session
+) -> None:
+    collection = session.collection
+    assert collection is not None
+    delete(collection, 1, by="test")
+    again = start_session(project, name="again", by="test", collection=collection, key="again")
+    find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
+    (came,) = put(collection, [NewFrame(text="Later.")], by="test")
+    later = came.frame.number
+    told = [api.get("/sessions/again/where", frame=n).json()["items"][0]["frames"][0] for n in (1, later)]
+    assert [(each["says"], each["as_now"] is None) for each in told] == [
+        ("was deleted by then", True),
+        ("did not exist yet", False),
+    ]
+
+
+def test_steps_come_in_pages(api: Program, session: Session) -> None:
+    page = looked(api, frame=0, limit=3)
+    assert ([step["sequence"] for step in page["items"]], page["next"]) == ([1, 2, 4], 4)
+    rest = looked(api, frame=0, limit=3, after=page["next"])
+    assert ([step["sequence"] for step in rest["items"]], rest["next"]) == ([6], None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ({}, 422),
+        ({"frame": 1, "text": "a"}, 422),
+        ({"frame": 77}, 404),
+        ({"frame": -1}, 422),
+        ({"frame": 2**70}, 422),
+    ],
+)
+def test_what_cannot_be_looked_for_is_refused(
+    api: Program, session: Session, asked: dict[str, Any], status: int
+) -> None:
+    assert api.get("/sessions/s1/where", **asked).status_code == status
+
+
+def test_a_step_whose_query_was_not_recorded_says_so_and_the_others_stand(
+    project: Project, api: Program, session: Session
+) -> None:
+    again = start_session(project, name="half", by="test", collection=session.collection, key="half")
+    append(again.id, [ActionDraft(kind="find", input={"strange": 1})])
+    find_and_record(Collection.objects.get(), Query(text=QUESTIONS[0]), session=again)
+    first, second = api.get("/sessions/half/where", frame=0).json()["items"]
+    assert "not recorded" in first["error"]
+    assert (first["mode"], first["top_k"], first["adaptive"]) == (None, None, None)
+    assert (second["mode"], second["top_k"], second["adaptive"]) == ("hybrid", 8, False)
+    shown = browser_of(project, VIEWER).get(f"/sessions/{again.id}/where/", {"frame": "0"}).text
+    assert "mode not recorded, top-k not recorded" in shown
+    assert second["frames"][0]["says"] == "found at rank 1"
+    bare = start_session(project, name="bare", by="test", key="bare")
+    assert api.get(f"/sessions/{bare.id}/where", frame=0).json()["code"] == "collection_needed"
+
+
+def test_a_collection_that_is_too_large_is_not_ranked(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frame_ranks, "MOST_RANKED", 3)
+    assert session.collection is not None
+    with pytest.raises(TooLarge, match="4 frames"):
+        standings(session.collection, Query(text="x"), [0])
+
+
+def test_a_person_looks_on_the_session_s_page(project: Project, session: Session) -> None:
+    viewer = browser_of(project, VIEWER)
+    page = f"/sessions/{session.id}/where/"
+    assert page in viewer.get(f"/sessions/{session.id}/?step=2").text
+    assert "Where is it?" in viewer.get(page).text
+    found = viewer.get(page, {"frame": "0"}).text
+    assert "found at rank 1" in found
+    assert "of 4" in found
+    assert "holds the sentence" in viewer.get(page, {"text": "Invoices are kept for ten years."}).text
+    assert viewer.get(page, {"frame": "99"}).status_code == 404
+    assert viewer.get(page, {"frame": "0", "text": "both"}).status_code == 422
+    assert viewer.get(page, {"frame": "x"}).status_code == 422
+
+
+def test_a_person_goes_on_to_the_later_steps(project: Project) -> None:
+    session = recorded_session(project, questions=QUESTIONS * 8, key="many")
+    viewer = browser_of(project, VIEWER)
+    page = viewer.get(f"/sessions/{session.id}/where/", {"frame": "0"})
+    later = re.search(r'href="(\?[^"]+)">Later steps', page.text)
+    assert page.status_code == 200
+    assert later
+    rest = viewer.get(f"/sessions/{session.id}/where/{html.unescape(later[1])}")
+    assert rest.status_code == 200
+    first, then = ([int(each) for each in re.findall(r'/\?step=(\d+)"', each.text)] for each in (page, rest))
+    assert then
+    assert min(then) > max(first)

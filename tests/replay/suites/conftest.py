@@ -1,0 +1,62 @@
+"""Suites of recorded sessions, and a worker that runs them."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Program, program
+from tests.builders import recorded_session
+from timemachine.core.accounts.models import Project
+from timemachine.jobs import run_replay
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.models import Replay
+
+ONE, THREE = "local:extractive-1", "local:extractive-3"
+AUDIT = {"audit": True, "reason": "Nightly"}
+
+
+@pytest.fixture
+def api(project: Project) -> Program:
+    return program(project)
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project, key="s1")
+
+
+def made(api: Program, *keys: str, **more: Any) -> dict[str, Any]:
+    """A suite of these sessions."""
+    body = {"name": "nightly", "sessions": list(keys), "options": AUDIT, "use_models": [ONE]} | more
+    sent = api.post("/suites", body)
+    assert sent.status_code == 201, sent.content
+    return dict(sent.json())
+
+
+def launched(api: Program, name: str = "nightly", **more: Any) -> dict[str, Any]:
+    """A run that nobody works on yet."""
+    sent = api.post(f"/suites/{name}/runs", more)
+    assert sent.status_code == 202, sent.content
+    return dict(sent.json())
+
+
+def work_off() -> None:
+    """Do what a worker does for every replay that is not over."""
+    for replay_id in Replay.objects.filter(finished_at=None).values_list("id", flat=True):
+        run_replay(str(replay_id))
+
+
+def ran(api: Program, name: str = "nightly", **more: Any) -> dict[str, Any]:
+    """A run that a worker has done."""
+    run = launched(api, name, **more)
+    work_off()
+    return dict(api.get(f"/suites/{name}/runs/{run['number']}").json())
+
+
+def report(
+    api: Program, number: int | str = "latest", name: str = "nightly", **query: Any
+) -> list[dict[str, Any]]:
+    """What changed in a run."""
+    found = api.get(f"/suites/{name}/runs/{number}/report", **query)
+    assert found.status_code == 200, found.content
+    return list(found.json()["items"])

@@ -1,0 +1,49 @@
+"""A sweep is cancelled while a worker takes or writes a setting: nobody waits for somebody who waits for them."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection, transaction
+
+from tests.builders import recorded_session
+from tests.threads import in_a_thread
+from tests.waiting import wait_until
+from timemachine.core.accounts.models import Project
+from timemachine.replay.sweeps.commands import RowLost, cancel, claim, launch, write
+from timemachine.replay.sweeps.models import Sweep, SweepRow
+from timemachine.replay.sweeps.pure.grid import Grid
+
+
+def somebody_waits() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return bool(cursor.fetchone()[0])
+
+
+@pytest.mark.parametrize("step", ["claim", "write"])
+def test_a_worker_waits_for_whoever_cancels_before_it_holds_a_setting(
+    transactional_db: None, project: Project, step: str
+) -> None:
+    sweep = launch(recorded_session(project), Grid(top_k=[1]), by="test")
+    lease = claim(sweep.id)
+    assert lease is not None
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Sweep.objects.select_for_update().get(id=sweep.id)  # as `cancel` begins
+            working = in_a_thread(
+                pool,
+                (lambda: claim(sweep.id))
+                if step == "claim"
+                else (lambda: write(lease, status="done", result={})),
+            )
+            wait_until(somebody_waits, seconds=20)
+            free = SweepRow.objects.select_for_update(skip_locked=True).filter(sweep=sweep)
+            assert len(free) == sweep.rows.count()
+            cancel(sweep)
+        if step == "write":
+            with pytest.raises(RowLost):
+                working.result(20)
+        else:
+            assert working.result(20) is None
+    sweep.refresh_from_db()
+    assert sweep.status == "cancelled"

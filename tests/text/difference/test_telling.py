@@ -1,0 +1,27 @@
+import pytest
+
+from timemachine.text.pure.difference.distinctions import MOST, telling
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("The same.", "The same.", []),
+        ("It took 9 days.", "It took 9 long days.", []),
+        ("It took 9 days.", "It took 12 days.", [("numbers", ["9 days"], ["12 days"])]),
+        (
+            "The bill was paid by Anna Weber with $5, and $5 again.",
+            "The bill was paid by Otto Brandt with $7.",
+            [("numbers", ["$5"], ["$7"]), ("names", ["Anna Weber"], ["Otto Brandt"])],
+        ),
+    ],
+)
+def test_numbers_and_names_that_only_one_text_states_come_first(
+    left: str, right: str, expected: list[tuple[str, list[str], list[str]]]
+) -> None:
+    assert [(each.what, list(each.left), list(each.right)) for each in telling(left, right)] == expected
+
+
+def test_no_more_are_listed_than_can_be_read() -> None:
+    numbers = " ".join(f"It counted {number} things." for number in range(1_000, 1_200))
+    assert [len(each.left) for each in telling(numbers, "Nothing.")] == [MOST]

@@ -1,0 +1,69 @@
+"""JSON lines: what each says or why it says nothing, and that no file of them is read without end."""
+
+import pytest
+
+from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.text.pure.documents.jsonl import BadLine, Record, read_jsonl
+from timemachine.text.pure.documents.reading import SMALL_LINES, Limits, read_lines
+
+LIMITS = Limits(seconds=20, megabytes=768)
+
+
+def test_every_line_of_jsonl_is_a_passage_or_says_why_not() -> None:
+    lines = [
+        b'\xef\xbb\xbf{"text": "one", "title": "T", "uri": "u", "page": 3}',
+        b"",
+        b"[1]",
+        b'{"text": 5}',
+        b'{"title": "x"}',
+        b'{"text": "x"',
+        b'{"text": "\xff"}',
+        b'{"text": "two", "title": null}\r',
+        b'{"text": NaN}',
+        b'{"text": "", "id": 471}',
+    ]
+    found = read_jsonl(b"\n".join(lines))
+    assert [each for each in found if isinstance(each, Record)] == [
+        Record(line=1, text="one", title="T", uri="u", metadata={"page": 3}),
+        Record(line=8, text="two", title="", uri="", metadata={}),
+        Record(line=10, text="", title="", uri="", metadata={"id": 471}),
+    ]
+    bad = {each.line: each.reason for each in found if isinstance(each, BadLine)}
+    assert set(bad) == {3, 4, 5, 6, 7, 9}
+    assert bad[6] == "It is not JSON: Expecting ',' delimiter at character 13."
+    assert "UTF-8" in bad[7]
+
+
+def test_many_lines_are_read_within_limits_as_few_are() -> None:
+    many = b"".join(
+        b'{"text": "%d \\ud800 Z\xc3\xb6e", "id": %d, "n": [0.1, null, {"a": 1e300}]}\n{"text": %d}\n'
+        % (n, 2**70 + n, n)
+        for n in range(5_000)
+    )
+    assert len(many) > SMALL_LINES
+    assert read_lines(many, LIMITS) == read_jsonl(many)
+    with pytest.raises(TooLarge) as refused:
+        read_lines(many * 20, Limits(seconds=20, megabytes=90))
+    assert refused.value.facts["megabytes"] == 90
+    with pytest.raises(InvalidInput) as empty:
+        read_lines(b"\n" * (SMALL_LINES + 1), LIMITS)
+    assert empty.value.code == "no_text"
+
+
+def test_lines_without_end_stop_at_the_time_limit() -> None:
+    lines = b'{"text": "x", "deep": [%s]}\n' % b",".join([b'{"a": 1.5}'] * 1_000) * 2_000
+    with pytest.raises(TooLarge) as refused:
+        read_lines(lines, Limits(seconds=1, megabytes=2_000))
+    assert refused.value.facts["seconds"] == 1
+
+
+def test_jsonl_without_a_line_is_refused() -> None:
+    with pytest.raises(InvalidInput):
+        read_jsonl(b"\n \n")
+
+
+def test_a_file_of_more_lines_than_a_file_may_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timemachine.text.pure.documents.jsonl.MOST_PASSAGES", 2)
+    assert len(read_jsonl(b"1\n2\n")) == 2
+    with pytest.raises(TooLarge):
+        read_jsonl(b"1\n2\n3")

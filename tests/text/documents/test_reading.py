@@ -1,0 +1,124 @@
+"""Reading in a process of its own: the same text as without one, and hostile files stop at its limits."""
+
+import subprocess
+from typing import Any, cast
+
+import pytest
+
+from tests.text.documents.files import bomb, pdf
+from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.text.pure.documents import document as limits
+from timemachine.text.pure.documents.formats import Format
+from timemachine.text.pure.documents.markdown import read_markdown
+from timemachine.text.pure.documents.passages import parted, passages
+from timemachine.text.pure.documents.plain_text import read_plain_text
+from timemachine.text.pure.documents.reading import SMALL_TEXT, Limits, read
+
+LIMITS = Limits(seconds=20, megabytes=768)
+
+
+@pytest.mark.parametrize(
+    ("data", "format_", "text"),
+    [
+        (b"plain", "text", "plain"),
+        (b"# mark", "markdown", "# mark"),
+        (b"<p>page", "html", "page"),
+        (pdf([["printed"]]), "pdf", "printed"),
+    ],
+)
+def test_every_format_is_read_within_limits(data: bytes, format_: Format, text: str) -> None:
+    assert read(data, format_, LIMITS).text == text
+
+
+@pytest.mark.parametrize(
+    ("data", "format_"), [(b" \n", "text"), (b"\n\n", "markdown"), (b"<p> </p>", "html")]
+)
+def test_a_file_without_text_is_refused(data: bytes, format_: Format) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read(data, format_, LIMITS)
+    assert refused.value.code == "no_text"
+
+
+def test_what_was_left_out_of_a_page_is_told_by_the_process_that_reads_it() -> None:
+    assert read(b"<nav>Home</nav><p>A longer text", "html", LIMITS).left_out == ("navigation",)
+
+
+def test_who_reads_a_strangers_file_knows_no_secret_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "sesame")
+    started: list[dict[str, str]] = []
+    run = subprocess.run
+
+    def seen(*given: Any, **named: Any) -> Any:
+        started.append(named["env"])
+        return run(*given, **named)
+
+    monkeypatch.setattr(subprocess, "run", seen)
+    assert read(b"<p>x", "html", LIMITS).text == "x"
+    (environment,) = started
+    assert "SECRET_KEY" not in environment
+    assert not {name for name in environment if "URL" in name or "KEY" in name or "TOKEN" in name}
+
+
+def test_a_refusal_comes_out_of_the_reading_process_as_it_went_in() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read(b"\xff\xfe\xff", "markdown", LIMITS)
+    assert (refused.value.code, refused.value.facts["byte"]) == ("not_text", 3)
+
+
+def test_a_file_over_the_limit_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timemachine.text.pure.documents.reading.LARGEST_FILE", 10)
+    with pytest.raises(TooLarge):
+        read(b"more than ten bytes", "text", LIMITS)
+    assert limits.LARGEST_FILE == 32 * 1024 * 1024
+
+
+def test_a_pdf_that_unpacks_to_hundreds_of_megabytes_ends_clearly() -> None:
+    with pytest.raises(TooLarge):
+        read(bomb(200), "pdf", Limits(seconds=20, megabytes=320))
+
+
+def test_a_page_nested_without_end_stops_at_the_time_limit() -> None:
+    with pytest.raises(TooLarge) as refused:
+        read(b"<div>" * 200_000 + b"deep", "html", Limits(seconds=2, megabytes=768))
+    assert refused.value.facts["seconds"] == 2
+
+
+@pytest.mark.parametrize("text", [b"a\n\n" * 8_000_000, b"?! " * 8_000_000])
+def test_a_plain_text_of_endless_pieces_stops_at_the_time_limit(text: bytes) -> None:
+    with pytest.raises(TooLarge) as refused:
+        read(text, "text", Limits(seconds=1, megabytes=2_000))
+    assert refused.value.facts["seconds"] == 1
+
+
+def test_a_plain_text_of_endless_pieces_stops_at_the_memory_limit() -> None:
+    with pytest.raises(TooLarge):
+        read(b"a\n\n" * 800_000, "text", Limits(seconds=60, megabytes=120))
+
+
+def test_the_size_of_a_text_does_not_change_its_passages() -> None:
+    words = "\n\n".join(f"Paragraph {number}. It says: Zoë, 😀." for number in range(3_000)).encode()
+    found = read(words, "text", LIMITS, name="a.txt")
+    assert len(words) > SMALL_TEXT
+    assert found == parted(read_plain_text(words), title="", name="a.txt")
+
+
+@pytest.mark.parametrize(
+    ("title", "name", "called"),
+    [("Given", "a.md", "Given"), ("", "a.md", "Own"), ("\ud800\n", "", "\ud800\n")],
+)
+def test_a_file_is_called_as_was_asked_or_as_it_calls_itself(title: str, name: str, called: str) -> None:
+    found = read(b"# Own\n\nText.", "markdown", LIMITS, title=title, name=name)
+    assert (found.title, found.passages[0].title.startswith(called)) == (called, True)
+
+
+def test_a_file_of_more_passages_than_a_file_may_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timemachine.text.pure.documents.passages.MOST_PASSAGES", 2)
+    assert len(passages(read_markdown(b"# A\n\n# B"), "")) == 2
+    with pytest.raises(TooLarge):
+        passages(read_markdown(b"# A\n\n# B\n\n# C"), "")
+
+
+def test_a_reader_that_breaks_is_a_file_that_cannot_be_read() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read(b"{}", cast("Format", "papyrus"), LIMITS)
+    assert refused.value.code == "unreadable_document"

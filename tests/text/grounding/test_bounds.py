@@ -1,0 +1,90 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from timemachine.text.pure.grounding import bounds
+from timemachine.text.pure.grounding.support import Passage, ground
+
+FACT = "The harbour bridge carries eight lanes of traffic."
+OTHER = "The ferry was sold to a company in Norway."
+texts = st.lists(
+    st.sampled_from([FACT, OTHER, "Is it so?", " ", "\n", "1.", "e.g. one", "日本。"]), max_size=8
+).map(" ".join)
+
+
+@given(texts, st.integers(0, 200), st.integers(0, 6))
+def test_what_is_read_is_the_beginning_within_the_bounds(text: str, characters: int, most: int) -> None:
+    read = bounds.beginning(text, characters, most)
+    assert "".join(each.text for each in read) == text[: bounds.length(read)]
+    assert bounds.length(read) <= characters
+    assert len(read) <= most
+
+
+@given(texts)
+def test_a_text_within_the_bounds_is_read_whole(text: str) -> None:
+    assert bounds.length(bounds.beginning(text, len(text), len(text))) == len(text)
+
+
+@given(st.lists(texts, max_size=5))
+def test_all_that_is_read_is_at_most_what_is_readable(found: list[str]) -> None:
+    answer, *passages = found or [""]
+    read = [bounds.beginning(answer, bounds.ANSWER, bounds.ANSWER_SENTENCES), *bounds.beginnings(passages)]
+    assert sum(map(bounds.length, read)) <= bounds.readable(answer, passages) <= bounds.REQUEST
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"{FACT}\n" * 600,
+        f"{FACT} " * 30_000,
+        "the bridge carries traffic and " * 30_000,
+        "x" * 1_000_000,
+        "1,2 " * 250_000,
+        "’" * 100_000,
+        "not " * 100_000,
+    ],
+)
+def test_an_answer_that_was_not_read_whole_is_never_high_and_says_so(answer: str) -> None:
+    found = ground(answer, [Passage(frame=1, text=answer), Passage(frame=2, text=FACT)])
+    assert found.label != "HIGH"
+    assert len(found.sentences) <= bounds.ANSWER_SENTENCES
+    assert found.answer_unread > 0
+    end = len(answer) - found.answer_unread
+    assert 0 < end <= bounds.ANSWER
+    assert found.sentences[-1].end <= end
+    assert found.as_json()["unread_characters"]["answer"] == found.answer_unread
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(1, 12))
+def test_a_sentence_that_the_end_cuts_is_left_out(extra: int) -> None:
+    whole = f"{FACT} " * (bounds.ANSWER // (len(FACT) + 1))
+    answer = whole + OTHER + " Yes." * extra
+    found = ground(answer, [Passage(frame=1, text=FACT)])
+    assert {each.text for each in found.sentences} == {FACT}
+    assert found.score == 0.69
+
+
+def test_passages_are_read_until_all_that_may_be_read_is_used_up() -> None:
+    long = f"{OTHER} " * 1_000
+    cut = ground(FACT, [Passage(frame=1, text=long + FACT)])
+    assert (cut.sentences[0].reason, cut.answer_unread) == ("no_support", 0)
+    assert 0 < cut.passages_unread <= len(long) + len(FACT) - bounds.PASSAGE + len(OTHER)
+    many = [Passage(frame=frame, text=long) for frame in range(9)]
+    last = ground(FACT, [*many, Passage(frame=9, text=FACT)])
+    assert last.sentences[0].grounded is False
+    first = ground(FACT, [Passage(frame=9, text=FACT), *many])
+    assert (first.label, first.sentences[0].frame) == ("HIGH", 9)
+    assert first.passages_unread == first.as_json()["unread_characters"]["passages"] > 0
+
+
+def test_what_is_within_the_bounds_leaves_nothing_unread() -> None:
+    found = ground(FACT, [Passage(frame=1, text=OTHER), Passage(frame=2, text=FACT)])
+    assert found.as_json()["unread_characters"] == {"answer": 0, "passages": 0}
+    assert found.label == "HIGH"
+
+
+def test_the_best_of_very_many_passages_is_found() -> None:
+    like = [Passage(frame=frame, text=f"The harbour bridge carries {frame} lanes.") for frame in range(40)]
+    found = ground(FACT, [*like, Passage(frame=40, text=f"Also: {FACT[:-1]} today.")])
+    assert (found.label, found.sentences[0].frame) == ("HIGH", 40)

@@ -1,0 +1,116 @@
+"""`session compare`: two sessions or replays, aligned step by step."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.formatting import duration, shortened, tokens
+from timemachine.cli.group import OneEach
+from timemachine.cli.output.table import aligned, table
+from timemachine.cli.terminal import show
+from timemachine.core.pure.formatting import NOT_RECORDED, priced, spaced
+
+SIGNS: Final = {
+    "same": "=",
+    "modified": "~",
+    "moved": "^",
+    "only_left": "<",
+    "only_right": ">",
+    "not_asked": "-",
+}
+SHOWS: Final = ("all", "changed", "modified", "moved", "only_left", "only_right", "not_asked", "same")
+_WHAT: Final = 44
+
+
+@click.command(cls=OneEach)
+@click.argument("ids", nargs=-1, metavar="[ID_A ID_B]")
+@click.option("-a", "left", metavar="ID", help="The left session or replay.")
+@click.option("-b", "right", metavar="ID", help="The right session or replay.")
+@click.option(
+    "--show", "shown", type=click.Choice(SHOWS), default="all", show_default=True, help="Only these pairs."
+)
+@options.as_json
+def compare(*, ids: tuple[str, ...], left: str | None, right: str | None, shown: str, as_json: bool) -> None:
+    """Compare two sessions, or replays, step by step.
+
+    Steps are paired by what they are, those of a session and its replay by number: = the same, ~ modified, ^ moved, < only left, > only right, - not asked.
+    """
+    one, other = _two(ids, left, right)
+    with connected() as client:
+        found = client.sessions.compare(one, other, show=shown)
+        show(found, _lines(found, shown), as_json=as_json)
+
+
+def _two(ids: tuple[str, ...], left: str | None, right: str | None) -> tuple[str, str]:
+    """The two that are meant, by place or by option; anything else is wrong usage."""
+    named = [*ids]
+    one = left if left is not None else named.pop(0) if named else None
+    other = right if right is not None else named.pop(0) if named else None
+    if one is None or other is None or named:
+        raise click.UsageError("Name two sessions or replays: ID_A ID_B, or -a ID -b ID.")
+    return one, other
+
+
+def _lines(found: dict[str, Any], shown: str) -> Iterator[str]:
+    yield from table(["", "left", "right"], list(_totals(found)), right=("left", "right"))
+    yield ""
+    counts = {name: count for name, count in found["counts"].items() if count or name != "not_asked"}
+    yield ", ".join(f"{count:,} {spaced(status)}" for status, count in counts.items())
+    if found["compared"] == "finds_and_asks":
+        yield "Only finds and asks are compared: a replay repeats nothing else."
+    yield ""
+    if not found["items"]:
+        yield "There is no step." if shown == "all" else f"No pair is {spaced(shown)}."
+    yield from _pairs(found["items"])
+
+
+def _totals(found: dict[str, Any]) -> Iterator[list[str]]:
+    sides = found["a"], found["b"]
+    yield ["what", *(_name(side) for side in sides)]
+    yield ["key", *(side["key"] for side in sides)]
+    yield ["steps", *(f"{side['steps']:,}" for side in sides)]
+    yield ["errors", *(f"{side['errors']:,}" for side in sides)]
+    yield ["tokens", *(_tokens(side) for side in sides)]
+    yield ["cost", *(priced(side["cost_usd"], side["unknown_cost_calls"]) for side in sides)]
+    yield ["first to last step", *(duration(side["duration_ms"]) for side in sides)]
+
+
+def _name(side: dict[str, Any]) -> str:
+    if side["kind"] == "session":
+        return shortened(side["name"], 40)
+    model = f", {side['model']}" if side["model"] else ""
+    return shortened(f"{side['replay_kind']} replay{model}", 40)
+
+
+def _tokens(side: dict[str, Any]) -> str:
+    return NOT_RECORDED if side["input_tokens"] is None and side["output_tokens"] is None else tokens(side)
+
+
+def _pairs(items: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for item in items:
+        cells = [
+            SIGNS[item["status"]],
+            aligned(_step(item["a"]), _WHAT),
+            aligned(_step(item["b"]), _WHAT),
+            ", ".join([*_moved(item), *item["differs_in"]]),
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def _moved(item: dict[str, Any]) -> list[str]:
+    if item["moved"] is None:
+        return []
+    return [f"to {item['moved']:,}" if item["a"] else f"from {item['moved']:,}"]
+
+
+def _step(step: dict[str, Any] | None) -> str:
+    if step is None:
+        return ""
+    number = f"{step['sequence']:>5,}  "
+    failed = "error: " if step["error"] is not None else ""
+    if step.get("not_asked"):
+        failed = f"not asked, {step['not_asked']}: "
+    return number + shortened(f"{failed}{step['label'] or spaced(step['kind'])}", _WHAT - len(number))

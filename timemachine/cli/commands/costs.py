@@ -1,0 +1,100 @@
+"""`costs`: what recorded work cost, by agent, model, tag, day or tool."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.formatting import duration, shortened
+from timemachine.cli.group import OneEach
+from timemachine.cli.output.table import facts, table
+from timemachine.cli.terminal import show
+from timemachine.core.pure.formatting import NOT_RECORDED, counted, priced, saved
+
+GROUPS: Final = ("agent", "model", "tag", "day", "tool")
+_LATENCY: Final = ("p50", "p95")
+
+
+@click.command(cls=OneEach)
+@click.option("--by", type=click.Choice(GROUPS), default="model", help="What the rows are of (model).")
+@click.option("--since", metavar="DAY", help="The first day, in UTC; 30 days are added up without it.")
+@click.option("--until", metavar="DAY", help="The last day, in UTC (today).")
+@click.option("--agent", metavar="A", help="Only what this agent did.")
+@click.option("--model", metavar="M", help="Only calls of this model.")
+@click.option("--tag", metavar="TAG", help="Only sessions with this tag.")
+@click.option("--tool", metavar="T", help="Only calls of this tool.")
+@options.as_json
+def costs(*, by: str, as_json: bool, **asked: str | None) -> None:
+    """Show what recorded work cost over some days: money, tokens, calls and how long they took.
+
+    What replays spent stands beside it and is in no total.
+    """
+    with connected() as client:
+        found = client.costs(by, **asked)
+        show(found, cost_lines(found), as_json=as_json)
+
+
+def cost_lines(found: dict[str, Any]) -> Iterator[str]:
+    """The totals, then a line for each row."""
+    totals, replays = found["totals"], found["replays"]
+    yield from facts(
+        [
+            ("days", f"{found['since']} to {found['until']} (UTC)"),
+            ("sessions", f"{totals['sessions']:,}"),
+            (
+                "calls",
+                f"{counted(totals['calls'], 'model call')}, {counted(totals['tool_calls'], 'tool call')}",
+            ),
+            ("tokens", _tokens(totals)),
+            ("cost", priced(totals["cost_usd"], totals["unknown_cost_calls"])),
+            ("saved", _saved(totals)),
+            ("replays", "" if replays is None else _replays(replays)),
+        ]
+    )
+    if found["items"]:
+        yield ""
+        yield from _rows(found["items"], found["by"])
+
+
+def _rows(items: list[dict[str, Any]], by: str) -> Iterator[str]:
+    heads = (
+        (by, "calls", "errors", "of calls", *_LATENCY)
+        if by == "tool"
+        else (by, "calls", "tokens", "cost", *_LATENCY)
+    )
+    rows = [
+        [_value(each[by]), *_figures(each, by), duration(each["p50_ms"]), duration(each["p95_ms"])]
+        for each in items
+    ]
+    yield from table(heads, rows, right=heads[1:])
+
+
+def _figures(row: dict[str, Any], by: str) -> list[str]:
+    if by == "tool":
+        share = row["error_share"]
+        return [f"{row['tool_calls']:,}", f"{row['errors']:,}", "–" if share is None else f"{share:.1%}"]
+    return [f"{row['calls']:,}", _tokens(row), priced(row["cost_usd"], row["unknown_cost_calls"])]
+
+
+def _value(value: str | None) -> str:
+    return NOT_RECORDED if value is None else shortened(value)
+
+
+def _tokens(row: dict[str, Any]) -> str:
+    recorded = [row[name] for name in ("input_tokens", "output_tokens") if row[name] is not None]
+    return f"{sum(recorded):,}" if recorded else NOT_RECORDED
+
+
+def _saved(totals: dict[str, Any]) -> str:
+    if not totals["cached_calls"]:
+        return ""
+    sum_ = saved(totals["saved_usd"], totals["unknown_saved_calls"])
+    return f"{sum_} by {counted(totals['cached_calls'], 'cached answer')}"
+
+
+def _replays(spent: dict[str, Any]) -> str:
+    lost = spent["uncertain_calls"]
+    uncertain = f", {counted(lost, 'lost call')} that may have been billed" if lost else ""
+    return f"{priced(spent['cost_usd'], spent['unknown_cost_calls'])}{uncertain}, beside the cost above"

@@ -1,0 +1,68 @@
+"""`session where`: at which rank a frame stands at every find and ask of a session."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.formatting import one_line, shortened
+from timemachine.cli.group import OneEach
+from timemachine.cli.terminal import show
+from timemachine.core.pure.formatting import NOT_RECORDED
+
+
+@click.command(cls=OneEach)
+@click.argument("session", metavar="ID")
+@click.option("--frame", type=int, metavar="N", help="The number of a frame.")
+@click.option("--text", metavar="SENTENCE", help="A sentence of it; else the nearest frames are taken.")
+@options.as_json
+def where(*, session: str, frame: int | None, text: str | None, as_json: bool) -> None:
+    """Say at which rank a frame stands.
+
+    At every find and ask of the session, in every mode, as it was recorded and as it is now.
+    """
+    with connected() as client:
+        found = client.replays.where(session, frame=frame, text=text)
+        after = found["next"]
+        while after is not None:
+            more = client.replays.where(session, frame=frame, text=text, after=after)
+            found["items"] += more["items"]
+            after = more["next"]
+        show(found | {"next": None}, _lines(found), as_json=as_json)
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    if not found["frames"]:
+        yield "No frame of the collection holds this sentence, and none is near it."
+    for each in found["frames"]:
+        yield f"#{each['frame']} {one_line(each['title'] or 'untitled')} ({each['says']})"
+    for step in found["items"]:
+        query = shortened(one_line(step["query"] or NOT_RECORDED), 60)
+        yield f"Step {step['sequence']:,} · {step['kind']} · {_how(step)} · {query}"
+        if step["error"]:
+            yield f"  {one_line(step['error'])}"
+        for each in step["frames"]:
+            yield f"  #{each['frame']} {each['says']}"
+            yield f"    as recorded  {_standing(each['as_recorded'], each['says'])}"
+            yield f"    as it is now {_standing(each['as_now'], 'deleted')}"
+
+
+def _how(step: dict[str, Any]) -> str:
+    mode, top_k = step["mode"] or f"mode {NOT_RECORDED}", step["top_k"]
+    number = f"top-k {NOT_RECORDED}" if top_k is None else f"top {top_k}"
+    return ", ".join([mode, number, *(["adaptive"] if step["adaptive"] else [])])
+
+
+def _standing(standing: dict[str, Any] | None, absent: str) -> str:
+    if standing is None:
+        return absent
+    return ", ".join(f"{mode} {_place(standing[mode])}" for mode in ("hybrid", "semantic", "lexical"))
+
+
+def _place(place: dict[str, Any]) -> str:
+    if place["rank"] is None:
+        return "not ranked"
+    found = [name for name, by in (("top-k", "by_top_k"), ("adaptive", "by_adaptive")) if place[by]]
+    return f"{place['rank']:,} of {place['of']:,}" + (f" ({', '.join(found)})" if found else "")

@@ -1,0 +1,103 @@
+"""`timemachine session judge`: a named model's second opinion on a recorded answer."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.formatting import duration, frame_name, tokens, visible
+from timemachine.cli.group import OneEach
+from timemachine.cli.output.table import facts
+from timemachine.cli.terminal import announce, judged, show
+from timemachine.core.pure.formatting import counted, money_or_unknown, spaced
+
+
+@click.command(cls=OneEach)
+@click.argument("session", metavar="ID")
+@click.argument("sequence", type=click.IntRange(min=1), metavar="SEQUENCE")
+@click.option("--model", required=True, metavar="M", help="The model that judges, as provider:model.")
+@options.as_json
+def judge(*, session: str, sequence: int, model: str, as_json: bool) -> None:
+    """Let a model judge a recorded answer.
+
+    It says of each sentence whether the recorded passages support it. The session is not changed. Ctrl-C cancels it.
+    """
+    with connected() as client:
+        about = client.judgements.estimate(session, sequence, model=model)
+        if not as_json:
+            announce(
+                f"Asking {about['model']}: about {money_or_unknown(about['cost_usd'])}, by {about['basis']}."
+            )
+        try:
+            made = client.judgements.make(session, sequence, model=model)
+        except KeyboardInterrupt as why:
+            client.judgements.cancel(session, sequence, model=about["model"])
+            raise Interrupted(
+                "The judgement was cancelled; what its model had begun may have been billed."
+            ) from why
+        with judged(lambda: _check(made)):
+            show(made, _lines(made), as_json=as_json)
+
+
+def _check(made: dict[str, Any]) -> None:
+    if made["state"] != "done":
+        raise Failure(visible(made["error"]["message"]))
+
+
+def _lines(made: dict[str, Any]) -> Iterator[str]:
+    if made["state"] == "done":
+        for sentence in made["sentences"]:
+            yield from _sentence(sentence)
+        yield ""
+    counts = made["verdicts"]
+    told = ", ".join(
+        f"{counts[name]:,} {spaced(name)}"
+        for name in ("supported", "contradicted", "not_found", "quote_not_found")
+        if counts[name] or name != "quote_not_found"
+    )
+    yield from facts(
+        [
+            ("judge", made["model"]),
+            ("verdicts", told if made["state"] == "done" else ""),
+            ("grounding", _disagreement(counts["disagree"]) if made["state"] == "done" else ""),
+            ("tokens", tokens(made["usage"])),
+            ("cost", money_or_unknown(made["cost_usd"])),
+            ("took", duration(made["duration_ms"])),
+        ]
+    )
+
+
+def _disagreement(number: int) -> str:
+    return f"sees {counted(number, 'sentence')} otherwise" if number else "sees no sentence otherwise"
+
+
+def _sentence(sentence: dict[str, Any]) -> Iterator[str]:
+    otherwise = "" if sentence["agrees"] is not False else f"  (grounding: {_grounded(sentence)})"
+    verdict = spaced(sentence["counted_as"])
+    yield visible(f"{sentence['number']:>3}  {verdict:<15}  {sentence['text']}{otherwise}")
+    if sentence["quote"] is not None:
+        yield visible(f"     {_place(sentence)}: {sentence['quote']}")
+
+
+def _grounded(sentence: dict[str, Any]) -> str:
+    return "supported" if sentence["grounded"] else "not supported"
+
+
+def _place(sentence: dict[str, Any]) -> str:
+    named, found = sentence["passage"], sentence["quote_in"]
+    where = (
+        "no passage named"
+        if named is None
+        else f"passage {named}, {frame_name(sentence['frame'], rank=named)}"
+    )
+    if found is None:
+        said = (
+            ""
+            if sentence["counted_as"] == sentence["verdict"]
+            else f"the judge says {spaced(sentence['verdict'])}; "
+        )
+        return f"{said}quote not found in the passages ({where})"
+    return where if found == named else f"quote found in passage {found} ({where})"

@@ -1,0 +1,120 @@
+"""`key`: the project's API keys."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.formatting import shortened
+from timemachine.cli.group import InOrder
+from timemachine.cli.output.table import facts, table
+from timemachine.cli.terminal import show
+from timemachine.cli.times import end_of, local
+from timemachine.core.pure.clock import now
+
+
+@click.group(cls=InOrder)
+def key() -> None:
+    """Make, list and revoke API keys."""
+
+
+@key.command()
+@click.option("--name", required=True, metavar="N", help="Which program it is for.")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    required=True,
+    metavar="S",
+    help="read, record, run, share or admin; say it again for more.",
+)
+@click.option(
+    "--expires",
+    default="365d",
+    show_default=True,
+    metavar="WHEN",
+    help="When it ends: 30m, 12h, 14d, 2w from now, a time, a date (its end), or never.",
+)
+@options.as_json
+def create(*, name: str, scopes: tuple[str, ...], expires: str, as_json: bool) -> None:
+    """Make a key; it is shown once."""
+    expires_at = None if expires == "never" else end_of(expires, now())
+    with connected() as client:
+        parts = [each for scope in scopes for each in _parts(scope)]
+        made = client.keys.create(name=name, scopes=parts, expires_at=expires_at)
+        show(made, _made(made), as_json=as_json)
+
+
+@key.command("list")
+@options.as_json
+def list_(*, as_json: bool) -> None:
+    """List the keys, without their secrets."""
+    with connected() as client:
+        found = client.keys.page()
+        show(found, _listed(found), as_json=as_json)
+
+
+@key.command()
+@click.argument("key_id", metavar="ID")
+@options.as_json
+def revoke(*, key_id: str, as_json: bool) -> None:
+    """End a key for good, at once."""
+    with connected() as client:
+        ended = client.keys.revoke(key_id)
+        told = [
+            f"Key {ended['id']} ({shortened(ended['name'])}) is revoked since {local(ended['revoked_at'])}."
+        ]
+        show(ended, told, as_json=as_json)
+
+
+def _parts(scope: str) -> list[str]:
+    return [part.strip() for part in scope.split(",")]
+
+
+def _made(made: dict[str, Any]) -> Iterator[str]:
+    yield made["key"]
+    yield from facts(
+        [
+            ("id", made["id"]),
+            ("name", made["name"]),
+            ("scopes", ", ".join(made["scopes"])),
+            ("expires", _end(made)),
+        ]
+    )
+    yield "This key is shown once; keep it now."
+
+
+def _listed(found: dict[str, Any]) -> Iterator[str]:
+    if not found["items"]:
+        yield "There is no key yet."
+        return
+    yield from table(
+        ["id", "name", "scopes", "created", "last used", "expires", "state"],
+        [_row(each) for each in found["items"]],
+    )
+
+
+def _row(key: dict[str, Any]) -> list[str]:
+    return [
+        key["id"],
+        shortened(key["name"], 40),
+        " ".join(key["scopes"]),
+        local(key["created_at"]),
+        local(key["last_used_at"]) or "never",
+        _end(key),
+        _state(key),
+    ]
+
+
+def _end(key: dict[str, Any]) -> str:
+    return local(key["expires_at"]) or "never"
+
+
+def _state(key: dict[str, Any]) -> str:
+    if key["revoked_at"]:
+        return f"revoked {local(key['revoked_at'])}"
+    over = key["expires_at"] is not None and datetime.fromisoformat(key["expires_at"]) <= now()
+    return "expired" if over else "good"

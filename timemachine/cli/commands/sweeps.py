@@ -1,0 +1,99 @@
+"""`session sweep`: a grid of retrieval settings over a session, measured."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.group import OneEach
+from timemachine.cli.output.table import table
+from timemachine.cli.terminal import Progress, judged, show
+from timemachine.core.pure.formatting import UNKNOWN, counted
+
+_HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "hits", "tokens/step"]
+
+
+@click.command(cls=OneEach)
+@click.argument("session", metavar="ID")
+@click.option(
+    "--mode",
+    "modes",
+    multiple=True,
+    type=click.Choice(["hybrid", "semantic", "lexical"]),
+    help="A mode to try; all three where none is given.",
+)
+@click.option("--top-k", multiple=True, type=int, metavar="N", help="A top-k to try; 4, 8 and 16.")
+@click.option("--adaptive", is_flag=True, help="Try an adaptive cut-off; both where neither is given.")
+@click.option("--not-adaptive", is_flag=True, help="Try exactly top-k.")
+@click.option(
+    "--embedding-model",
+    "embedding_models",
+    multiple=True,
+    metavar="M",
+    help="An embedding model to try; the collection's own.",
+)
+@click.option(
+    "--as-of", type=click.Choice(["recorded", "now"]), help="The collection as it was then, or as it is now."
+)
+@options.as_json
+def sweep(
+    *,
+    session: str,
+    adaptive: bool,
+    not_adaptive: bool,
+    as_of: str | None,
+    as_json: bool,
+    **lists: tuple[Any, ...],
+) -> None:
+    """Measure every combination of retrieval settings.
+
+    Over all finds and asks of the session: the recall of the frames that the answers were grounded in, the overlap with what was
+    recorded, and the tokens that the passages cost. No language model is called.
+    """
+    grid = {name: list(chosen) or None for name, chosen in lists.items()}
+    with connected() as client:
+        cut_offs = [tried for tried, wanted in ((False, not_adaptive), (True, adaptive)) if wanted]
+        chosen = grid | {"adaptive": cut_offs or None, "as_of": as_of}
+        launched = client.sweeps.launch(session, chosen)["sweep_id"]
+        try:
+            with Progress() as progress:
+                done = client.sweeps.wait(launched, lambda found: progress.tell(_progress(found)))
+        except KeyboardInterrupt as why:
+            raise Interrupted(f"The sweep goes on; follow it at {client.url}/sweeps/{launched}/") from why
+        with judged(lambda: _check(done)):
+            show(done, _lines(done, client.url), as_json=as_json)
+
+
+def _check(done: dict[str, Any]) -> None:
+    if done["status"] != "done":
+        raise Failure(f"The sweep is {done['status']}; what was measured is on its page.")
+
+
+def _progress(found: dict[str, Any]) -> str:
+    settings = found["settings"]
+    return f"{found['status']}: {settings['finished']:,} of {counted(settings['total'], 'setting')}"
+
+
+def _lines(done: dict[str, Any], url: str) -> Iterator[str]:
+    right = [head for head in _HEADS if head not in {"mode", "cut-off"}]
+    yield from table(_HEADS, [_row(row) for row in done["rows"]], right=right)
+    yield f"Sweep {done['id']} is {done['status']}: {counted(done['steps'], 'step')}; tokens by {done['tokenizer']}."
+    yield f"{url}/sweeps/{done['id']}/"
+
+
+def _row(row: dict[str, Any]) -> list[str]:
+    found = row["result"]
+    cut = "adaptive" if row["adaptive"] else "exactly top-k"
+    setting = [str(row["number"]), row["mode"], str(row["top_k"]), cut]
+    if found is None:
+        return [*setting, row["status"], row["error"] or "", "", "", ""]
+    figures = [_figure(found[name]) for name in ("recall", "overlap", "rank_biased_overlap")]
+    tokens = UNKNOWN if found["tokens_per_step"] is None else f"{found['tokens_per_step']:,.0f}"
+    return [*setting, *figures, f"{found['hits']:,}", tokens]
+
+
+def _figure(share: float | None) -> str:
+    return UNKNOWN if share is None else f"{share:.2f}"

@@ -1,0 +1,174 @@
+"""One step of a replay as people read it: the context, retrieval, the answers then and now. Pure."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from timemachine.cli.formatting import duration, ending, frame_name, score, shortened, tokens, visible
+from timemachine.cli.output.grounding import in_short
+from timemachine.cli.output.table import facts, table
+from timemachine.cli.output.word_diff import difference
+from timemachine.cli.times import local
+from timemachine.core.pure.formatting import NOT_RECORDED, UNKNOWN, money_or_unknown, spaced
+
+_INDENT = "  "
+
+
+def step_lines(
+    step: dict[str, Any], replay: dict[str, Any], recorded: dict[str, Any] | None, *, with_diff: bool
+) -> Iterator[str]:
+    """A step with its verdict; `recorded` is its action where hits, scores and calls are to be shown as well."""
+    yield f"Step {step['sequence']:,} · {spaced(step['kind'])} · {spaced(_outcome(step))}"
+    yield from _indented(facts(_facts(step, replay)))
+    if recorded is not None:
+        yield from _indented(_verbose(step, recorded))
+    if step["kind"] == "ask":
+        yield from _indented(_answers(step, with_diff=with_diff))
+
+
+def _outcome(step: dict[str, Any]) -> str:
+    """In a word what the step came to: the verdict on its answer, on its retrieval, on its context, or how it ended."""
+    verdicts = [step["verdict"], (step["retrieval"] or {}).get("verdict"), step["context"]]
+    reached = [verdict for verdict in verdicts if verdict and step["status"] == "done"]
+    return str((reached or [step["verdict"] or step["status"]])[0])
+
+
+def _facts(step: dict[str, Any], replay: dict[str, Any]) -> list[tuple[str, str]]:
+    original, new = step["original"], step["new"] or {}
+    asked = step["kind"] == "ask"
+    return [
+        ("mode", _mode(step, replay)),
+        ("original model", (original["model"] or NOT_RECORDED) if asked else ""),
+        ("model now", new.get("model") or ""),
+        ("frozen frames", _frames(step["frames"])),
+        ("context", spaced(step["context"] or UNKNOWN)),
+        ("retrieval", _retrieval(step["retrieval"])),
+        ("question" if asked else "query", _text(original["input"])),
+        ("asked instead", (replay.get("options") or {}).get("question") or ""),
+        ("cut off", " and ".join(f"the {side} answer" for side in _evidence(step).get("cut_off", []))),
+        ("not asked", _evidence(step).get("not_asked", "")),
+        ("error", (new.get("error") or {}).get("message") or ""),
+    ]
+
+
+def _mode(step: dict[str, Any], replay: dict[str, Any]) -> str:
+    if replay["kind"] == "audit":
+        return "audit, frozen context"
+    found = step["retrieval"]
+    if replay["kind"] == "trial" and (found is None or found["mode"] == "chosen"):
+        return "trial, frozen context" if found is None else "trial, chosen passages"
+    if found is None:
+        return "debug"
+    adaptive = ", adaptive" if found["adaptive"] else ""
+    when = f"as of {local(found['as_of'])}" if found["as_of"] else "now"
+    return f"{replay['kind']}, {found['mode']} search, top {found['top_k']}{adaptive}, {when}"
+
+
+def _frames(frames: Sequence[dict[str, Any]]) -> str:
+    """The frozen frames with what is wrong with them, and what became of them since: `3: #0, #4 altered, #7 (updated since)`."""
+    if not frames:
+        return "none"
+    return f"{len(frames)}: {', '.join(_frame(each) for each in frames)}"
+
+
+def _frame(frame: dict[str, Any]) -> str:
+    name = frame_name(frame["frame"], rank=frame["rank"])
+    verdict = "" if frame["verdict"] == "verified" else f" {spaced(frame['verdict'])}"
+    since = f" ({frame['since']} since)" if frame["since"] not in (None, "unchanged") else ""
+    return f"{name}{verdict}{since}"
+
+
+def _retrieval(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return ""
+    parts = [
+        f"{name} {', '.join(map(frame_name, found[name]))}" for name in ("gained", "lost") if found[name]
+    ]
+    parts += [
+        f"{frame_name(each['frame'])} from rank {each['from']} to {each['to']}" for each in found["moved"]
+    ]
+    overlap = "" if found["overlap"] is None else f" ({_overlaps(found)})"
+    return f"{spaced(found['verdict'])}{overlap}" + (f": {'; '.join(parts)}" if parts else "")
+
+
+def _overlaps(found: dict[str, Any]) -> str:
+    """`overlap@8 0.50, rank-biased 0.31 down to rank 4`, where the shorter list ends; a replay of an earlier version has no more than the first."""
+    if found.get("k") is None:
+        return f"overlap {found['overlap']:.2f}"
+    to = f" down to rank {found['rank_biased_depth']:,}" if found.get("rank_biased_depth") else ""
+    return f"overlap@{found['k']} {found['overlap']:.2f}, rank-biased {found['rank_biased_overlap']:.2f}{to}"
+
+
+def _answers(step: dict[str, Any], *, with_diff: bool) -> Iterator[str]:
+    before, new = step["original"]["output"], step["new"] or {}
+    after = new.get("output")
+    yield "original answer:"
+    yield from _block(_text(before))
+    if after is None:
+        return
+    yield "new answer:"
+    yield from _block(_text(after))
+    if with_diff and before is not None:
+        yield "diff:"
+        yield from _block("\n".join(difference(_text(before), _text(after))) or "no difference")
+
+
+def _verbose(step: dict[str, Any], recorded: dict[str, Any]) -> Iterator[str]:
+    original, new, kept = step["original"], step["new"], recorded["retrieval"] or {"hits": [], "cut_by": None}
+    yield f"recorded hits ({ending(kept['cut_by'])}):"
+    yield from _indented(_hits(kept["hits"]))
+    if step["retrieval"] is not None:
+        yield f"hits now ({ending(step['retrieval']['cut_by'])}):"
+        yield from _indented(_hits((new or {}).get("hits", [])))
+    calls = (("recorded call", original), ("call now", new))
+    yield from facts([(name, _call(call)) for name, call in calls if call and call["model"]])
+
+
+def _hits(hits: Sequence[dict[str, Any]]) -> Iterator[str]:
+    if not hits:
+        yield "none"
+        return
+    rows = [
+        [
+            str(hit["rank"]),
+            score(hit["score"]),
+            _scores(hit["scores"]),
+            frame_name(hit["frame"], rank=hit["rank"]),
+            shortened(hit["title"] or "", 40),
+        ]
+        for hit in hits
+    ]
+    yield from table(["rank", "score", "of which", "frame", "title"], rows, right=("rank", "score"))
+
+
+def _scores(scores: dict[str, float] | None) -> str:
+    return ", ".join(f"{name} {score(value)}" for name, value in (scores or {}).items())
+
+
+def _call(call: dict[str, Any]) -> str:
+    parts = [
+        call["model"],
+        f"tokens {tokens(call['usage'])}",
+        money_or_unknown(call["cost_usd"]),
+        duration(call["duration_ms"]),
+        in_short(call["grounding"]),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _evidence(step: dict[str, Any]) -> dict[str, Any]:
+    return step["evidence"] or {}
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return NOT_RECORDED
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _block(text: str) -> Iterator[str]:
+    return _indented(visible(text).split("\n"))
+
+
+def _indented(lines: Any) -> Iterator[str]:
+    return (f"{_INDENT}{line}".rstrip() for line in lines)

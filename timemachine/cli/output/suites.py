@@ -1,0 +1,208 @@
+"""Suites, their runs and what changed, in lines."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from timemachine.cli.formatting import duration, listed_words, one_line, shortened, visible
+from timemachine.cli.output.table import facts, table
+from timemachine.cli.times import local
+from timemachine.core.pure.formatting import UNKNOWN, counted, money, priced, spaced
+
+_NOTHING: Final = "–"
+_CHANGES: Final = ("change", "session", "step", "what", "before", "now", "cost", "took")
+
+
+def suite_lines(found: dict[str, Any], address: str) -> Iterator[str]:
+    """A suite: what it replays and when, and its latest run."""
+    named = [each["key"] for each in found["sessions"]]
+    yield from facts(
+        [
+            ("suite", found["name"]),
+            ("kind", found["kind"]),
+            ("sessions", f"{counted(len(named), 'session')}: {shortened(', '.join(named), 160)}"),
+            ("matching", _matching(found["matching"])),
+            ("missing", f"deleted: {', '.join(found['missing'])}" if found["missing"] else ""),
+            ("models", _models(found)),
+            *((spaced(name), str(value)) for name, value in found["options"].items() if name != "audit"),
+            ("fails on", ", ".join(spaced(each) for each in found["fail_on"])),
+            ("schedule", found["schedule"] or "none, it runs by hand"),
+            ("next run", "" if found["next_run_at"] is None else local(found["next_run_at"])),
+            ("not started", visible(found["problem"] or "")),
+            ("latest run", _latest(found["latest_run"])),
+            ("address", address),
+        ]
+    )
+
+
+def listed_suites(items: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A line for each suite."""
+    if not items:
+        yield "No suite yet; make one with `timemachine suite create NAME SESSION…`."
+        return
+    rows = [
+        [
+            each["name"],
+            each["kind"],
+            f"{len(each['sessions']):,}",
+            shortened(_models(each), 40),
+            _latest(each["latest_run"]),
+            "by hand" if each["next_run_at"] is None else local(each["next_run_at"]),
+        ]
+        for each in items
+    ]
+    yield from table(
+        ("name", "kind", "sessions", "models", "latest run", "next run"), rows, right=("sessions",)
+    )
+
+
+def listed_runs(items: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A line for each run."""
+    if not items:
+        yield "Not run yet; `timemachine suite run NAME` runs it."
+        return
+    rows = [
+        [
+            str(each["number"]),
+            each["status"],
+            local(each["created_at"]),
+            "the schedule" if each["due_at"] else shortened(each["requested_by"], 40),
+            f"{each['steps']['total']:,}",
+            priced(each["cost_usd"], each["unknown_cost_calls"]),
+            _since(each),
+            "; ".join(each["held"] or ()),
+        ]
+        for each in items
+    ]
+    heads = (
+        "run",
+        "status",
+        "launched",
+        "by",
+        "steps",
+        "cost",
+        "since the run before",
+        "conditions that hold",
+    )
+    yield from table(heads, rows, right=("run", "steps", "cost"))
+
+
+def run_lines(run: dict[str, Any], changed: Iterable[dict[str, Any]], address: str) -> Iterator[str]:
+    """A run: the numbers first, then every step that changed, then what was left out."""
+    yield from facts(
+        [
+            ("run", f"{run['number']}, {run['status']}"),
+            ("cancelled by", run["cancelled_by"] or ""),
+            ("steps", _steps(run)),
+            ("verdicts", listed_words(run["verdicts"])),
+            ("retrieval", listed_words(run["retrieval"])),
+            ("context", listed_words({name: n for name, n in run["context"].items() if n})),
+            ("error", _most_frequent(run)),
+            ("spent", _spent(run)),
+            ("since", _since_which(run)),
+            ("cost", _paired(run["cost_since"], _dollars)),
+            ("latency", _paired(run["took_since"], duration, "median ")),
+            ("conditions", "; ".join(run["held"] or ())),
+            ("address", address),
+        ]
+    )
+    rows = [_row(each) for each in changed]
+    if rows:
+        yield ""
+        yield from table(_CHANGES, rows, right=("step", "cost", "took"))
+    for each in run["members"]:
+        if each["problem"]:
+            yield ""
+            yield visible(f"Left out, {each['session_key']}: {each['problem']['message']}")
+
+
+def _models(suite: dict[str, Any]) -> str:
+    nobody = "none: the recorded answers are checked" if suite["kind"] == "audit" else "as recorded"
+    return ", ".join(suite["use_models"]) or nobody
+
+
+def _most_frequent(run: dict[str, Any]) -> str:
+    found = run.get("most_frequent_error")
+    if found is None:
+        return ""
+    return f"most frequent, {found['steps']:,} of {run['steps']['failed']:,}: {one_line(found['message'])}"
+
+
+def _matching(asked: dict[str, Any] | None) -> str:
+    if asked is None:
+        return ""
+    texts = ", ".join(f"{name} {value}" for name, value in asked.items() if name != "most")
+    return f"the newest {counted(asked['most'], 'session')} with {texts}, looked for at each run"
+
+
+def _row(change: dict[str, Any]) -> list[str]:
+    before, after = change["before"], change["after"]
+    return [
+        spaced(change["change"]),
+        change["session_key"] or "deleted",
+        f"{change['sequence']:,}",
+        shortened(change["label"], 48),
+        _verdicts(before),
+        _verdicts(after),
+        _NOTHING if change["cost_change_usd"] is None else _signed(change["cost_change_usd"], money),
+        _NOTHING if change["took_change_ms"] is None else _signed(change["took_change_ms"], duration),
+    ]
+
+
+def _verdicts(fact: dict[str, Any] | None) -> str:
+    if fact is None:
+        return _NOTHING
+    retrieval = f"passages {fact['retrieval']}" if fact["retrieval"] else None
+    told = [fact["verdict"], retrieval, None if fact["context"] == "verified" else fact["context"]]
+    return ", ".join(spaced(each) for each in told if each) or spaced(fact["context"] or fact["status"])
+
+
+def _signed(amount: float, written: Any) -> str:
+    sign = "+" if amount > 0 else "−" if amount < 0 else "±"
+    return f"{sign}{written(abs(amount))}"
+
+
+def _latest(run: dict[str, Any] | None) -> str:
+    if run is None:
+        return "not run yet"
+    told = run["status"] if run["since"] is None else _since(run)
+    return f"{run['number']}: {told}" + (", conditions hold" if run["held"] else "")
+
+
+def _since(run: dict[str, Any]) -> str:
+    if run["since"] is None:
+        return f"no earlier {run['kind']} run" if run["finished_at"] else "under way"
+    changed = {name: number for name, number in run["since"].items() if name != "same"}
+    return ", ".join(f"{spaced(name)} {number:,}" for name, number in changed.items()) or "nothing changed"
+
+
+def _since_which(run: dict[str, Any]) -> str:
+    if run["previous"] is None:
+        return f"no earlier {run['kind']} run to compare with"
+    return f"run {run['previous']}: {_since(run)}"
+
+
+def _steps(run: dict[str, Any]) -> str:
+    steps = run["steps"]
+    over = {name: number for name, number in steps.items() if name != "total" and number}
+    left_out = f"; {counted(run['left_out'], 'replay')} left out" if run["left_out"] else ""
+    return f"{steps['total']:,}: {listed_words(over)}{left_out}"
+
+
+def _spent(run: dict[str, Any]) -> str:
+    parts = [priced(run["cost_usd"], run["unknown_cost_calls"])]
+    if run["over_limit_usd"] is not None:
+        parts.append(f"of at most {money(run['options']['spend_limit_usd'])}")
+    if run["over_limit_usd"]:
+        parts.append(f"passed by {money(run['over_limit_usd'])}")
+    return ", ".join(parts)
+
+
+def _paired(figure: dict[str, Any] | None, written: Any, what: str = "") -> str:
+    if figure is None or not figure["steps"]:
+        return ""
+    before, after = written(figure["before"]), written(figure["after"])
+    return f"{what}{before} before, {after} now, over {counted(figure['steps'], 'step')} that have it in both runs"
+
+
+def _dollars(amount: float | None) -> str:
+    return UNKNOWN if amount is None else money(amount)

@@ -1,0 +1,47 @@
+"""Rows and facts in aligned columns, for letters of any width. Pure."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from timemachine.cli.formatting import one_line
+
+_WIDE = ("W", "F")
+_NO_WIDTH = ("Mn", "Me", "Cf")
+_GAP = "  "
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> Iterator[str]:
+    """The rows under their heads; the columns named in `right` are aligned to the right, as numbers are."""
+    clean = [[one_line(cell) for cell in row] for row in rows]
+    widths = [max(map(width, column)) for column in zip(heads, *clean, strict=True)]
+    for row in (heads, *clean):
+        cells = [
+            aligned(cell, size, to_right=head in right)
+            for cell, size, head in zip(row, widths, heads, strict=True)
+        ]
+        yield _GAP.join(cells).rstrip()
+
+
+def facts(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A name and a value on each line; what has no value is left out."""
+    told = [(name, value) for name, value in pairs if value]
+    longest = max((width(name) for name, _ in told), default=0)
+    for name, value in told:
+        yield f"{aligned(name, longest)}{_GAP}{one_line(value)}"
+
+
+def width(text: str) -> int:
+    """How many columns a terminal gives the text."""
+    return sum(_columns(letter) for letter in text)
+
+
+def aligned(text: str, size: int, *, to_right: bool = False) -> str:
+    """The text, filled up to so many columns."""
+    space = " " * (size - width(text))
+    return space + text if to_right else text + space
+
+
+def _columns(letter: str) -> int:
+    if unicodedata.category(letter) in _NO_WIDTH:
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in _WIDE else 1

@@ -1,0 +1,393 @@
+"""A session that records: what an agent says, calls, decides and knows, as it happens."""
+
+import asyncio
+import logging
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, overload
+
+from timemachine.client.errors import NotRecorded
+from timemachine.client.recording.calls import Call, is_no_error, recorded
+from timemachine.client.recording.fitting import FIELDS, NANOSECONDS, SAME_ROLE, nanoseconds, set_apart
+from timemachine.client.recording.lines import end_line, line_of_frozen
+from timemachine.client.recording.outcome import Course
+from timemachine.client.recording.sender import OURS
+from timemachine.client.recording.snapshot import Frozen, frozen, said
+from timemachine.client.recording.usage import fields_of
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+    from timemachine.client.connection import Document
+    from timemachine.client.recording.outbox import Outbox
+    from timemachine.client.recording.sender import Sender
+
+log = logging.getLogger(__name__)
+
+KEY: Final = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
+ROLES: Final = ("user", "agent", "system", "tool")
+SIGNIFICANCES: Final = ("normal", "hypothesis", "error", "decision", "solution", "breakthrough")
+LAYERS: Final = ("agent", "tool", "sys")
+_SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth|cookie|private", re.IGNORECASE)
+WITHHELD: Final = "[withheld: secret]"
+"""The mark that the server itself puts in such a place, so that it is the same however it came."""
+_WAIT: Final = 30.0
+"""Seconds that `put`, `find` and `ask` wait for what was recorded before them to be delivered."""
+
+
+class Machine(Protocol):
+    """The `TimeMachine` that a session belongs to."""
+
+    strict: bool
+    patience: float
+    sender: "Sender"
+
+    @property
+    def url(self) -> str:
+        """The server's address."""
+
+    @property
+    def client(self) -> "Client":
+        """All that the server offers."""
+
+    def refuse(self, message: str) -> None:
+        """Something cannot be recorded as it was given."""
+
+    def watch(self, session: Any, capture: frozenset[str]) -> None:
+        """Have what a session captures recorded; nothing ends it."""
+
+
+class Session:
+    """One session. `key` names it from the start, with or without a server. Open one with `TimeMachine.session`.
+
+    Recording never raises, unless the `TimeMachine` is strict; `put`, `find` and `ask` give what the server answers, or raise `ClientError`.
+    Any thread and any task may record; in a child process (`fork`) it records on, and its parent ends it.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        header: dict[str, Any],
+        *,
+        end: bool = True,
+        checkpoint_every: int | None = None,
+        state: Callable[[], dict[str, Any]] | None = None,
+        capture: frozenset[str] = frozenset(),
+    ) -> None:
+        self.course = Course(header["session"]["key"], strict=machine.strict, whole=machine.sender.shortfall)
+        self.name: str = header["session"]["name"]
+        self.around: ContextVar[str | None] = ContextVar("around", default=None)
+        self._machine = machine
+        self._header = header
+        self._ends = end
+        self._every = checkpoint_every
+        self._state = state
+        self._over = False
+        self._outbox: Outbox | None = None
+        self._begin()
+        self._box()
+        if capture:
+            machine.watch(self, capture)
+
+    def _begin(self) -> None:
+        self._adding = threading.RLock()
+        self._prefix = secrets.token_hex(6)
+        self._numbers = count(1)
+        self._since = count(1)
+
+    @property
+    def key(self) -> str:
+        """What names it. Where a session of the key that was asked for had ended before, the server's answer changes it once."""
+        return self.course.key
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended here."""
+        return self._over
+
+    @property
+    def url(self) -> str:
+        """The address of its page."""
+        return f"{self._machine.url}/sessions/{self.key}/"
+
+    def record(self, role: str, content: Any, significance: str | None = None, **more: Any) -> None:
+        """What somebody said. `role` is user, agent, system or tool; `more` are fields of an action, such as `importance`, `tags`, `iteration`."""
+        self.add(
+            {
+                "kind": "message",
+                "layer": "agent",
+                "role": role,
+                "output": content,
+                "significance": significance,
+                **more,
+            }
+        )
+
+    def event(self, name: str, data: Any = None, *, layer: str = "agent", **more: Any) -> None:
+        """Something that happened; `layer` is agent, tool or sys."""
+        self.add({"kind": "event", "layer": layer, "role": "system", "name": name, "output": data, **more})
+
+    def memory(self, name: str, data: Any = None, **more: Any) -> None:
+        """What the agent did with a memory of its own: wrote, read, forgot."""
+        self.add(
+            {"kind": "memory_op", "layer": "agent", "role": "agent", "name": name, "output": data, **more}
+        )
+
+    @overload
+    def tool_call[F: Callable[..., Any]](self, tool: F, /) -> F: ...
+    @overload
+    def tool_call(self, tool: str | None = None, input: Any = None, **more: Any) -> Call: ...
+    def tool_call(self, tool: Any = None, input: Any = None, **more: Any) -> Any:  # noqa: A002  # the field's name
+        """A call of a tool: `with s.tool_call("search", {"q": …}) as call: call.result = …`, or above a function, with or without a name.
+
+        Without a `tool` the `name` is the tool's.
+        """
+        if tool is None:
+            tool = more.pop("name", None)
+        facts = {"kind": "tool_call", "layer": "tool", "role": "agent", **more}
+        return self._call(tool, "tool", facts, input)
+
+    @overload
+    def llm_call[F: Callable[..., Any]](self, model: F, /) -> F: ...
+    @overload
+    def llm_call(self, model: str | None = None, input: Any = None, **more: Any) -> Call: ...
+    def llm_call(self, model: Any = None, input: Any = None, **more: Any) -> Any:  # noqa: A002  # the field's name
+        """A call of a model: `with s.llm_call("openai:gpt-4o", messages) as call: call.output = …; call.usage = {…}`, or above a function."""
+        facts = {"kind": "llm_call", "layer": "agent", "role": "agent", **more}
+        return self._call(model, "model", facts, input)
+
+    def checkpoint(self, name: str, state: dict[str, Any] | None = None, **parts: Any) -> None:
+        """A point to resume from. The state's named parts are `messages`, `system_prompt`, `working_directory`, `tools`, `last_query`,
+
+        `last_result`, `model` and `environment`; whatever else is there comes back as well. Values of the environment whose names
+        are those of secrets do not leave this process.
+        """
+        whole = {**(state or {}), **parts}
+        if isinstance(whole.get("environment"), dict):
+            whole["environment"] = without_secrets(whole["environment"])
+        self.add({"kind": "checkpoint", "layer": "agent", "role": "agent", "name": name, "output": whole})
+
+    def put(self, text: str | None = None, *, collection: str | None = None, **more: Any) -> "Document":
+        """Put a passage (`title`, `uri`, `metadata`), or several in `frames`, into the session's collection; recorded by the server."""
+        return self._asked("put", {"text": text, "collection": collection, **more})
+
+    def find(self, query: str, *, collection: str | None = None, **more: Any) -> "Document":
+        """Find passages; `more` as of the API: `top_k`, `mode`, `adaptive`, `as_of` … Recorded by the server with every hit."""
+        return self._asked("find", {"query": query, "collection": collection, **more})
+
+    def ask(self, question: str, *, collection: str | None = None, **more: Any) -> "Document":
+        """Ask a model over what is found; `more` as of the API: `use_model`, `top_k` … Recorded by the server."""
+        return self._asked("ask", {"question": question, "collection": collection, **more})
+
+    async def aput(self, text: str | None = None, **more: Any) -> "Document":
+        """As `put`, while others work."""
+        return await asyncio.to_thread(self.put, text, **more)
+
+    async def afind(self, query: str, **more: Any) -> "Document":
+        """As `find`, while others work."""
+        return await asyncio.to_thread(self.find, query, **more)
+
+    async def aask(self, question: str, **more: Any) -> "Document":
+        """As `ask`, while others work."""
+        return await asyncio.to_thread(self.ask, question, **more)
+
+    def flush(self, timeout: float = _WAIT) -> bool:
+        """Wait until all that was recorded so far is delivered; whether it is. Strict, it raises `NotRecorded` instead of saying no."""
+        outbox = self._outbox.last if self._outbox else None
+        if self._over and outbox is not None and outbox.spool.is_closed:
+            done = not self.course.shortfall and not self._machine.sender.delivery.waits(self.course)
+        else:
+            done = self._machine.sender.flush(timeout, only=self._box())
+        if not done and self._machine.strict:
+            raise self._undelivered(timeout)
+        return done
+
+    async def aflush(self, timeout: float = _WAIT) -> bool:  # noqa: ASYNC109  # of the delivery, which goes on
+        """As `flush`, while others work."""
+        return await asyncio.to_thread(self.flush, timeout)
+
+    def end(self) -> None:
+        """End the session: nothing can be recorded any more. It waits some seconds for the delivery, and for no server that is away."""
+        with self._adding:  # nothing comes behind the end
+            if self._over:
+                return
+            outbox = self._box()
+            self._over = True
+            if self._ends:
+                self._machine.sender.put(outbox, end_line())
+        self._machine.watch(self, frozenset())
+        done = self._machine.sender.flush(self._machine.patience, only=outbox, patient=self._machine.strict)
+        outbox.closed = outbox.last.closed = True
+        self._machine.sender.delivery.news()
+        if not done and self._machine.strict:
+            raise self._undelivered(self._machine.patience)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, failure: BaseException | None, _: object) -> None:
+        if failure is not None and kind is not None and not is_no_error(failure):
+            error = {"type": kind.__name__, "message": str(failure)}
+            self.add(
+                {
+                    "kind": "event",
+                    "layer": "agent",
+                    "role": "system",
+                    "name": "session.failed",
+                    "significance": "error",
+                    "error": error,
+                }
+            )
+        self.end()
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, failure: BaseException | None, at: object
+    ) -> None:
+        await asyncio.to_thread(self.__exit__, kind, failure, at)
+
+    def next_id(self) -> str:
+        """An id for an action: unique in the session, whoever else records into it."""
+        return f"{self._prefix}:{next(self._numbers)}"
+
+    def kept(self, value: Any) -> Any:
+        """The value as it is now, to be recorded later."""
+        return value if value is None or type(value) is str else Frozen(value)
+
+    def add(self, action: dict[str, Any]) -> None:
+        """Record an action as the API has it. What its fields hold is kept as it is now."""
+        if "id" not in action:
+            action["id"] = self.next_id()
+            action["parent"] = action.get("parent") or self.around.get()
+        self._check(action)
+        kept = frozen(action)
+        with self._adding:
+            is_late = self._over
+            taken = not is_late and self._machine.sender.put(self._box(), kept)
+        if is_late:
+            self._put_aside(kept)
+        elif not taken:
+            self._refuse("More is recorded than can be written down.")
+        elif self._every and action["kind"] != "checkpoint" and next(self._since) % self._every == 0:
+            self._automatic()
+
+    def _put_aside(self, kept: bytes) -> None:
+        """What comes behind the end of its session is refused here, as the server would, and kept where such stands."""
+        why = f"The session {self.key} has ended; what came after it is not recorded."
+        spool = self._outbox.last.spool if self._outbox else None
+        is_kept = spool is not None and spool.set_aside(line_of_frozen(kept), why)
+        self.course.shortfall.add(refused=int(is_kept), lost=int(not is_kept), why=why)
+        self._refuse(why)
+
+    def forked(self) -> None:
+        """Record on in a child process, under a prefix and with a spool of its own; its parent ends the session."""
+        self._outbox = None
+        self._ends = False
+        self.course = Course(
+            self.key,
+            strict=self._machine.strict,
+            begun=self.course.begun,
+            whole=self._machine.sender.shortfall,
+        )
+        self._begin()
+
+    def _automatic(self) -> None:
+        """A checkpoint of what the state function says now."""
+        if self._state is None:
+            return
+        try:
+            state = self._state()
+        except Exception as why:
+            log.exception("The state of session %s could not be had; no checkpoint is set.", self.key)
+            if self._machine.strict:
+                raise NotRecorded(f"The state function failed: {why}") from why
+            return
+        self.checkpoint("automatic", state)
+
+    def _call(self, named: Any, field: str, facts: dict[str, Any], given: Any) -> Any:
+        if callable(named):
+            return recorded(self, named, {**facts, field: named.__name__} if field == "tool" else facts)
+        if named is not None:
+            facts = {**facts, field: named}
+        return Call(self, facts, given=given)
+
+    def _check(self, action: dict[str, Any]) -> None:
+        """Fields of a fixed vocabulary: a word that is none of it is kept as a tag, since the server would take the action with none."""
+        started = action.get("started_at")
+        if started is None:
+            action["started_at"] = time.time_ns()
+        elif type(started) is not int or started not in NANOSECONDS:
+            self._set_time(action, started)
+        if "usage" in action and type(action["usage"]) is not dict:
+            action["usage"] = fields_of(action["usage"])
+        if not action.keys() <= FIELDS:
+            unknown = sorted(action.keys() - FIELDS)
+            set_apart(action, unknown)
+            self._refuse(f"There is no field {', '.join(unknown)} of an action; it stands in its parameters.")
+        role = action.get("role")
+        if role is not None and role not in ROLES:
+            self._as_tag(action, "role", role, SAME_ROLE.get(role) if isinstance(role, str) else None)
+        significance = action.get("significance")
+        if significance is not None and significance not in SIGNIFICANCES:
+            self._as_tag(action, "significance", significance, None)
+        layer = action.get("layer")
+        if layer is not None and layer not in LAYERS:
+            self._as_tag(action, "layer", layer, None)
+
+    def _set_time(self, action: dict[str, Any], given: Any) -> None:
+        moment = nanoseconds(given)
+        if moment is not None:
+            action["started_at"] = moment
+        else:
+            set_apart(action, ["started_at"])
+            self._refuse(
+                f"`started_at` is a datetime, its ISO text, or seconds since 1970, and not {said(given)[:60]}; it stands in the parameters."
+            )
+
+    def _as_tag(self, action: dict[str, Any], field: str, word: Any, meant: str | None) -> None:
+        action[field] = meant
+        if meant is None:
+            tags = action.get("tags") or ()
+            action["tags"] = [*([tags] if isinstance(tags, str) else tags), f"{field}:{word}"]
+            self._refuse(f"`{field}` cannot be {word!r}; it is recorded as a tag.")
+
+    def _asked(self, verb: str, body: dict[str, Any]) -> "Document":
+        """Do something on the server, after what was recorded before."""
+        outbox = self._box()
+        if not self._machine.sender.flush(_WAIT, only=outbox):
+            raise self._undelivered(_WAIT)
+        given = {name: value for name, value in body.items() if value is not None}
+        was_busy, OURS.busy = getattr(OURS, "busy", False), True  # what it opens is not the agent's
+        try:
+            return self._machine.client.sessions.do(self.key, verb, given)
+        finally:
+            OURS.busy = was_busy
+
+    def _undelivered(self, seconds: float) -> NotRecorded:
+        if self.course.shortfall:
+            return NotRecorded(f"Session {self.key}: {self.course.shortfall}")
+        why = (self._outbox.stuck if self._outbox else None) or self._machine.sender.delivery.away
+        told = why.message if why else f"The server did not take all of it within {seconds:g} s."
+        return NotRecorded(f"Session {self.key} is not delivered yet, and waits in the spool: {told}")
+
+    def _refuse(self, message: str) -> None:
+        self._machine.refuse(message)
+
+    def _box(self) -> "Outbox":
+        if self._outbox is None or self._outbox.spool.is_closed:
+            self._outbox = self._machine.sender.open(self._header, self)
+        return self._outbox
+
+
+def without_secrets(environment: dict[Any, Any]) -> dict[Any, Any]:
+    """An environment without the values whose names are those of secrets."""
+    return {
+        name: WITHHELD if isinstance(name, str) and _SECRET.search(name) else value
+        for name, value in environment.items()
+    }

@@ -1,0 +1,245 @@
+"""What the system does while a session is open, as events of the layer `sys`: files that are opened, removed or renamed, programs, HTTP requests.
+
+Files, programs, `http.client`, `urllib.request` and whatever stands on them (`requests`, `urllib3`) tell of themselves by Python's audit events
+(PEP 578), whose hook stays for the life of the process and does nothing while nobody records. They tell before the thing is done, so how it
+ended is not known, and each event says so. httpx and aiohttp have no such events; they are wrapped while somebody records. The recorder's own requests and spools are left out, and so is what Python itself reads of code.
+"""
+
+import inspect
+import os
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final, Protocol
+
+from timemachine.client.recording.command_words import told, without_secrets
+from timemachine.client.recording.sender import OURS
+from timemachine.client.recording.spool import REFUSED
+from timemachine.client.recording.spool_file import BEGINNING, ENDING
+
+_OWN: Final = "timemachine"
+_SPOOLS: Final = (BEGINNING, ENDING, REFUSED)
+_CODE: Final = re.compile(r"\.(py|pyc|so|pth|pyd)(\.\d+)?$")
+"""Behind a number: what Python compiled, while it is being written."""
+_READS_CODE: Final = re.compile(
+    r"<frozen (importlib|zipimport|runpy|site)|[/\\](linecache|tokenize|inspect|runpy|py_compile)\.py$|[/\\]importlib[/\\]"
+)
+_REQUEST: Final = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]\r\n")
+_HTTPS: Final = 443
+
+
+class Listener(Protocol):
+    """A session that wants to hear of it."""
+
+    def event(self, name: str, data: Any = None, *, layer: str = "agent", **more: Any) -> None:
+        """Record an event."""
+
+
+NOT_KNOWN: Final = "not known"
+
+type Event = tuple[str, dict[str, Any], dict[str, Any]]
+_listeners: list[Listener] = []
+_lock = threading.Lock()
+_hooked = threading.Event()
+_unwrapped: list[tuple[Any, str, Any]] = []
+
+
+def listen(session: Listener) -> None:
+    """Tell a session of files and requests from now on."""
+    with _lock:
+        _listeners.append(session)
+        if not _hooked.is_set():
+            _hooked.set()
+            sys.addaudithook(_heard)
+        if not _unwrapped:
+            _wrap()
+
+
+def forget(session: Listener) -> None:
+    """Tell it no more."""
+    with _lock:
+        if session in _listeners:
+            _listeners.remove(session)
+        if not _listeners:
+            while _unwrapped:
+                owner, name, before = _unwrapped.pop()
+                setattr(owner, name, before)
+
+
+def _heard(event: str, args: tuple[Any, ...]) -> None:
+    if not _listeners or event not in _EVENTS or getattr(OURS, "busy", False):
+        return
+    _tell(lambda: _tried(_EVENTS[event](*args)))
+
+
+def _tried(event: Event | None) -> Event | None:
+    """What is told before it is done, with a word that its outcome is not known."""
+    if event is None:
+        return None
+    name, data, more = event
+    return name, data | {"outcome": NOT_KNOWN}, more
+
+
+def _tell(found: Callable[[], Event | None]) -> None:
+    """Record what was found; nothing that goes wrong here is the agent's."""
+    OURS.busy = True
+    try:
+        event = found()
+        if event is not None:
+            name, data, more = event
+            for each in _listeners:
+                each.event(name, data, layer="sys", **more)
+    except Exception:  # noqa: BLE001, S110  # an exception of an audit hook would end what it only looks at
+        pass
+    finally:
+        OURS.busy = False
+
+
+def _opened(path: Any, mode: Any, flags: Any) -> Event | None:
+    if isinstance(path, int):
+        return None
+    name = os.fsdecode(path)
+    if name.endswith(_SPOOLS) or (_CODE.search(name) and _is_python_itself()):
+        return None
+    return "file.open", {"path": name, "mode": mode or _mode(flags)}, {}
+
+
+def _is_python_itself() -> bool:
+    """Whether it is Python that opens the file: to import it, or to show a line of it."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return frame is not None and _READS_CODE.search(frame.f_code.co_filename) is not None
+
+
+def _removed(path: Any, *_: Any) -> Event | None:
+    name = os.fsdecode(path)
+    return None if name.endswith(_SPOOLS) or _is_python_itself() else ("file.remove", {"path": name}, {})
+
+
+def _renamed(path: Any, target: Any, *_: Any) -> Event | None:
+    names = os.fsdecode(path), os.fsdecode(target)
+    if names[1].endswith(_SPOOLS) or _is_python_itself():
+        return None
+    return "file.rename", {"path": names[0], "target": names[1]}, {}
+
+
+def _started(program: Any, words: Any, folder: Any, _: Any) -> Event | None:
+    command = [words] if isinstance(words, str | bytes | os.PathLike) else list(words)
+    data = {
+        "program": os.fsdecode(program if program is not None else command[0]),
+        "arguments": without_secrets([os.fsdecode(each) for each in command]),
+        "folder": None if folder is None else os.fsdecode(folder),
+    }
+    return "process.start", {name: each for name, each in data.items() if each is not None}, {}
+
+
+def _mode(flags: Any) -> str | None:
+    if not isinstance(flags, int):
+        return None
+    return {os.O_RDONLY: "r", os.O_WRONLY: "w", os.O_RDWR: "r+"}.get(
+        flags & (os.O_RDONLY | os.O_WRONLY | os.O_RDWR)
+    )
+
+
+def _sent(connection: Any, data: Any) -> Event | None:
+    request = _REQUEST.match(data) if isinstance(data, bytes) else None
+    if request is None:
+        return None
+    method, target = request[1].decode("ascii"), request[2].decode("ascii", "replace")
+    secure = hasattr(connection, "_context") or connection.port == _HTTPS
+    url = (
+        target
+        if "://" in target
+        else f"{'https' if secure else 'http'}://{connection.host}:{connection.port}{target}"
+    )
+    return f"http.{method.lower()}", {"method": method, "url": told(url)}, {}
+
+
+_EVENTS: Final[dict[str, Callable[..., Event | None]]] = {
+    "open": _opened,
+    "os.remove": _removed,
+    "os.rename": _renamed,
+    "subprocess.Popen": _started,
+    "http.client.send": _sent,
+}
+
+
+def _wrap() -> None:
+    import httpx
+
+    wrappings: list[tuple[Any, str, Callable[[Any], Any]]] = [
+        (httpx.HTTPTransport, "handle_request", _sync),
+        (httpx.AsyncHTTPTransport, "handle_async_request", _async),
+    ]
+    if find_spec("aiohttp") is not None:
+        wrappings.append((import_module("aiohttp").ClientSession, "_request", _aiohttp))
+    for owner, name, wrapped in wrappings:
+        before = getattr(owner, name)
+        _unwrapped.append((owner, name, before))
+        setattr(owner, name, wrapped(before))
+
+
+def _sync(before: Any) -> Any:
+    def handle_request(self: Any, request: Any) -> Any:
+        began = time.perf_counter_ns()
+        try:
+            response = before(self, request)
+        except Exception as why:
+            _requested(request, began, None, why)
+            raise
+        _requested(request, began, response.status_code, None)
+        return response
+
+    return handle_request
+
+
+def _async(before: Any) -> Any:
+    async def handle_async_request(self: Any, request: Any) -> Any:
+        began = time.perf_counter_ns()
+        try:
+            response = await before(self, request)
+        except Exception as why:
+            _requested(request, began, None, why)
+            raise
+        _requested(request, began, response.status_code, None)
+        return response
+
+    return handle_async_request
+
+
+def _aiohttp(before: Any) -> Any:
+    async def _request(self: Any, method: str, str_or_url: Any, **more: Any) -> Any:
+        began = time.perf_counter_ns()
+        try:
+            response = await before(self, method, str_or_url, **more)
+        except Exception as why:
+            _asked(method.upper(), str(str_or_url), began, None, why)
+            raise
+        _asked(method.upper(), str(response.url), began, response.status, None)
+        return response
+
+    return _request
+
+
+def _requested(request: Any, began: int, status: int | None, why: Exception | None) -> None:
+    if _OWN not in request.extensions:
+        _asked(request.method, str(request.url), began, status, why)
+
+
+def _asked(method: str, url: str, began: int, status: int | None, why: Exception | None) -> None:
+    if getattr(OURS, "busy", False):
+        return
+
+    def found() -> Event:
+        more: dict[str, Any] = {"duration_ms": (time.perf_counter_ns() - began) / 1e6}
+        if why is not None:
+            more["error"] = {"type": type(why).__name__, "message": str(why)}
+        data = {"method": method, "url": told(url), "status": status}
+        return f"http.{method.lower()}", {name: each for name, each in data.items() if each is not None}, more
+
+    _tell(found)

@@ -1,0 +1,154 @@
+"""A recording in a ZIP of `events.jsonl`, `snapshots.json` and `metadata.json`, read without a server.
+
+Members are read by name and in memory; nothing is unpacked to a disk, and what an import would refuse is refused here (bombs, paths that lead
+out, links). `session.pkl`, which some recordings have, is a Python pickle that can run code: it is never opened.
+"""
+
+import copy
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from timemachine.client.errors import NotFound, NotUnderstood
+from timemachine.core.pure.content import parse_json
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.zip_files import Archive, is_zip
+
+LARGEST: Final = 512 * 1024 * 1024
+_STATES: Final = ("state", "agent")
+_NAMES: Final = ("id", "snapshot_id")
+_PARTS: Final = (
+    "system_prompt",
+    "working_directory",
+    "tools",
+    "last_query",
+    "last_result",
+    "model",
+    "environment",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSession:
+    """What the archive holds, in its order. `skipped` are the numbers of lines of `events.jsonl` that are no JSON objects."""
+
+    events: list[dict[str, Any]]
+    snapshots: list[dict[str, Any]]
+    metadata: dict[str, Any]
+    skipped: list[int]
+
+    def get_events_by_layer(self, layer: str) -> list[dict[str, Any]]:
+        """The events of a layer: sys, tool or agent."""
+        return [each for each in self.events if each.get("layer") == layer]
+
+    def resume_from_snapshot(self, number: int, agent: Any = None) -> dict[str, Any]:
+        """Give an agent the messages of a snapshot, and its system prompt where it has one: `messages_restored` counts them.
+
+        `number` is the snapshot's id; where they have none, its place, from 0. The answer holds `messages` and every other part that the
+        snapshot has. Raises `NotFound`.
+        """
+        snapshot = self._snapshot(number)
+        state = next((snapshot[name] for name in _STATES if isinstance(snapshot.get(name), dict)), snapshot)
+        messages: list[Any] = copy.deepcopy(
+            next(
+                (state[name] for name in ("messages", "agent_messages") if isinstance(state.get(name), list)),
+                [],
+            )
+        )
+        if agent is not None:
+            agent.messages = messages
+            if state.get("system_prompt") is not None and hasattr(agent, "system_prompt"):
+                agent.system_prompt = state["system_prompt"]
+        parts = {name: copy.deepcopy(state.get(name, snapshot.get(name))) for name in _PARTS}
+        return {**parts, "snapshot": number, "messages": messages, "messages_restored": len(messages)}
+
+    def _snapshot(self, number: int) -> dict[str, Any]:
+        named = [name for name in _NAMES if any(name in each for each in self.snapshots)]
+        if named:
+            found = [each for each in self.snapshots if each.get(named[0]) == number]
+        else:
+            found = self.snapshots[number : number + 1] if number >= 0 else []
+        if not found:
+            raise NotFound(
+                f"The recording has no snapshot {number}; it has {len(self.snapshots)}.", code="no_snapshot"
+            )
+        return found[0]
+
+
+def load_session(source: str | os.PathLike[str] | bytes) -> LoadedSession:
+    """The recording in a file, or in bytes. Raises `NotUnderstood` where it is none or is not to be opened, and `OSError`."""
+    try:
+        data = _bytes(source)
+        _check_archive(data, source)
+        archive = Archive(data)
+        names = {name.rpartition("/")[2]: name for name in archive.names}
+        if "events.jsonl" not in names:
+            raise NotUnderstood("There is no events.jsonl in this archive.", code="no_recording")
+        events, skipped = _events(archive.read(names["events.jsonl"]))
+        about = {
+            name: parse_json(archive.read(names[name])) if name in names else None
+            for name in ("snapshots.json", "metadata.json")
+        }
+    except InvalidInput as why:
+        raise NotUnderstood(why.message, code=why.code) from why
+    snapshots, metadata = about["snapshots.json"], about["metadata.json"]
+    return LoadedSession(
+        events=events,
+        snapshots=[each for each in _listed(snapshots) if isinstance(each, dict)],
+        metadata=metadata if isinstance(metadata, dict) else {},
+        skipped=skipped,
+    )
+
+
+def _check_archive(data: bytes, source: object) -> None:
+    called = "These bytes" if isinstance(source, bytes) else str(source)
+    verb = "are" if isinstance(source, bytes) else "is"
+    if not data:
+        raise NotUnderstood(
+            f"{called} {verb} empty; write the recording anew, for example with `timemachine session export ID --format zip -o FILE`.",
+            code="no_recording",
+        )
+    if not is_zip(data):
+        raise NotUnderstood(
+            f"{called} {verb} no ZIP archive, and a recording is one, with an events.jsonl in it: `timemachine session export ID --format zip -o FILE` writes it. "
+            "What is in another format goes to a server with `timemachine session import FILE`.",
+            code="no_recording",
+        )
+
+
+def _bytes(source: str | os.PathLike[str] | bytes) -> bytes:
+    if isinstance(source, bytes):
+        return source
+    path = Path(source)
+    if path.stat().st_size > LARGEST:
+        raise NotUnderstood(
+            f"{path} has more than {LARGEST:,} bytes, and is not opened.", code="no_recording"
+        )
+    return path.read_bytes()
+
+
+def _events(data: bytes) -> tuple[list[dict[str, Any]], list[int]]:
+    events, skipped = [], []
+    for number, event in _lines(data):
+        if isinstance(event, dict):
+            events.append(event)
+        else:
+            skipped.append(number)
+    return events, skipped
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            try:
+                yield number, parse_json(line)
+            except InvalidInput:
+                yield number, None
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, dict) and isinstance(value.get("snapshots"), list):
+        return list(value["snapshots"])
+    return value if isinstance(value, list) else [value]

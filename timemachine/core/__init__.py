@@ -1,0 +1,1 @@
+"""What everything else stands on: errors, ids, time, hashing, payloads, leases, accounts."""

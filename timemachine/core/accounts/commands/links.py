@@ -1,0 +1,98 @@
+"""One-time links: made for one person, used once."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+
+from timemachine.core.accounts.models import Membership, Project, SignInLink, User
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import NotFound, NotSignedIn
+from timemachine.core.pure.ids import secret, secret_hash
+
+LIFETIMES = {
+    SignInLink.SIGN_IN: timedelta(hours=1),
+    SignInLink.INVITE: timedelta(days=7),
+    SignInLink.RESET: timedelta(hours=1),
+}
+
+
+def make_sign_in_link(
+    user: User,
+    purpose: str = SignInLink.SIGN_IN,
+    *,
+    project: Project | None = None,
+    role: str | None = None,
+    by: User | None = None,
+) -> str:
+    """The secret of a new link for this person, which exists only here; an invitation names project and role.
+
+    It holds for one hour, an invitation for seven days.
+    """
+    made = secret()
+    SignInLink.objects.create(
+        user=user,
+        purpose=purpose,
+        project=project,
+        role=role,
+        secret_sha256=secret_hash(made),
+        created_by=by,
+        expires_at=now() + LIFETIMES[purpose],
+    )
+    return made
+
+
+def sign_in_url(link_secret: str) -> str:
+    """The address to open for a link's secret."""
+    return f"{settings.PUBLIC_URL}/sign-in/{link_secret}/"
+
+
+@transaction.atomic
+def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> SignInLink:
+    """Use up a link, and join the project that it invites to. Its `user` may then be signed in.
+
+    Raises `NotFound`, the same for a link that is used, expired or unknown. An invitation does not sign in to an account
+    that has a password: whoever made it could otherwise open other people's accounts. Then it stays good and raises
+    `NotSignedIn` with the address in `facts["email"]`, until `signed_in` is that person.
+    """
+    link = _claimed(link_secret)
+    if link.purpose == SignInLink.INVITE and link.user.has_usable_password() and signed_in != link.user:
+        raise NotSignedIn(
+            f"{link.user.email} has an account here already. Sign in as {link.user.email} to accept the invitation.",
+            code="sign_in_to_accept",
+            email=link.user.email,
+        )
+    link.used_at = now()
+    link.save(update_fields=["used_at"])
+    if link.purpose == SignInLink.RESET or (link.purpose == SignInLink.INVITE and signed_in != link.user):
+        _close_account(link.user)
+    if link.project:
+        _join(link.user, link.project, str(link.role))
+    return link
+
+
+def _claimed(link_secret: str) -> SignInLink:
+    # The lock makes a second, simultaneous use wait, and then find the link used.
+    waiting = SignInLink.objects.select_for_update(of=("self",)).select_related("user", "project")
+    link = waiting.filter(
+        secret_sha256=secret_hash(link_secret), used_at=None, expires_at__gt=now(), user__is_active=True
+    ).first()
+    if link is None:
+        raise NotFound(
+            "This link was used already, or it has expired. Ask for a new one: an administrator makes it under "
+            "Settings, or, on the server, `manage.py sign_in_link`.",
+            code="link_not_valid",
+        )
+    return link
+
+
+def _close_account(user: User) -> None:
+    # A fresh unusable password ends every session that was open, so that two holders of links never share an account.
+    user.set_unusable_password()
+    user.save(update_fields=["password"])
+
+
+def _join(user: User, project: Project, role: str) -> None:
+    Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
+    # Who was let in by one project's administrator must not be opened by another's.
+    SignInLink.objects.filter(user=user, purpose=SignInLink.RESET, used_at=None).delete()

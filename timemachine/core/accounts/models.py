@@ -1,0 +1,153 @@
+"""Who there is: people, the projects they belong to, and the keys of programs."""
+
+from typing import ClassVar
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower, Now
+
+from timemachine.core.pure.ids import uuid7
+
+VIEWER, OPERATOR, ADMIN = "viewer", "operator", "admin"
+ROLES = (VIEWER, OPERATOR, ADMIN)
+SCOPES = ("read", "record", "run", "share", "admin")
+
+
+class People(BaseUserManager["User"]):
+    """Finding a person by e-mail, whatever its case."""
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email=(username or "").strip().lower())
+
+
+class User(AbstractBaseUser):
+    """A person who signs in, by e-mail and password or by a one-time link."""
+
+    email = models.EmailField(max_length=254, unique=True)
+    name = models.CharField(max_length=200, blank=True)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    objects: ClassVar[People] = People()
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        db_table = "tm_user"
+        constraints = [
+            models.CheckConstraint(condition=Q(email=Lower("email")), name="user_email_lower_case")
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+
+class Project(models.Model):
+    """The tenant: every row belongs to one, and nothing crosses."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    name = models.CharField(max_length=200)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_project"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A person's role in a project: a viewer reads, an operator records and runs, an administrator decides."""
+
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.DB_CASCADE, related_name="memberships")
+    role = models.CharField(max_length=20)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_membership"
+        constraints = [
+            models.UniqueConstraint(fields=["project", "user"], name="membership_once"),
+            models.CheckConstraint(condition=Q(role__in=ROLES), name="membership_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.role} in {self.project_id}"
+
+    def may(self, role: str) -> bool:
+        """Whether this role includes the other: an administrator may all that an operator may."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+class ApiKey(models.Model):
+    """A program's key, `tmk_<id>_<secret>`. Only a hash of the secret is kept."""
+
+    id = models.CharField(primary_key=True, max_length=16)
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=200)
+    scopes = ArrayField(models.CharField(max_length=10))
+    secret_sha256 = models.CharField(max_length=64)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.DB_SET_NULL)
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_api_key"
+
+    def __str__(self) -> str:
+        return f"{self.name} (tmk_{self.id}_…)"
+
+
+class SignInLink(models.Model):
+    """A link that signs one person in once: the first sign-in, an invitation, a forgotten password.
+
+    An invitation names the project and the role that it gives; nobody is a member before it is accepted.
+    """
+
+    SIGN_IN, INVITE, RESET = "sign_in", "invite", "reset"
+
+    user = models.ForeignKey(User, on_delete=models.DB_CASCADE)
+    purpose = models.CharField(max_length=10)
+    project = models.ForeignKey(Project, null=True, on_delete=models.DB_CASCADE, related_name="invitations")
+    role = models.CharField(max_length=20, null=True)
+    secret_sha256 = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.DB_SET_NULL, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_sign_in_link"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(purpose="invite", project__isnull=False, role__isnull=False, role__in=ROLES)
+                | Q(purpose__in=("sign_in", "reset"), project__isnull=True, role__isnull=True),
+                name="sign_in_link_invites_to_a_project",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.purpose} for {self.user_id}"
+
+
+class SignInAttempt(models.Model):
+    """A failed try to sign in, kept to slow down the next ones."""
+
+    account = models.CharField(max_length=254)
+    address = models.GenericIPAddressField(null=True)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_sign_in_attempt"
+        indexes = [
+            models.Index(fields=["account", "at"], name="sign_in_attempt_account"),
+            models.Index(fields=["address", "at"], name="sign_in_attempt_address"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account} at {self.at}"

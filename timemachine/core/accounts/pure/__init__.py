@@ -1,0 +1,1 @@
+"""The parts of `accounts` that import no framework."""

@@ -1,0 +1,111 @@
+"""Keeping bytes once, and dropping those that nothing refers to any more."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import batched
+from uuid import UUID
+
+import psycopg
+from django.db import connection, models
+from django.db.models import Exists, OuterRef, Q
+
+from timemachine.core.payloads.models import Payload
+from timemachine.core.pure.content import Content
+
+BATCH = 500
+FEW = 20
+"""So many contents are inserted without looking for them first: another statement takes longer than what is sent for nothing."""
+AT_ONCE = 10_000
+_BINDING = (models.DB_CASCADE, models.DO_NOTHING)
+_INSERT = """
+INSERT INTO tm_payload (project_id, sha256, media_type, data)
+SELECT %b, new.* FROM unnest(%b::text[], %b::text[], %b::bytea[]) AS new
+ON CONFLICT DO NOTHING RETURNING id, sha256, media_type
+"""
+_FIND = "SELECT id, sha256, media_type FROM tm_payload WHERE project_id = %b AND sha256 = ANY(%b::text[])"
+
+
+def keep(project_id: UUID, contents: Iterable[Content]) -> dict[Content, int]:
+    """The id of each content's row, made where there was none. Call it in the transaction that refers to them."""
+    wanted = {(content.sha256, content.media_type): content for content in contents}
+    found = _ids(project_id, list(wanted)) if len(wanted) > FEW else {}
+    # in one order everywhere: two writers that insert the same passages must not wait for each other in a circle
+    missing = [wanted[name] for name in sorted(wanted) if name not in found]
+    for some in batched(missing, BATCH, strict=False):
+        found |= _inserted(project_id, some)
+    left = [
+        name for name in wanted if name not in found
+    ]  # there before, or inserted by somebody else meanwhile
+    if left:
+        found |= _ids(project_id, left)
+    return {content: found[name] for name, content in wanted.items()}
+
+
+def held_by(row: models.Model) -> set[int]:
+    """The payloads of all that cannot be without a row, and so is deleted with it. A query for each way there."""
+    found = set[int]()
+    for reference in _references():
+        for way in _ways(reference.model, type(row)):
+            rows = reference.model._base_manager.filter(**{way: row.pk, f"{reference.name}__isnull": False})
+            found.update(rows.values_list(reference.attname, flat=True))
+    return found
+
+
+def drop_unreferenced(among: Collection[int]) -> int:
+    """Delete those of these payloads that no row refers to any more. Only inside lawful erasure: elsewhere a trigger refuses it."""
+    dropped = 0
+    for some in batched(sorted(among), AT_ONCE):
+        unreferenced = Payload.objects.filter(id__in=some)
+        for reference in _references():
+            users = reference.model._base_manager.filter(**{reference.name: OuterRef("id")})
+            unreferenced = unreferenced.filter(~Exists(users))
+        doomed = list(unreferenced.values_list("id", flat=True))
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM tm_payload WHERE id = ANY(%s)", [doomed])
+        dropped += len(doomed)
+    return dropped
+
+
+def still_used(payloads: Collection[int]) -> int:
+    """How many of these rows something still refers to."""
+    used = Q()
+    for reference in _references():
+        used |= Q(Exists(reference.model._base_manager.filter(**{reference.name: OuterRef("id")})))
+    return Payload.objects.filter(used, id__in=list(payloads)).count()
+
+
+def _references() -> list[models.ForeignKey[Payload, Payload]]:
+    fields = Payload._meta.get_fields(include_hidden=True)
+    return [field.field for field in fields if isinstance(field, models.ManyToOneRel)]
+
+
+def _ways(
+    model: type[models.Model], to: type[models.Model], *, through: tuple[type[models.Model], ...] = ()
+) -> Iterator[str]:
+    """The ways from a model's rows to those that they cannot be without."""
+    if model is to:
+        yield "pk"
+        return
+    for field in model._meta.get_fields():
+        if isinstance(field, models.ForeignKey) and field.remote_field.on_delete in _BINDING:
+            if field.related_model in (model, *through):
+                continue
+            for way in _ways(field.related_model, to, through=(model, *through)):
+                yield f"{field.name}__{way}"
+
+
+def _inserted(project_id: UUID, contents: Sequence[Content]) -> dict[tuple[str, str], int]:
+    """The rows that came to be. One array a column: a statement with a parameter for each value takes twice the time."""
+    columns = [[getattr(content, name) for content in contents] for name in ("sha256", "media_type", "data")]
+    return _named(_INSERT, [project_id, *columns])
+
+
+def _ids(project_id: UUID, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    return _named(_FIND, [project_id, [sha256 for sha256, _ in names]])
+
+
+def _named(sql: str, facts: Sequence[object]) -> dict[tuple[str, str], int]:
+    """Rows by (SHA-256, media type). The server binds the facts: as text in the statement bytes are twice as long."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        cursor.execute(sql, facts)
+        return {(sha256, media_type): row for row, sha256, media_type in cursor}

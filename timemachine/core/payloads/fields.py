@@ -1,0 +1,34 @@
+"""Model fields that keep any text: what Postgres refuses is written in the form of `core.pure.postgres_text`, and read back."""
+
+from typing import Any, TypeVar
+
+from django.db import models
+
+from timemachine.core.pure.postgres_text import ESCAPE, original, original_json, storable, storable_json
+
+_ST = TypeVar(
+    "_ST", contravariant=True
+)  # the names by which django-stubs makes a nullable field's type optional
+_GT = TypeVar("_GT", covariant=True)
+
+
+class FaithfulTextField(models.TextField[_ST, _GT]):
+    """A text column that gives back every character it was given, U+0000 and lone surrogates included."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        prepared = super().get_prep_value(value)
+        return storable(prepared) if isinstance(prepared, str) else prepared
+
+    def from_db_value(self, value: str | None, *_: Any) -> str | None:
+        return original(value) if isinstance(value, str) else value
+
+
+class FaithfulJSONField(models.JSONField[_ST, _GT]):
+    """A jsonb column that gives back every character of every string it was given."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        return storable_json(super().get_prep_value(value))
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        found = super().from_db_value(value, expression, connection)
+        return original_json(found) if not isinstance(value, str) or ESCAPE in value else found

@@ -1,0 +1,122 @@
+"""The conditions of `--fail-on`: read as they are written, and looked for in what a replay, an arm of a comparison, or a run of a suite, came to. Pure.
+
+Here and not in a room, because the command and the server read and hold the same ones.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from timemachine.core.pure.formatting import counted, money, spaced
+
+CONTEXTS = ("altered", "missing", "not_recorded", "verified")
+RETRIEVALS = ("same", "reordered", "changed")
+ANSWERS = (
+    "error",
+    "refused",
+    "newly_answered",
+    "identical",
+    "formatting",
+    "numbers_differ",
+    "names_differ",
+    "polarity_differs",
+    "adds",
+    "omits",
+    "reworded",
+    "changed",
+    "equivalent",
+    "contradicts",
+)
+NAMES = tuple(dict.fromkeys((*CONTEXTS, *ANSWERS, *RETRIEVALS)))
+SINCE_LAST_RUN: Final = (
+    "new_failure",
+    "worse",
+    "other_verdict",
+    "answer_differs",
+    "passages_differ",
+    "not_reached",
+    "step_gone",
+    "new_step",
+    "reached_again",
+    "failure_gone",
+    "better",
+)
+"""What a run of a suite can come to, compared with its last run."""
+SUITE_NAMES: Final = (*NAMES, *SINCE_LAST_RUN, "left_out")
+_COST = "cost:"
+_COUNTED: Final = {"context": "context", "retrieval": "retrieval", "verdicts": "answer"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """What must not be: a verdict by its name, or a cost above so many US dollars."""
+
+    name: str
+    most_usd: Decimal | None = None
+
+
+def read_condition(text: str, names: Collection[str] = NAMES) -> Condition | None:
+    """The condition that the text names, in whatever spelling (`numbers differ`, `numbers-differ`); None where it is none."""
+    name = text.strip().lower()
+    if name.startswith(_COST):
+        most = _dollars(name.removeprefix(_COST))
+        return None if most is None else Condition(name="cost", most_usd=most)
+    name = name.replace(" ", "_").replace("-", "_")
+    return Condition(name=name) if name in names else None
+
+
+def written_condition(condition: Condition) -> str:
+    """The condition as `read_condition` reads it."""
+    return condition.name if condition.most_usd is None else f"{_COST}{condition.most_usd}"
+
+
+def held(conditions: Sequence[Condition], document: Mapping[str, Any]) -> list[str]:
+    """Why each condition that holds of a replay's, an arm's or a run's document does: empty where none does."""
+    found = [_held(condition, document) for condition in dict.fromkeys(conditions)]
+    return [reason for reason in found if reason is not None]
+
+
+def _held(condition: Condition, document: Mapping[str, Any]) -> str | None:
+    if condition.most_usd is not None:
+        return _too_dear(condition.most_usd, document)
+    if condition.name == "error":
+        return _in_steps("error", max(document["verdicts"].get("error", 0), document["steps"]["failed"]))
+    if condition.name == "left_out":
+        left_out = document.get("left_out", 0)
+        return f"{counted(left_out, 'replay')} left out" if left_out else None
+    return _in_parts(condition.name, document)
+
+
+def _too_dear(most: Decimal, document: Mapping[str, Any]) -> str | None:
+    """A cost that is not known cannot be shown to stay below a limit, so it holds against it."""
+    limit, unknown = money(most), document["unknown_cost_calls"] + document["uncertain_calls"]
+    what = "run" if "left_out" in document else "arm" if "arm" in document else "replay"
+    if Decimal(str(document["cost_usd"])) > most:
+        return f"the {what} cost {money(document['cost_usd'])}, more than {limit}"
+    if unknown:
+        return f"the cost of {counted(unknown, 'call')} is not known, so it may be more than {limit}"
+    return None
+
+
+def _in_steps(name: str, count: int) -> str | None:
+    return f"{spaced(name)} in {counted(count, 'step')}" if count else None
+
+
+def _in_parts(name: str, document: Mapping[str, Any]) -> str | None:
+    """The steps of one part; where several parts know the name a step may be in each, so they are told apart."""
+    if name in SINCE_LAST_RUN:
+        return _in_steps(name, (document.get("since") or {}).get(name, 0))
+    counts = {noun: (document.get(part) or {}).get(name, 0) for part, noun in _COUNTED.items()}
+    found = {noun: number for noun, number in counts.items() if number}
+    if len(found) < 2:  # noqa: PLR2004  # several
+        return _in_steps(name, sum(found.values()))
+    return f"{spaced(name)}: {', '.join(counted(number, noun) for noun, number in found.items())}"
+
+
+def _dollars(text: str) -> Decimal | None:
+    try:
+        amount = Decimal(text.removeprefix("$"))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and amount >= 0 else None

@@ -1,0 +1,1 @@
+"""Evidence bundles: the zip files that an auditor verifies offline."""

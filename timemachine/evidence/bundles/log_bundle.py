@@ -1,0 +1,98 @@
+"""The bundle of a project's log.
+
+log/entries.jsonl          every entry, byte for byte
+log/checkpoints.jsonl      every signed state of it
+log/present.jsonl          what of the sealed things is there now
+log/access.jsonl           the lines of the access logs of share links
+log/witnessed.jsonl        what a witness was sent, and its answers (`anchored`)
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import IO, Any, Final
+
+from django.db.models import QuerySet
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import written
+from timemachine.evidence.bundles.statement import dumped, sign, write_keys
+from timemachine.evidence.log import keys, witness_statements
+from timemachine.evidence.models import LogCheckpoint, LogEntry, SealCheckpoint
+from timemachine.evidence.pure.checkpoint import log_origin
+from timemachine.evidence.pure.deterministic_zip import Zipped
+from timemachine.evidence.pure.readme import log_readme
+from timemachine.evidence.pure.report import MOST_ERASURES, TOMBSTONES, Counts, log_report
+from timemachine.evidence.pure.report import NAME as REPORT
+
+BATCH: Final = 1_000
+
+
+def write(target: IO[bytes], project: Project, about: dict[str, Any], access: Iterable[bytes] = ()) -> None:
+    """Write the bundle: every entry, every signed state, what of the sealed things is there now, and `access`, the
+    lines of its access logs. Raises `Unavailable` where the key cannot be read.
+    """
+    key = keys.key_in_use(project)
+    zipped = Zipped(target)
+    last = LogCheckpoint.objects.filter(project=project).order_by("-size", "-id").first()
+    if last is None:
+        raise LookupError(f"the log of {project.pk} has no entry")
+    states = LogCheckpoint.objects.filter(project=project, size__lte=last.size).order_by("size", "id")
+    entries = LogEntry.objects.filter(project=project, index__lt=last.size).order_by("index")
+    with zipped.file("log/entries.jsonl") as file:
+        file.lines(
+            bytes(entry) for entry in entries.values_list("entry", flat=True).iterator(chunk_size=BATCH)
+        )
+    with zipped.file("log/checkpoints.jsonl") as file:
+        file.lines(
+            signed.encode() for signed in states.values_list("signed", flat=True).iterator(chunk_size=BATCH)
+        )
+    with zipped.file("log/present.jsonl") as file:
+        there = list(_present(project))
+        file.lines(map(dumped, there))
+    with zipped.file("log/access.jsonl") as file:
+        file.lines(access)
+    witness_statements.write(zipped, project, last.size)
+    dated = any(name.startswith("timestamps/") for name in zipped.hashes)
+    write_keys(zipped, {key.pk, *states.values_list("key_id", flat=True)})
+    log = {
+        "path": "log",
+        "origin": log_origin(str(project.pk)),
+        "size": last.size,
+        "root": bytes(last.root).hex(),
+    }
+    named = {"of": "log", "id": project.pk, "sealed_at": written(last.at)} | log
+    zipped.add("README.txt", log_readme(named, key.fingerprint, dated=dated).encode())
+    counts = _counts(last.size, len(there), entries)
+    zipped.add(REPORT, log_report(named, about, key.fingerprint, counts).encode())
+    sign(zipped, key, log, [], {"about": about, "log": log})
+    zipped.close()
+
+
+def _counts(size: int, present: int, entries: QuerySet[LogEntry]) -> Counts:
+    kinds, erasures = Counter[str](), list[tuple[int, dict[str, Any]]]()
+    replaced: list[tuple[int, dict[str, Any]]] = []
+    for index, line in entries.values_list("index", "entry").iterator(chunk_size=BATCH):
+        entry = json.loads(bytes(line))
+        kinds[entry["entry"]] += 1
+        if entry["entry"] in TOMBSTONES and len(erasures) < MOST_ERASURES:
+            erasures.append((index, entry))
+        elif entry["entry"] == "key":
+            replaced.append((index, entry))
+    return Counts(entries=size, present=present, kinds=kinds, erasures=erasures, replaced=replaced)
+
+
+def _present(project: Project) -> Iterator[dict[str, Any]]:
+    """Every seal that there is, with its newest signed state."""
+    newest = (
+        SealCheckpoint.objects.filter(seal__project=project).order_by("seal", "-size", "-id").distinct("seal")
+    )
+    for each in newest.select_related("seal").iterator(chunk_size=BATCH):
+        seal = each.seal
+        yield {
+            "of": seal.of,
+            "id": seal.subject_id,
+            "generation": seal.generation,
+            "size": each.size,
+            "root": each.root_hex,
+        }

@@ -1,0 +1,1 @@
+"""A project's transparency log: keys, signed states, witnesses and timestamps."""

@@ -1,0 +1,211 @@
+"""Telling somebody outside how the log grows: a witness gets each new state with the proof that it continues the one before, an authority dates it.
+
+Whoever holds the signing key could write another history; what a witness or an authority holds of this one shows that.
+"""
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Max, OuterRef, Q, Subquery
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now, written
+from timemachine.evidence.log import keys
+from timemachine.evidence.models import (
+    TIMESTAMP,
+    WITNESS,
+    Anchor,
+    Anchored,
+    LogCheckpoint,
+    LogEntry,
+    SealCheckpoint,
+)
+from timemachine.evidence.pure import timestamping
+from timemachine.evidence.pure.checkpoint import log_origin
+from timemachine.evidence.pure.note import add_checkpoint, known_size, signed_note, verifier_key
+from timemachine.evidence.pure.timestamping import QUERY_TYPE
+from timemachine.evidence.pure.tree import Tree
+from timemachine.llm.outbound_posts import Answer, Unreached, checked_address, post
+
+KINDS: Final = (WITNESS, TIMESTAMP)
+QUIET: Final = timedelta(minutes=1)
+LONGEST_WAIT: Final = timedelta(hours=1)
+_NOTE_TYPE: Final = "text/plain; charset=utf-8"
+_OK, _CONFLICT = 200, 409
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What came of telling somebody: `answer` to what was `sent`, or what went `wrong`; `known` is what a witness says that it took last."""
+
+    sent: bytes
+    answer: bytes = b""
+    wrong: str | None = None
+    known: int | None = None
+
+
+@transaction.atomic
+def set_anchor(project: Project, kind: str, url: str, *, by: str) -> Anchor | None:
+    """Tell that address from now on; nobody where it is empty. Another address begins anew. Raises `InvalidInput`."""
+    found = Anchor.objects.filter(project=project, kind=kind)
+    if not url.strip():
+        found.delete()
+        return None
+    address = checked_address(kind, url)
+    if (there := found.first()) is not None and there.url == address:
+        return there
+    found.delete()
+    return Anchor.objects.create(project=project, kind=kind, url=address, set_by=by[:254], next_at=now())
+
+
+def anchors_of(project: Project) -> dict[str, Anchor]:
+    """Whom the project tells, by kind. One query."""
+    return {each.kind: each for each in Anchor.objects.filter(project=project)}
+
+
+def key_for_witness(project: Project) -> str:
+    """The key in use as a witness has to be told it."""
+    return verifier_key(log_origin(str(project.pk)), bytes(keys.key_in_use(project).public_key))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """Who outside took a state of the log that holds a seal, and when: an authority by its own clock, a witness by ours."""
+
+    kind: str
+    url: str
+    at: datetime
+
+
+def outside_of(state: SealCheckpoint) -> list[Outside]:
+    """The first witness and the first authority that took the log with this state of a seal in it. Two queries."""
+    held = Anchored.objects.filter(
+        checkpoint__project=state.seal.project_id, checkpoint__size__gt=state.log_index
+    ).order_by("id")
+    firsts = [first for kind in KINDS if (first := held.filter(kind=kind).first())]
+    return [Outside(kind=each.kind, url=each.url, at=_told_at(each)) for each in firsts]
+
+
+def _told_at(anchored: Anchored) -> datetime:
+    return timestamping.time_told(bytes(anchored.answer)) if anchored.kind == TIMESTAMP else anchored.at
+
+
+def anchor_json(anchor: Anchor) -> dict[str, Any]:
+    """Whom the project tells, and how that goes, as the API gives it."""
+    return {
+        "url": anchor.url,
+        "set_by": anchor.set_by,
+        "set_at": written(anchor.set_at),
+        "size": anchor.size,
+        "taken_at": written(anchor.taken_at),
+        "error": anchor.error,
+        "failed_at": written(anchor.failed_at),
+    }
+
+
+def due() -> list[int]:
+    """Those who have not been told how long the log is; an authority at most every `SEAL_SECONDS`."""
+    states = LogCheckpoint.objects.filter(project=OuterRef("project")).order_by()
+    longest = states.values("project").annotate(longest=Max("size")).values("longest")
+    patience = now() - timedelta(seconds=settings.SEAL_SECONDS)
+    often = Q(kind=WITNESS) | Q(taken_at=None) | Q(taken_at__lt=patience)
+    found = Anchor.objects.annotate(longest=Subquery(longest)).filter(
+        often, longest__gt=F("size"), next_at__lte=now()
+    )
+    return list(found.order_by("next_at").values_list("id", flat=True)[:100])
+
+
+def tell(anchor_id: int) -> None:
+    """Tell somebody the newest state of the log, once however many workers are asked to; what goes wrong is kept and tried again later."""
+    claimed = Anchor.objects.filter(id=anchor_id, next_at__lte=now())
+    if not claimed.update(next_at=now() + QUIET):
+        return
+    anchor = Anchor.objects.select_related("project").get(id=anchor_id)
+    newest = _newest(anchor.project_id)
+    if newest is None or newest.size <= anchor.size:
+        return
+    told = _witnessed(anchor, newest) if anchor.kind == WITNESS else _timestamped(anchor, newest)
+    _keep(anchor, newest, told)
+
+
+def _newest(project_id: UUID) -> LogCheckpoint | None:
+    states = LogCheckpoint.objects.filter(project=project_id, key__replaced_at=None)
+    return states.select_related("key").order_by("-size", "-id").first()
+
+
+def _witnessed(anchor: Anchor, newest: LogCheckpoint) -> Told:
+    """Ask a witness to take the state. One that took a longer log says that some of this one is gone."""
+    sent = add_checkpoint(anchor.size, _proof(anchor, newest), note_of(newest))
+    answer = _posted(anchor.url, sent, _NOTE_TYPE)
+    if isinstance(answer, str):
+        return Told(sent=sent, wrong=answer)
+    if answer.status == _OK:
+        return Told(sent=sent, answer=answer.body)
+    known = known_size(answer.body) if answer.status == _CONFLICT else None
+    if known is not None and known > newest.size:
+        says = f"It took {known:,} entries of this log, which has only {newest.size:,}: some were taken out, or it is another log's witness."
+        return Told(sent=sent, wrong=says)
+    return Told(sent=sent, wrong=answer.refusal, known=known)
+
+
+def _timestamped(anchor: Anchor, newest: LogCheckpoint) -> Told:
+    asked = timestamping.query(newest.signed.encode())
+    sent = asked.as_bytes()
+    answer = _posted(anchor.url, sent, QUERY_TYPE)
+    if isinstance(answer, str):
+        return Told(sent=sent, wrong=answer)
+    if answer.status != _OK:
+        return Told(sent=sent, wrong=answer.refusal)
+    return Told(sent=sent, answer=answer.body, wrong=timestamping.refusal(asked, answer.body))
+
+
+def _posted(url: str, body: bytes, content_type: str) -> Answer | str:
+    try:
+        return post(url, body, content_type)
+    except Unreached as why:
+        return str(why)
+
+
+def note_of(state: LogCheckpoint) -> str:
+    """A signed state of the log as a note, under the same key. Raises `Unavailable` as `keys.sign` does."""
+    text = base64.b64decode(json.loads(state.signed)["payload"]).decode("ascii")
+    signature = keys.sign_bytes(state.key, text.encode())
+    return signed_note(text, log_origin(str(state.project_id)), bytes(state.key.public_key), signature)
+
+
+def _proof(anchor: Anchor, newest: LogCheckpoint) -> Sequence[bytes]:
+    if anchor.size == 0:
+        return []
+    entries = LogEntry.objects.filter(project=newest.project_id, index__lt=newest.size).order_by("index")
+    return Tree([bytes(leaf) for leaf in entries.values_list("leaf", flat=True)]).consistency(anchor.size)
+
+
+@transaction.atomic
+def _keep(anchor: Anchor, state: LogCheckpoint, told: Told) -> None:
+    """Write down what came of it, unless another address was set meanwhile."""
+    there = Anchor.objects.select_for_update().filter(id=anchor.id)
+    moment = now()
+    if not there:
+        return
+    if told.wrong is None:
+        Anchored.objects.create(
+            checkpoint=state, kind=anchor.kind, url=anchor.url, sent=told.sent, answer=told.answer, at=moment
+        )
+        facts = {"size": state.size, "taken_at": moment, "attempts": 0, "next_at": moment}
+        there.update(**facts, error=None, failed_at=None)
+    elif told.known is not None and told.known != anchor.size:
+        there.update(size=told.known, next_at=moment)  # it took what we do not remember: on from there
+    else:
+        wait = _wait(anchor.attempts)
+        there.update(error=told.wrong, failed_at=moment, attempts=F("attempts") + 1, next_at=moment + wait)
+
+
+def _wait(attempts: int) -> timedelta:
+    return min(timedelta(seconds=30 * (1 << min(attempts, 10))), LONGEST_WAIT)

@@ -1,0 +1,141 @@
+"""A project's Ed25519 keys: made on first use, kept encrypted under SECRET_KEY, replaced by an administrator."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.fernet import InvalidToken
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import sha256_hex
+from timemachine.core.pure.errors import Unavailable
+from timemachine.evidence.models import SigningKey
+from timemachine.evidence.pure.dsse import Signed, pre_authentication_encoding
+from timemachine.llm.key_encryption import cipher
+
+_PURPOSE: Final = b"timemachine evidence key 1"
+
+
+def key_in_use(project: Project) -> SigningKey:
+    """The key that signs now; the project's first one is made here."""
+    found = signing_now(project)
+    return found if found is not None else _first_key(project)
+
+
+def signing_now(project: Project) -> SigningKey | None:
+    """The key whose signature a download has that is made now; None where nothing was sealed yet. Nothing is made. One query."""
+    return SigningKey.objects.filter(project=project, replaced_at=None).first()
+
+
+def earlier_keys(project: Project) -> list[SigningKey]:
+    """The keys that were replaced, the newest of them first; what they signed still verifies."""
+    return list(SigningKey.objects.filter(project=project).exclude(replaced_at=None).order_by("-replaced_at"))
+
+
+@transaction.atomic
+def replace_key(project: Project, *, by: str) -> tuple[SigningKey, SigningKey]:
+    """A new key for what is signed from now on, and the one before; that one still verifies what it signed."""
+    _one_at_a_time(project)
+    old = key_in_use(project)
+    SigningKey.objects.filter(pk=old.pk).update(replaced_at=now(), replaced_by=by[:254])
+    return _made(project, by=by), old
+
+
+def sign(key: SigningKey, payload_type: str, payload: bytes) -> Signed:
+    """The bytes under that key's signature. Raises `Unavailable` where SECRET_KEY has changed since the key was made."""
+    signature = sign_bytes(key, pre_authentication_encoding(payload_type, payload))
+    return Signed(payload_type=payload_type, payload=payload, key=key.fingerprint, signature=signature)
+
+
+def sign_bytes(key: SigningKey, data: bytes) -> bytes:
+    """The key's signature over these bytes. Raises `Unavailable` as `sign` does."""
+    return _private(key).sign(data)
+
+
+def is_readable(key: SigningKey) -> bool:
+    """Whether the key can still sign: whether the SECRET_KEY under which it was kept is known."""
+    try:
+        _private(key)
+    except Unavailable:
+        return False
+    return True
+
+
+def unusable(projects: QuerySet[Any]) -> list[UUID]:
+    """Of the projects whose ids a query gives, those whose key in use can sign nothing. One query."""
+    found = SigningKey.objects.filter(replaced_at=None, project__in=projects)
+    return [key.project_id for key in found if not is_readable(key)]
+
+
+def is_signed(key: SigningKey, signed: Signed) -> bool:
+    """Whether the signature is that key's over exactly these bytes."""
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes(key.public_key)).verify(
+            signed.signature, pre_authentication_encoding(signed.payload_type, signed.payload)
+        )
+    except InvalidSignature:
+        return False
+    return True
+
+
+def fingerprint(public_key: bytes) -> str:
+    """`ed25519:` and the SHA-256, in hex, of the key as SubjectPublicKeyInfo in DER (RFC 8410), as OpenSSL writes it."""
+    der = Ed25519PublicKey.from_public_bytes(public_key).public_bytes(
+        Encoding.DER, PublicFormat.SubjectPublicKeyInfo
+    )
+    return f"ed25519:{sha256_hex(der)}"
+
+
+def pem(public_key: bytes) -> str:
+    """The public key as OpenSSL reads it."""
+    found = Ed25519PublicKey.from_public_bytes(public_key)
+    return found.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+
+
+@transaction.atomic
+def _first_key(project: Project) -> SigningKey:
+    _one_at_a_time(project)
+    found = signing_now(project)
+    return found if found is not None else _made(project)
+
+
+def _made(project: Project, *, by: str | None = None) -> SigningKey:
+    private = Ed25519PrivateKey.generate()
+    public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    raw = private.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
+    return SigningKey.objects.create(
+        project=project,
+        fingerprint=fingerprint(public),
+        public_key=public,
+        private_key=cipher(_PURPOSE).encrypt(raw),
+        created_by=by and by[:254],
+    )
+
+
+def _private(key: SigningKey) -> Ed25519PrivateKey:
+    try:
+        raw = cipher(_PURPOSE).decrypt(bytes(key.private_key))
+    except InvalidToken as why:
+        raise Unavailable(
+            "The key that signs evidence cannot be read, because SECRET_KEY has changed since it was made. "
+            "Put the earlier one into SECRET_KEY_FALLBACKS, or replace the signing key under Settings.",
+            code="signing_key_unreadable",
+        ) from why
+    return Ed25519PrivateKey.from_private_bytes(raw)
+
+
+def _one_at_a_time(project: Project) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"signing key of {project.pk}"]
+        )

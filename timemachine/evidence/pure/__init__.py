@@ -1,0 +1,1 @@
+"""The parts of `evidence` that import no framework."""

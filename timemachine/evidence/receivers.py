@@ -1,0 +1,15 @@
+"""What evidence does when something happens below it."""
+
+from typing import Any
+
+from django.dispatch import receiver
+
+from timemachine.evidence.sealing.session_deletion import erase_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.signals import session_moved
+
+
+@receiver(session_moved)
+def delete_moved_session(session: Session, by: str, reason: str, **_: Any) -> None:
+    """Delete a session whose actions moved to another; what was sealed of it leaves a tombstone."""
+    erase_session(session, by=by, reason=reason, moved=True)

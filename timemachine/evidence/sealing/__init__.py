@@ -1,0 +1,1 @@
+"""Sealing sessions, replays and comparisons, and checking what is stored against the seals."""

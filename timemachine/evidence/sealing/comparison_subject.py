@@ -1,0 +1,121 @@
+"""A comparison that is over, as it is sealed: its cells, what the figures show, then whatever was said of cells, in the order of sealing."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db.models import Max, QuerySet
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.evidence.models import COMPARISON, Seal, SealedRecord, SealedResults
+from timemachine.evidence.pure.record import Record
+from timemachine.evidence.sealing import comparison_records
+from timemachine.evidence.sealing.comparison_records import CELL, MARK, OPINION, RESULTS, name_of
+from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.runs.models import ReplayStep
+
+# Its worker writes within a second what became of a call that was cancelled.
+SETTLED_AFTER: Final = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonSubject:
+    """Record N is `rows[N - 1]`: cells first, then what was sealed since, in that order."""
+
+    comparison: Comparison
+    rows: Sequence[str]
+    generation: int
+    run_ended_at: datetime | None
+    closed: bool
+    of: str = COMPARISON
+
+    @property
+    def id(self) -> str:
+        return str(self.comparison.id)
+
+    @property
+    def project(self) -> Project:
+        return self.comparison.project
+
+    @property
+    def last(self) -> int:
+        return len(self.rows)
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"comparison": self.comparison}
+
+    def records(self, first: int, last: int) -> Iterator[Record]:
+        if first == 0:
+            yield comparison_records.header(self.comparison)
+        places = {name: index for index, name in enumerate(self.rows, start=1)}
+        yield from comparison_records.records(self.comparison, self.rows[max(first, 1) - 1 : last], places)
+
+    def row(self, index: int) -> str | None:
+        """The name of the row that a record is of; None for the comparison itself."""
+        return self.rows[index - 1] if index else None
+
+
+def comparison_subject(comparison: Comparison) -> ComparisonSubject:
+    """The comparison with its rows as they are sealed, and those that no seal has yet behind them. Six queries."""
+    ended, latest = run_ended_at(comparison), newest_seal(comparison)
+    current = latest if latest is not None and latest.run_ended_at == ended else None
+    following = latest.generation + 1 if latest is not None else 1
+    sealed = _sealed(current)
+    known = set(sealed)
+    return ComparisonSubject(
+        comparison=comparison,
+        rows=[*sealed, *(name for name in _rows(comparison, current) if name not in known)],
+        generation=current.generation if current is not None else following,
+        run_ended_at=ended,
+        closed=not comparison.opinions.filter(state__in=("waiting", "asking")).exists(),
+    )
+
+
+def newest_seal(comparison: Comparison) -> Seal | None:
+    """The seal of the last run of a comparison that was sealed."""
+    return Seal.objects.filter(comparison=comparison).order_by("-generation").first()
+
+
+def current_seal(comparison: Comparison) -> Seal | None:
+    """The seal of a comparison's last run; None where that is not sealed, or not over. Three queries."""
+    ended, latest = run_ended_at(comparison), newest_seal(comparison)
+    return latest if latest is not None and latest.run_ended_at == ended else None
+
+
+def run_ended_at(comparison: Comparison) -> datetime | None:
+    """When the last of its replays was over; None while one runs."""
+    if comparison.runs.filter(replay__finished_at=None).exists():
+        return None
+    ended: datetime | None = comparison.runs.aggregate(ended=Max("replay__finished_at"))["ended"]
+    return ended
+
+
+def settled(opinions: QuerySet[CellOpinion]) -> QuerySet[CellOpinion]:
+    """Those of which nothing is written any more."""
+    fresh = {"error_type": "cancelled", "finished_at__gt": now() - SETTLED_AFTER}
+    return opinions.filter(finished_at__isnull=False).exclude(**fresh)
+
+
+def _sealed(seal: Seal | None) -> list[str]:
+    """The rows of the records of a seal; nothing where a record was taken out behind our back."""
+    if seal is None:
+        return []
+    found = dict(SealedRecord.objects.filter(seal=seal, index__gt=0).values_list("index", "row"))
+    return [found.get(index) or "" for index in range(1, seal.size)]
+
+
+def _rows(comparison: Comparison, seal: Seal | None) -> Iterator[str]:
+    steps = ReplayStep.objects.filter(replay__run__comparison=comparison)
+    for step in steps.order_by("replay_id", "sequence").values_list("id", flat=True):
+        yield name_of(CELL, step)
+    for form in SealedResults.objects.filter(seal=seal).order_by("id").values_list("form", flat=True):
+        yield name_of(RESULTS, form)
+    marks = CellMark.objects.filter(comparison=comparison).order_by("created_at", "id")
+    for mark in marks.values_list("id", flat=True):
+        yield name_of(MARK, mark)
+    opinions = settled(CellOpinion.objects.filter(comparison=comparison)).order_by("finished_at", "id")
+    for opinion in opinions.values_list("id", flat=True):
+        yield name_of(OPINION, opinion)

@@ -1,0 +1,1 @@
+"""Who may see what, and for how long: share links, deletion, retention."""

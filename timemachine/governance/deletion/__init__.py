@@ -1,0 +1,1 @@
+"""Deleting recorded data: fields, turns, sessions, by hand or by rule."""

@@ -1,0 +1,115 @@
+"""Taking what was found out of every table of a session, in the transaction of whoever calls; and what that came to."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from timemachine.core.payloads.commands import still_used
+from timemachine.core.pure.errors import Conflict
+from timemachine.governance.deletion.erasure.before_after import Look
+from timemachine.governance.deletion.erasure.derived import rename_in_suites, rewrite_derived
+from timemachine.governance.deletion.erasure.replayed import rewrite_launches, rewrite_replays
+from timemachine.governance.deletion.erasure.rewriting import (
+    Rewritten,
+    rewrite_actions,
+    rewrite_deliveries,
+    rewrite_session,
+)
+from timemachine.knowledge.models import Frame
+from timemachine.recording.answering.models import AskUnderWay
+from timemachine.recording.answering.summaries import that_stay
+from timemachine.recording.intake.models import RUNNING, WAITING, Intake
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import CellOpinion
+from timemachine.replay.judging.models import ASKING, Judgement
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES
+from timemachine.replay.sweeps.models import Sweep
+from timemachine.text.redaction.document import tally_json
+from timemachine.text.redaction.pure.values import Tally
+
+SHOWN_STEPS: Final = 100
+
+
+@dataclass(slots=True, kw_only=True)
+class Applied:
+    """What went from where. `elsewhere` are rows that repeat the session, by the name of their place; `left` payloads that one
+    row less refers to, `shared` how many of those that the steps had others still use, `summaries` frames that may quote what went.
+    """
+
+    recorded: Rewritten
+    of_session: tuple[str, ...] = ()
+    replayed: int = 0
+    elsewhere: dict[str, int] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    collections: list[str] = field(default_factory=list)
+    summaries: list[dict[str, Any]] = field(default_factory=list)
+    left: set[int] = field(default_factory=set)
+    shared: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """What is kept of it and the API gives: numbers and names, and nothing that was erased."""
+        steps = sorted(self.recorded.sequences)
+        return {
+            "steps": len(steps),
+            "first_steps": steps[:SHOWN_STEPS],
+            "of_steps": [
+                {"field": name, "count": count} for name, count in sorted(self.recorded.fields.items())
+            ],
+            "of_session": list(self.of_session),
+            "counts": tally_json(self.tally),
+            "replay_steps": self.replayed,
+            "elsewhere": [{"place": name, "count": count} for name, count in sorted(self.elsewhere.items())],
+            "collections": self.collections,
+            "summaries": self.summaries,
+            "kept_by_others": self.shared,
+        }
+
+
+def apply(session: Session, look: Look, steps: list[int]) -> Applied:
+    """Rewrite the steps, the session's own fields and all that repeats them. Raises `Conflict` while something of it runs."""
+    _require_quiet(session)
+    seen = look.session(session) if look.chosen.of_session or look.repeats else None
+    recorded = rewrite_actions(session, look, steps)
+    found = Applied(recorded=recorded, tally=recorded.tally.copy())
+    if seen is not None and seen.fields:
+        before = session.key
+        rewrite_session(session, seen)
+        rename_in_suites(session, before)
+        found.of_session = seen.fields
+        found.tally += seen.tally
+    replayed, rows = rewrite_replays(session, look, recorded)
+    found.tally += replayed.tally
+    found.replayed = len(rows)
+    derived = rewrite_derived(session, look, recorded, rows)
+    found.elsewhere = derived.rows
+    if launches := rewrite_launches(session, look):
+        found.elsewhere["replays"] = launches
+    rewrite_deliveries(session, look, recorded.sequences)
+    frames = recorded.frames | replayed.frames
+    named = Frame.objects.filter(pk__in=frames).values_list("collection__name", flat=True)
+    found.summaries = that_stay(session, since=min(recorded.sequences, default=0))
+    found.collections = sorted({*named, *(each["collection"] for each in found.summaries)})
+    found.shared = still_used(recorded.left | replayed.left)
+    found.left = recorded.left | replayed.left | derived.left
+    return found
+
+
+def _require_quiet(session: Session) -> None:
+    """Whatever runs has read what is to be erased, and would write it back."""
+    runs = (
+        ("A replay", Replay.objects.filter(session=session, status__in=OPEN_REPLAY_STATUSES)),
+        ("An ask", AskUnderWay.objects.filter(session=session)),
+        ("A judge", Judgement.objects.filter(session=session, state=ASKING)),
+        (
+            "A judge",
+            CellOpinion.objects.filter(step__replay__session=session, state__in=("waiting", "asking")),
+        ),
+        ("A file that is put", Intake.objects.filter(session=session, status__in=(WAITING, RUNNING))),
+        ("A sweep", Sweep.objects.filter(session=session, status__in=("queued", "running"))),
+    )
+    for what, rows in runs:
+        if rows.exists():
+            raise Conflict(
+                f"{what} of this session is under way, and would write back what is erased. Wait for it or cancel it, then confirm again.",
+                code="session_busy",
+            )

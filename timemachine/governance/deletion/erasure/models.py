@@ -1,0 +1,58 @@
+"""What we keep of an erasure: what was chosen, what it would take away, and that it did. Nothing of what was erased."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
+from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.models import Session
+
+LOOKING, FOUND, ERASING, DONE = "looking", "found", "erasing", "done"
+STATUSES = (LOOKING, FOUND, ERASING, DONE)
+
+
+class Erasure(models.Model):
+    """Fields of a session that somebody wants erased: looked for first (`looking`, `found`), erased when confirmed (`erasing`, `done`).
+
+    `fields` are paths and `steps` the sequences they hold for (none: every step); or `profile` is a version of a redaction profile. A
+    `turn` is deleted whole: its step stays as a tombstone.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="erasures")
+    profile = FaithfulJSONField(null=True)
+    fields = FaithfulJSONField(default=list)
+    steps = FaithfulJSONField(default=list)
+    turn = models.BooleanField(default=False, db_default=False)
+    status = models.CharField(max_length=10, default=LOOKING)
+    preview = FaithfulJSONField(null=True)
+    result = FaithfulJSONField(null=True)
+    problem = FaithfulTextField(null=True)
+    reason = FaithfulTextField(null=True)
+    requested_by = models.CharField(max_length=254)
+    requested_at = models.DateTimeField(db_default=Now())
+    confirmed_by = models.CharField(max_length=254, null=True)
+    confirmed_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_erasure"
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=STATUSES), name="erasure_status_known"),
+            models.CheckConstraint(
+                condition=~Q(status__in=(ERASING, DONE))
+                | Q(reason__isnull=False, confirmed_by__isnull=False, confirmed_at__isnull=False),
+                name="erasure_has_a_reason",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["session", "-id"], name="erasure_newest_first"),
+            models.Index(fields=["id"], condition=Q(status__in=(LOOKING, ERASING)), name="erasure_under_way"),
+        ]
+
+    def __str__(self) -> str:
+        return f"erasure {self.id}: {self.status}"

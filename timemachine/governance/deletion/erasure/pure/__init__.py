@@ -1,0 +1,1 @@
+"""The parts of `erasure` that import no framework."""

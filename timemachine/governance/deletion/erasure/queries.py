@@ -1,0 +1,185 @@
+"""What is asked of erasures: those of a session, one by its id, and the fields that are gone from a step."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import NotFound
+from timemachine.core.pure.ids import uuid_of
+from timemachine.evidence.models import ErasedField
+from timemachine.governance.deletion.erasure.models import DONE, Erasure
+from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.replay.runs.models import ReplayStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasedParts:
+    """What was erased of a replayed step: its recorded or new `answer`, so many of its frozen `passages`, and any that it `found`."""
+
+    answer: bool = False
+    passages: int = 0
+    found: bool = False
+
+    def __bool__(self) -> bool:
+        return self.answer or self.passages > 0 or self.found
+
+
+def erasures_of(session: Session, after: UUID | None = None) -> QuerySet[Erasure]:
+    """What was erased of a session, or looked for, newest first; behind one of them."""
+    found = Erasure.objects.filter(session=session).select_related("session").order_by("-id")
+    return found if after is None else found.filter(id__lt=after)
+
+
+def done_of(session: Session) -> QuerySet[Erasure]:
+    """What was erased of a session, newest first."""
+    return erasures_of(session).filter(status=DONE)
+
+
+def erasure_of(project: Project, erasure_id: str | UUID) -> Erasure:
+    """The project's erasure of that id. Raises `NotFound`."""
+    wanted = uuid_of(str(erasure_id))
+    found = (
+        Erasure.objects.select_related("session").filter(project=project, id=wanted).first()
+        if wanted
+        else None
+    )
+    if found is None:
+        raise NotFound(
+            f"There is no erasure {str(erasure_id)[:60]!r} in this project.", code="erasure_not_found"
+        )
+    return found
+
+
+def erased_of(session: Session | UUID, sequences: Sequence[int]) -> dict[int, list[ErasedField]]:
+    """The fields that are gone from recorded steps (0: from the session itself), by their sequence. One query."""
+    found: dict[int, list[ErasedField]] = {}
+    rows = ErasedField.objects.filter(session=session, replay=None, sequence__in=list(sequences))
+    for row in rows.order_by("sequence", "id"):
+        found.setdefault(row.sequence, []).append(row)
+    return found
+
+
+def has_marks(session: Session) -> bool:
+    """Whether anything of a session was erased, so that what it shows may have marks. One query."""
+    return ErasedField.objects.filter(session=session).exists()
+
+
+def erased_passages(hits: Sequence[Hit]) -> set[int]:
+    """Which of a replayed step's frozen passages, by their place from 1, lost something. Those of several finds follow each other. One query, none without passages."""
+    if not hits:
+        return set()
+    steps = Action.objects.filter(id__in={hit.action_id for hit in hits})
+    named = dict(steps.values_list("id", "sequence"))
+    rows = _of_passages(ErasedField.objects.filter(session__in=steps.values("session"), replay=None))
+    gone = {(sequence, rank_of(field)) for sequence, field in rows if sequence in set(named.values())}
+    place, found = Counter[int](), set()
+    for number, hit in enumerate(hits, 1):
+        place[hit.action_id] += 1
+        if (named[hit.action_id], place[hit.action_id]) in gone:
+            found.add(number)
+    return found
+
+
+def erased_parts(steps: Sequence[ReplayStep]) -> dict[int, ErasedParts]:
+    """What was erased of replayed steps, by their row, as far as anything was: of the recorded step, the finds inside it, and of what came of it. Three queries at most."""
+    if not steps:
+        return {}
+    inside = _finds_inside([step.action for step in steps])
+    recorded = _gone_by_step(inside, {step.action.session_id for step in steps})
+    anew = _gone_anew(steps)
+    found = {}
+    for step in steps:
+        here = recorded.get((step.action.session_id, step.sequence), set())
+        own = anew.get((step.replay_id, step.sequence), set())
+        inside_too = {name for name in here if rank_of(name[1])}  # where it has none of its own
+        passages = {name for name in inside_too if name[0] == step.sequence} or inside_too
+        parts = ErasedParts(
+            answer="output" in own or (step.sequence, "output") in here,
+            passages=len({(sequence, rank_of(name)) for sequence, name in passages}),
+            found=any(rank_of(name) for name in own),
+        )
+        if parts:
+            found[step.pk] = parts
+    return found
+
+
+def erased_answers(steps: Sequence[int]) -> set[int]:
+    """Those of some replayed steps, by their rows, whose new answer was erased. One query."""
+    gone = ErasedField.objects.filter(
+        replay=OuterRef("replay"), sequence=OuterRef("sequence"), field="output"
+    )
+    return set(ReplayStep.objects.filter(Exists(gone), id__in=steps).values_list("id", flat=True))
+
+
+def erased_recordings(asks: Collection[tuple[UUID, int]]) -> set[tuple[UUID, int]]:
+    """Those of some recorded asks, by session and sequence, whose answer was erased. One query."""
+    rows = ErasedField.objects.filter(
+        session__in={session for session, _ in asks},
+        sequence__in={sequence for _, sequence in asks},
+        replay=None,
+        field="output",
+    )
+    return set(rows.values_list("session", "sequence")) & set(asks)
+
+
+def rank_of(field: str) -> int:
+    """The rank of the passage that a field is of; 0 for any other field."""
+    kind, _, rest = field.partition(".")
+    return int(rest.partition(".")[0]) if kind == "hit" else 0
+
+
+def _of_passages(rows: QuerySet[ErasedField]) -> QuerySet[ErasedField, tuple[int, str]]:
+    return rows.filter(field__startswith="hit.").values_list("sequence", "field")
+
+
+Steps = Mapping[tuple[UUID, int], tuple[UUID, int]]
+"""The steps of sessions that hold what a step shows, and whose that is: its own, and those inside it."""
+
+
+def _finds_inside(actions: Sequence[Action]) -> Steps:
+    """The actions and, of asks, the finds inside them, each with the action that it is of."""
+    found = {(each.session_id, each.sequence): (each.session_id, each.sequence) for each in actions}
+    asks = [each for each in actions if each.kind == "ask"]
+    if not asks:
+        return found
+    by_id = {(each.session_id, each.client_id): each.sequence for each in asks if each.client_id}
+    children = Action.objects.filter(session__in={each.session_id for each in asks}, kind="find").filter(
+        Q(parent_sequence__in={each.sequence for each in asks})
+        | Q(parent_id_given__in={client_id for _, client_id in by_id})
+    )
+    rows = children.values_list("session", "sequence", "parent_sequence", "parent_id_given")
+    for session, sequence, parent, parent_id in rows:
+        above = by_id.get((session, parent_id or "")) if parent is None else parent
+        if above is not None and (session, above) in found:
+            found[session, sequence] = (session, above)
+    return found
+
+
+def _gone_by_step(inside: Steps, sessions: Collection[UUID]) -> dict[tuple[UUID, int], set[tuple[int, str]]]:
+    """The fields that are gone, with the step that had them, by the step that shows them."""
+    rows = ErasedField.objects.filter(
+        Q(field="output") | Q(field__startswith="hit."),
+        session__in=sessions,
+        replay=None,
+        sequence__in={sequence for _, sequence in inside},
+    )
+    found: dict[tuple[UUID, int], set[tuple[int, str]]] = {}
+    for session, sequence, field in rows.values_list("session", "sequence", "field"):
+        if (whose := inside.get((session, sequence))) is not None:
+            found.setdefault(whose, set()).add((sequence, field))
+    return found
+
+
+def _gone_anew(steps: Sequence[ReplayStep]) -> dict[tuple[UUID, int], set[str]]:
+    """The fields that are gone of what came of steps in their replays."""
+    rows = ErasedField.objects.filter(
+        replay__in={step.replay_id for step in steps}, sequence__in={step.sequence for step in steps}
+    )
+    found: dict[tuple[UUID, int], set[str]] = {}
+    for replay, sequence, field in rows.values_list("replay", "sequence", "field"):
+        found.setdefault((replay, sequence), set()).add(field)
+    return found

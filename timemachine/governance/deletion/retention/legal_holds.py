@@ -1,0 +1,94 @@
+"""Legal holds: placed on sessions that are named, or on all that fit a filter at that moment; released for a reason."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.evidence.log import project_log
+from timemachine.evidence.pure.reason import LONGEST, checked_reason
+from timemachine.governance.deletion.retention.queries import hold_of, sessions_meant
+from timemachine.governance.deletion.retention.session_filter import Which
+from timemachine.recording.sessions.models import HeldSession, Hold, Session
+
+PLACED, RELEASED = "placed", "released"
+AT_ONCE = 1_000
+
+
+def required_reason(said: str, what: str) -> str:
+    """The reason, which the project's log keeps. Raises `InvalidInput` where there is none, `ReasonTells` for one that must not stay."""
+    reason = checked_reason(said)
+    if not reason:
+        raise InvalidInput(
+            f"Give a reason of at most {LONGEST:,} characters: {what}. It stays in the project's log.",
+            code="reason_missing",
+            field="reason",
+        )
+    return reason
+
+
+@transaction.atomic
+def place(
+    project: Project,
+    *,
+    reason: str,
+    by: str,
+    sessions: Sequence[Session] = (),
+    which: Which | None = None,
+) -> Hold:
+    """Hold these sessions, or all that are meant now: from then on nothing of them can be deleted or erased. Later ones are not held.
+
+    Raises `InvalidInput` without a reason, or where there is no such session.
+    """
+    said = required_reason(reason, "why nothing of it may be deleted")
+    chosen = Session.objects.filter(pk__in=[each.pk for each in sessions], project=project)
+    if which is not None:
+        chosen = Session.objects.filter(pk__in=sessions_meant(project, which).order_by().values("pk"))
+    ids = list(chosen.order_by("id").select_for_update(no_key=True).values_list("id", flat=True))
+    if not ids:
+        raise InvalidInput("No session is meant by that, so there is nothing to hold.", code="nothing_chosen")
+    made = Hold.objects.create(
+        project=project, wanted=which and which.given, reason=said, placed_by=by[:254], placed_at=now()
+    )
+    HeldSession.objects.bulk_create(
+        (HeldSession(hold=made, session_id=each) for each in ids), batch_size=AT_ONCE
+    )
+    _note(made, PLACED, by=by, reason=said, ids=ids)
+    return hold_of(project, made.id)
+
+
+@transaction.atomic
+def release(hold: Hold, *, reason: str, by: str, sessions: Sequence[Session] = ()) -> Hold:
+    """Release a hold, or only these of its sessions; it is over once none is left. Raises `InvalidInput` without a reason, `Conflict` where it is released."""
+    said = required_reason(reason, "why it need not be kept any more")
+    locked = Hold.objects.select_for_update().get(pk=hold.pk)
+    open_ = HeldSession.objects.filter(hold=locked, released_at=None)
+    if sessions:
+        open_ = open_.filter(session__in=[each.pk for each in sessions])
+    ids = list(open_.order_by("id").values_list("session", flat=True))
+    if not ids:
+        raise Conflict("This hold is released already, or has none of these sessions.", code="hold_released")
+    moment = now()
+    open_.update(released_at=moment)
+    if not HeldSession.objects.filter(hold=locked, released_at=None).exists():
+        locked.released_at, locked.released_by, locked.release_reason = moment, by[:254], said
+        locked.save(update_fields=["released_at", "released_by", "release_reason"])
+    _note(locked, RELEASED, by=by, reason=said, ids=ids)
+    return hold_of(locked.project, locked.pk)
+
+
+def _note(hold: Hold, what: str, *, by: str, reason: str, ids: Sequence[UUID]) -> None:
+    """Lines in the project's log: which sessions, when, by whom and why."""
+    told: dict[str, Any] = {
+        "entry": project_log.HOLD,
+        "id": str(hold.id),
+        "what": what,
+        "by": by,
+        "reason": reason,
+    }
+    parts = [ids[begin : begin + AT_ONCE] for begin in range(0, len(ids), AT_ONCE)]
+    project_log.append(hold.project, [{**told, "sessions": [str(each) for each in part]} for part in parts])

@@ -1,0 +1,178 @@
+"""A link is created and revoked. Its scope never changes."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
+from timemachine.core.pure.ids import secret_hash, uuid7
+from timemachine.governance.sharing import log, queries
+from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION, ShareGrant, ShareLink
+from timemachine.governance.sharing.pure import terms
+from timemachine.governance.sharing.pure.terms import ORDINARY, Terms
+from timemachine.governance.sharing.pure.token import new_token
+from timemachine.governance.sharing.queries import Shareable
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.comparison.progress import progress_of
+from timemachine.replay.runs.models import Replay
+
+
+@transaction.atomic
+def create_link(
+    project: Project,
+    target: Shareable,
+    chosen: Terms = ORDINARY,
+    *,
+    by: str,
+    link_id: UUID | None = None,
+) -> tuple[ShareLink, str]:
+    """A new link to a session, replay or comparison of the project, and its token, which exists only here: what is kept is a hash.
+
+    What it shows is fixed now: the steps up to `chosen.through_sequence`, or up to the last there is; of a comparison, which has to be
+    over, the answers that there are. The same `link_id` a second time makes no second link. Raises `InvalidInput`, `NotFound`
+    (another project's, or no such step), `Conflict`.
+    """
+    link, token = _made(project, target, chosen, by, link_id)
+    _insert(link)
+    log.append(link, log.CREATED, by=link.created_by, facts=_facts(link))
+    return link, token
+
+
+def link_to(project: Project, target: Shareable, chosen: Terms, *, by: str) -> ShareLink:
+    """The link that would be made, to see what it would show; nobody can open it, for it is not kept. Raises as `create_link` does."""
+    return _made(project, target, chosen, by, None)[0]
+
+
+def url_of(token: str) -> str:
+    """The address that opens a link."""
+    return f"{settings.PUBLIC_URL}/share/{token}"
+
+
+@transaction.atomic
+def revoke(link: ShareLink, *, by: str) -> ShareLink:
+    """End a link for good, effective on the next request of whoever has it open; one revoked before keeps its time."""
+    if ShareLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=Now(), revoked_by=by[:254]):
+        log.append(link, log.ENDED, by=by[:254])
+    ShareGrant.objects.filter(link_id=link.pk).delete()
+    link.refresh_from_db(fields=["revoked_at", "revoked_by"])
+    return link
+
+
+def revoke_all(project: Project, *, by: str) -> int:
+    """Revoke every link of the project that is neither revoked nor expired, one after the other; how many those were."""
+    return len([revoke(link, by=by) for link in queries.revocable(project)])
+
+
+def _facts(link: ShareLink) -> dict[str, Any]:
+    """What was decided when the link was made, for the log."""
+    return {
+        "target_type": link.target_type,
+        "target_id": str(link.target_id),
+        "through_sequence": link.through_sequence,
+        "evidence_only": link.evidence_only,
+        "redaction": link.redaction,
+        "expires_at": written(link.expires_at),
+        "max_opens": link.max_opens,
+        "passphrase": link.passphrase_hash is not None,
+    }
+
+
+def _made(
+    project: Project, target: Shareable, chosen: Terms, by: str, link_id: UUID | None
+) -> tuple[ShareLink, str]:
+    moment, policy = now(), queries.policy_of(project)
+    terms.check(chosen, moment, policy)
+    token = new_token()
+    link = ShareLink(
+        id=link_id or uuid7(),
+        public_id=token.public_id,
+        secret_sha256=secret_hash(token.secret),
+        project=project,
+        **_scope_of(project, target, chosen.through_sequence),
+        evidence_only=chosen.evidence_only,
+        redaction=chosen.redaction and chosen.redaction.as_json(),
+        label=chosen.label.strip(),
+        created_by=by[:254],
+        created_at=moment,
+        expires_at=terms.end_of(chosen, moment, policy),
+        max_opens=chosen.max_opens,
+        passphrase_hash=make_password(chosen.passphrase) if chosen.passphrase else None,
+    )
+    return link, str(token)
+
+
+def _scope_of(project: Project, target: Shareable, through: int | None) -> dict[str, Any]:
+    if target.project_id != project.pk:
+        raise NotFound(
+            "There is no such session, replay or comparison in this project.", code="target_not_found"
+        )
+    if isinstance(target, Session):
+        return {"session": target, "target_type": SESSION, "through_sequence": _last_step(target, through)}
+    if through is not None:
+        raise InvalidInput(
+            "A replay or comparison is shared whole; leave `through_sequence` out.",
+            code="invalid_field",
+            field="through_sequence",
+        )
+    return _of_replay(target) if isinstance(target, Replay) else _of_comparison(target)
+
+
+def _of_replay(replay: Replay) -> dict[str, Any]:
+    last = replay.steps.order_by("-sequence").values_list("sequence", flat=True).first()
+    if last is None:
+        raise InvalidInput("This replay has no steps, so there is nothing to share.", code="nothing_to_share")
+    return {
+        "session": replay.session,
+        "replay": replay,
+        "target_type": REPLAY,
+        "through_sequence": last,
+    }
+
+
+def _of_comparison(comparison: Comparison) -> dict[str, Any]:
+    if not progress_of([comparison])[comparison.id].over:
+        raise Conflict(
+            "This comparison still runs, and a link shows the answers that there are when it is made. "
+            "Share it when it is over, or cancel what is left of it.",
+            code="comparison_running",
+        )
+    return {"comparison": comparison, "target_type": COMPARISON}
+
+
+def _last_step(session: Session, wanted: int | None) -> int:
+    steps = Action.objects.filter(session=session)
+    if wanted is None:
+        last = steps.order_by("-sequence").values_list("sequence", flat=True).first()
+        if last is None:
+            raise InvalidInput(
+                "This session has no steps yet, so there is nothing to share.", code="nothing_to_share"
+            )
+        return last
+    if not 1 <= wanted < 2**63 or not steps.filter(sequence=wanted).exists():
+        raise InvalidInput(
+            f"The session {session.key} has no step {wanted}; its last step is {session.last_sequence}.",
+            code="step_not_found",
+            field="through_sequence",
+        )
+    return wanted
+
+
+def _insert(link: ShareLink) -> None:
+    try:
+        with transaction.atomic():
+            link.save(force_insert=True)
+    except IntegrityError as why:
+        if "tm_share_link_pkey" not in str(why):
+            raise
+        raise Conflict(
+            "This form was sent before, and its link exists; its address was shown then and cannot be shown again. "
+            "Revoke it under Shares if nobody has it, and create another.",
+            code="link_exists",
+        ) from why

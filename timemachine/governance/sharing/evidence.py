@@ -1,0 +1,202 @@
+"""The evidence of exactly what a link shows, and what of it is told.
+
+Who made a thing is nobody's business outside the project, so record 0 tells its figures alone, and of a comparison its arms. A redaction
+profile withholds a field whole where anything in it is found, and everything that repeats it; a path withholds its group of fields in every
+record. Under a profile nothing is told that quotes an answer in its own way: what a verdict rests on, what a judge was sent; nor, of a
+withheld input, by which of its words a passage was found.
+
+An answer from the cache says in its `words` which ask it was first given to. They are withheld where that is of another session, whose
+name and steps are on none of the link's pages: a field that is told has to be told whole. So they are where they have a key or a person as
+the agent, as earlier versions wrote down who had a step recorded.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from functools import partial
+from typing import IO, Any, Final
+
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.pure.record import Field, Record
+from timemachine.evidence.sealing.comparison_subject import run_ended_at
+from timemachine.evidence.sealing.disclosure import Discloses
+from timemachine.evidence.sealing.previous_seals import Reader
+from timemachine.evidence.sealing.subjects import Subject
+from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
+from timemachine.governance.sharing.pure.key_holders import is_maker
+from timemachine.governance.sharing.pure.link_rules import rules_of
+from timemachine.governance.sharing.shared_rows import shared_rows
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
+from timemachine.text.redaction.pure.paths import Path
+from timemachine.text.redaction.pure.rules import Rules
+from timemachine.text.redaction.pure.text import redact_text
+from timemachine.text.redaction.pure.values import redact_value
+
+FACTS: Final = "facts"
+# What visitors are not told of what judges said: who asked, and what is on none of their pages.
+_OF_PROJECT: Final = frozenset({"about", "prompt", "raw"})
+# What quotes the recorded and the new answer, of which only one may be told; of a replayed step its words hold it.
+_QUOTING: Final = {COMPARISON: frozenset({"evidence"}), REPLAY: frozenset({"words"})}
+_OPINION: Final = "opinion"
+_WHOLE: Final = frozenset({"input", "output", "source", "grounding", "retrieval"})
+_MEASURED: Final = frozenset(
+    {
+        "layer",
+        "role",
+        "significance",
+        "importance",
+        "iteration",
+        "started_at",
+        "duration_ms",
+        "model",
+        "usage",
+        "cost_usd",
+        "prices",
+        "cached",
+        "saved_usd",
+    }
+)
+Texts = Callable[[], Mapping[str, str]]
+
+
+def can_be_written(link: ShareLink) -> bool:
+    """Whether there is evidence of what the link shows: of a replay or a comparison while it does not run."""
+    if link.comparison is not None:
+        return run_ended_at(link.comparison) is not None
+    return link.replay is None or link.replay.finished_at is not None
+
+
+def write(link: ShareLink, target: IO[bytes], told: Mapping[str, Any]) -> None:
+    """Write the bundle of what the link shows; `told` is what its statement says of the session, or of each. Raises `Conflict`, `NotFound`.
+
+    What was sealed is read as it was recorded: a link in somebody's hands names things as its veil lets them be named.
+    """
+    shown = discloses(link)
+    if link.target_type == COMPARISON:
+        comparison = Comparison.objects.select_related("project").get(id=str(link.comparison_id))
+        rows = shared_rows(link, comparison)
+        exporting.write_comparison(
+            target, comparison, rows=rows, discloses=shown, told=told, link=about(link), reader=reader(link)
+        )
+    elif link.target_type == REPLAY:
+        replay = Replay.objects.select_related("session__project", "project").get(id=str(link.replay_id))
+        exporting.write_replay(
+            target, replay, discloses=shown, told=told, link=about(link), reader=reader(link)
+        )
+    else:
+        session = Session.objects.select_related("project").get(id=str(link.session_id))
+        exporting.write_session(
+            target,
+            session,
+            through=link.through_sequence,
+            discloses=shown,
+            told=told,
+            link=about(link),
+            reader=reader(link),
+        )
+
+
+def about(link: ShareLink) -> dict[str, Any]:
+    """What the bundle says of the link that it is of: under which profile, and which of its versions, it withholds, or that it tells no text."""
+    profile = link.redaction or {}
+    said = {name: profile[name] for name in ("name", "version") if profile.get(name) is not None}
+    return {
+        "id": link.public_id,
+        **({"redaction": said} if said else {}),
+        **({"evidence_only": True} if link.evidence_only else {}),
+    }
+
+
+def reader(link: ShareLink) -> Reader:
+    """What the visitors of a link may know of signed states: those that are theirs."""
+    return Reader(link=link.public_id, made_at=link.created_at)
+
+
+def discloses(link: ShareLink) -> Discloses:
+    """What the bundle of that link tells of each record."""
+    told = _figures if link.evidence_only else _all_but_makers
+    return told if link.redaction is None else partial(_not_found, rules_of(link.redaction), told)
+
+
+def _figures(_of: Subject, record: Record, _texts: Texts) -> AbstractSet[str]:
+    return record.fields.keys() & {FACTS}
+
+
+def _all_but_makers(of: Subject, record: Record, texts: Texts) -> AbstractSet[str]:
+    if record.index == 0:
+        return _figures(of, record, texts) | (record.fields.keys() & {"arms"})
+    return record.fields.keys() - _OF_PROJECT - ({"words"} if _names_others(of, record) else set())
+
+
+def _names_others(of: Subject, record: Record) -> bool:
+    """Whether a record names who had it recorded, or another session as the one in which its answer was first given."""
+    words = record.fields.get("words")
+    said = json.loads(words.data) if words and words.data else {}
+    return is_maker(record.kind, said.get("agent")) or _is_of_another(of, said.get("cached_from"))
+
+
+def _is_of_another(of: Subject, origin: object) -> bool:
+    if not isinstance(origin, dict) or origin.get("session") == of.id:
+        return False
+    return not origin.keys().isdisjoint({"session", "sequence"})
+
+
+def _not_found(rules: Rules, told: Discloses, of: Subject, record: Record, texts: Texts) -> AbstractSet[str]:
+    """The fields in which nothing is found that the rules withhold, and that repeat none in which something is."""
+    shown = set(told(of, record, texts)) - _by_path(rules.paths, record.fields.keys())
+    shown -= _QUOTING.get(of.of, frozenset()) if record.index else frozenset()
+    shown -= {"words"} if record.kind == _OPINION and rules.paths else frozenset()
+    found = {
+        name for name, text in texts().items() if name in record.fields and _has_findings(name, text, rules)
+    }
+    withheld = found | (record.fields.keys() - shown)
+    return (
+        shown - found - _repeating(withheld, record.fields.keys()) - _telling_of_input(of, record, withheld)
+    )
+
+
+def _has_findings(name: str, text: str, rules: Rules) -> bool:
+    """Whether anything is found in a field: in its text, and in the values of one that is JSON."""
+    if name != FACTS and redact_text(text, rules).text != text:
+        return True
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    return redact_value(value, rules, numbers=name != FACTS).touched
+
+
+def _by_path(paths: tuple[Path, ...], names: AbstractSet[str]) -> set[str]:
+    """The groups of fields into which a path leads."""
+    found = set()
+    for path in paths:
+        if not path.of_session:
+            found.add(path.field if path.field in _WHOLE else FACTS if path.field in _MEASURED else "words")
+    return found | ({name for name in names if name.startswith("hit.")} if "retrieval" in found else set())
+
+
+def _repeating(found: AbstractSet[str], names: AbstractSet[str]) -> set[str]:
+    """What repeats withheld fields in other words: another tool's own record of them, sentences of an answer, words of a passage."""
+    also = {name.removesuffix(".text") for name in found if name.endswith(".text")}
+    if found:
+        also |= {"source"}
+    if "output" in found or any(name.startswith("hit.") for name in found):
+        also |= {"grounding"}
+    return also & names
+
+
+def _telling_of_input(of: Subject, record: Record, withheld: AbstractSet[str]) -> set[str]:
+    """The passages that say by which words they were found, where these are words of a withheld input.
+
+    What repeats a recorded step has no input of its own that could be looked at, so there it is each of them.
+    """
+    if of.of == SESSION and "input" not in withheld:
+        return set()
+    passages = (name for name in record.fields if name.startswith("hit.") and not name.endswith(".text"))
+    return {name for name in passages if _says_words(record.fields[name])}
+
+
+def _says_words(passage: Field) -> bool:
+    return passage.data is not None and json.loads(passage.data).get("matched") is not None

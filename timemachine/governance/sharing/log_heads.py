@@ -1,0 +1,72 @@
+"""The access logs of a project as its log of evidence commits to them, and as that log's bundle brings them."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import IO, Any
+from uuid import UUID
+
+from django.db.models import CharField, F, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Cast, Coalesce, Concat
+
+from timemachine.core.accounts.models import Project
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.log import access
+from timemachine.evidence.log.access import Head
+from timemachine.evidence.models import AccessHead
+from timemachine.governance.sharing import log
+from timemachine.governance.sharing.models import ShareLink, ShareOpening, SharePolicy
+from timemachine.governance.sharing.pure.log_line import line_bytes
+
+
+def due() -> list[UUID]:
+    """The projects with an access log that grew since the log of evidence committed to it."""
+    links = ShareLink.objects.annotate(lines=_last(link=OuterRef("pk")), committed=_committed("link ", "pk"))
+    policies = SharePolicy.objects.annotate(
+        lines=_last(project=OuterRef("project"), link=None),
+        committed=_committed("policy ", "project"),
+    )
+    grown = Q(lines__gt=F("committed"))
+    found = {
+        each for rows in (links, policies) for each in rows.filter(grown).values_list("project", flat=True)
+    }
+    return sorted(found)
+
+
+def commit(project_id: UUID) -> int:
+    """Have the project's log commit to what its access logs are now; how many grew. Safe to run twice."""
+    project = Project.objects.filter(id=project_id).first()
+    return 0 if project is None else access.commit(project, list(_heads(project)))
+
+
+def write_log(target: IO[bytes], project: Project) -> None:
+    """Write the bundle of the project's log of evidence, with its access logs. Raises as `exporting.write_log` does."""
+    exporting.write_log(target, project, partial(_lines, project))
+
+
+def _last(**of: Any) -> Subquery:
+    return Subquery(ShareOpening.objects.filter(**of).order_by("-sequence").values("sequence")[:1])
+
+
+def _committed(kind: str, row: str) -> Coalesce:
+    name = Concat(Value(kind), Cast(OuterRef(row), CharField()))
+    return Coalesce(Subquery(AccessHead.objects.filter(chain=name).values("lines")), 0)
+
+
+def _heads(project: Project) -> Iterator[Head]:
+    newest = ShareOpening.objects.filter(project=project).order_by("link", "-sequence").distinct("link")
+    for each in newest.select_related("link"):
+        link = each.link
+        yield Head(
+            chain=log.chain_of(link or project),
+            lines=each.sequence,
+            sha256=each.sha256,
+            session=link.session_id if link else None,
+            comparison=link.comparison_id if link else None,
+        )
+
+
+def _lines(project: Project) -> Iterator[bytes]:
+    """Every line of every access log of the project, the bytes that its hash is of; log after log, in order."""
+    rows = ShareOpening.objects.filter(project=project).select_related("link").order_by("link", "sequence")
+    for row in rows.iterator(chunk_size=500):
+        yield line_bytes(log.line_of(row, row.link or project))

@@ -1,0 +1,134 @@
+"""What a link would show and withhold, before it is made."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+from uuid import UUID
+
+from timemachine.core.payloads import queries as payloads
+from timemachine.governance.sharing.boundaries import counted_actions, counted_steps
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.pure.link_rules import rules_of
+from timemachine.governance.sharing.scope import Scope, SharedSession
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.replay.comparison.queries import sessions_of
+from timemachine.text.redaction.pure.excerpts import around
+from timemachine.text.redaction.pure.marks import OPENING
+from timemachine.text.redaction.pure.profile import BUILT_IN
+from timemachine.text.redaction.pure.projection import redact_action, redact_session
+from timemachine.text.redaction.pure.rules import Rules
+from timemachine.text.redaction.pure.values import Tally, redact_value
+
+MOST_STEPS: Final = 500
+MOST_BYTES: Final = 8 << 20
+AT_ONCE: Final = 50
+SHOWN: Final = 12
+# What of a session stands on the pages of a link and in its evidence.
+OF_SESSION: Final = ("name", "agent")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A place where something is withheld, as it would read: the session and its step (None: the session itself), the field and where in it, the text around it."""
+
+    session: SharedSession
+    sequence: int | None
+    field: str
+    text: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Preview:
+    """What a link would show: its `sessions` as they would be named, and `steps` recorded steps.
+
+    By its profile `tally` is withheld, by rule, in the first `read` of the steps; `lines` are the first places as they would read. Of a
+    link that shows evidence alone no step is read, for it shows no text of one. Of a link that withholds nothing, `found` is what the
+    built-in profile would find in them, so that nobody hands it on unawares.
+    """
+
+    link: ShareLink
+    sessions: Sequence[SharedSession]
+    steps: int
+    read: int = 0
+    tally: Tally = field(default_factory=Counter)
+    lines: list[Line] = field(default_factory=list)
+    found: Tally = field(default_factory=Counter)
+
+    @property
+    def total_found(self) -> int:
+        """How many places whoever opens it would read that the built-in profile finds."""
+        return self.found.total()
+
+    @property
+    def total(self) -> int:
+        """How many places are withheld."""
+        return self.tally.total()
+
+    def note(self, session: UUID, sequence: int | None, fields: dict[str, Any], tally: Tally) -> None:
+        """Count what was found in the fields of a step or session, and keep how its places read while there is room."""
+        self.tally += tally
+        room = SHOWN - len(self.lines)
+        self.lines += islice(self._lines(session, sequence, fields), max(room, 0))
+
+    def _lines(self, session: UUID, sequence: int | None, fields: dict[str, Any]) -> Iterator[Line]:
+        named = next(each for each in self.sessions if each.id == session)
+        for name, value in fields.items():
+            for place, text in around(value, OPENING, name):
+                yield Line(session=named, sequence=sequence, field=place, text=text)
+
+
+def preview_of(link: ShareLink) -> Preview:
+    """What a link that need not be kept yet would show and withhold. At most `MOST_STEPS` steps are read, and `MOST_BYTES`."""
+    preview = Preview(link=link, sessions=Scope(link=link).sessions(), steps=counted_actions(link).count())
+    rules = BUILT_IN.rules if link.redaction is None else rules_of(link.redaction)
+    for session in _sessions(link):
+        _note_session(preview, session, rules)
+    if not link.evidence_only:
+        _note_steps(preview, rules)
+        _note_answers(preview, rules)
+    if link.redaction is None:
+        preview.found, preview.tally, preview.lines = preview.tally, Counter(), []
+    return preview
+
+
+def _sessions(link: ShareLink) -> list[Session]:
+    return sessions_of(link.comparison) if link.comparison else [link.session] if link.session else []
+
+
+def _note_session(preview: Preview, session: Session, rules: Rules) -> None:
+    found = redact_session({name: getattr(session, name) for name in OF_SESSION}, rules)
+    touched = {name: found.document[name] for name in found.touched}
+    preview.note(session.id, None, touched, found.tally)
+
+
+def _note_steps(preview: Preview, rules: Rules) -> None:
+    steps, size = with_everything(counted_actions(preview.link)).order_by("session_id", "sequence"), 0
+    for action in steps[:MOST_STEPS].iterator(AT_ONCE):
+        if size > MOST_BYTES:
+            break
+        size, preview.read = size + _size(action), preview.read + 1
+        step = redact_action(action_json(action), rules)
+        touched = {name: step.document[name] for name in step.touched}
+        preview.note(action.session_id, action.sequence, touched, step.tally)
+
+
+def _note_answers(preview: Preview, rules: Rules) -> None:
+    """What is withheld of the first answers that replays got: `MOST_STEPS` and `MOST_BYTES` of them at most."""
+    steps = counted_steps(preview.link).filter(output__isnull=False).select_related("output", "replay")
+    size = 0
+    for step in steps.order_by("id")[:MOST_STEPS].iterator(AT_ONCE):
+        if step.output is None or size > MOST_BYTES:
+            break
+        size += step.output.size
+        found = redact_value(payloads.value(step.output), rules)
+        touched = {"new answer": found.value} if found.touched else {}
+        preview.note(step.replay.session_id, step.sequence, touched, found.tally)
+
+
+def _size(action: Action) -> int:
+    """How many bytes were read with an action."""
+    own = (action.input, action.output, action.source, *(hit.payload for hit in action.hits.all()))
+    return sum(each.size for each in own if each is not None)

@@ -1,0 +1,1 @@
+"""The parts of `sharing` that import no framework."""

@@ -1,0 +1,66 @@
+"""The lines of an access log as a chain: each says what happened and names the hash of the line before it. Pure.
+
+A line's hash is the SHA-256 of its canonical JSON (`timemachine.core.pure.content.canonical_json`), in which the hash of the line before
+stands. Whoever kept one hash can later tell that nothing up to that line was changed, left out or put in.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from timemachine.core.pure.content import canonical_json, sha256_hex
+
+FORMAT: Final = "time machine access log 1"
+BEFORE_THE_FIRST: Final = "0" * 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line: `chain` names the link, or the project whose policy it is; `sequence` counts from 1.
+
+    `by` is who did it where that is known by name, `address` and `browser` what is kept of a visitor, `facts` what was decided.
+    """
+
+    chain: str
+    sequence: int
+    at: datetime
+    result: str
+    by: str | None = None
+    address: str | None = None
+    browser: str | None = None
+    facts: Mapping[str, Any] | None = None
+    previous_sha256: str = BEFORE_THE_FIRST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Break:
+    """The first line that does not fit, by the number that it should have, and what does not."""
+
+    sequence: int
+    why: str
+
+
+def sha256_of(line: Line) -> str:
+    """The hash of a line, in lower-case hex."""
+    return sha256_hex(line_bytes(line))
+
+
+def line_bytes(line: Line) -> bytes:
+    """The bytes that a line's hash is of."""
+    at = line.at.astimezone(UTC).isoformat(timespec="microseconds")
+    return canonical_json(asdict(line) | {"format": FORMAT, "at": at})
+
+
+def first_break(lines: Iterable[tuple[Line, str]]) -> Break | None:
+    """The first of these lines, each with its kept hash in the order of their numbers, that does not fit; None where all do."""
+    before = BEFORE_THE_FIRST
+    for number, (line, kept) in enumerate(lines, 1):
+        if line.sequence != number:
+            return Break(sequence=number, why="the line is missing")
+        if line.previous_sha256 != before:
+            return Break(sequence=number, why="it does not follow the line before it")
+        if sha256_of(line) != kept:
+            return Break(sequence=number, why="it was changed")
+        before = kept
+    return None

@@ -1,0 +1,53 @@
+"""What a project allows of its links. Pure."""
+
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from timemachine.core.pure.errors import InvalidInput, NotAllowed
+
+LONGEST_DAYS: Final = 366
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Whether links are `forbidden` (those there are stop opening, too), whether each needs a passphrase, or a redaction profile, and how long one may live.
+
+    `longest_days` None is as long as any link may.
+    """
+
+    forbidden: bool = False
+    passphrase_required: bool = False
+    profile_required: bool = False
+    longest_days: int | None = None
+
+    @property
+    def longest(self) -> timedelta:
+        """How long a link may live."""
+        return timedelta(days=LONGEST_DAYS if self.longest_days is None else self.longest_days)
+
+    def as_json(self) -> dict[str, Any]:
+        """The policy as programs and the log have it."""
+        return asdict(self)
+
+
+OPEN: Final = Policy()
+
+
+def check(policy: Policy) -> None:
+    """Raise `InvalidInput` where it cannot be kept."""
+    if policy.longest_days is not None and not 1 <= policy.longest_days <= LONGEST_DAYS:
+        raise InvalidInput(
+            f"A link lives between 1 and {LONGEST_DAYS} days; leave it out for as long as any may.",
+            code="invalid_field",
+            field="longest_days",
+        )
+
+
+def require_allowed(policy: Policy) -> None:
+    """Raise `NotAllowed` where no link may be made."""
+    if policy.forbidden:
+        raise NotAllowed(
+            "An administrator of this project has forbidden share links. Ask them to allow it under Settings, Sharing.",
+            code="sharing_forbidden",
+        )

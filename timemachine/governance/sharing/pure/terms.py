@@ -1,0 +1,95 @@
+"""Until when, how often and with which word a link opens, and what cannot be asked for. Pure."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.governance.sharing.pure.policy import OPEN, Policy, require_allowed
+from timemachine.text.redaction.pure.profile import Profile
+
+DEFAULT_LIFETIME: Final = timedelta(days=14)
+LONGEST_LABEL: Final = 200
+SHORTEST_PASSPHRASE: Final = 4
+LONGEST_PASSPHRASE: Final = 1_000
+MOST_OPENS: Final = 1_000_000
+_UNTYPABLE: Final = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What the owner chose for a link: the end, a passphrase, how often it opens, and a label that only the project sees.
+
+    `expires_at` None is 14 days from now, `through_sequence` None the last step there is; no passphrase and no
+    `max_opens` is none. `evidence_only` shows what it is and the download of its evidence, and no text that was recorded.
+    `redaction` is the profile by which the link withholds; None withholds nothing.
+    """
+
+    expires_at: datetime | None = None
+    through_sequence: int | None = None
+    passphrase: str | None = None
+    max_opens: int | None = None
+    evidence_only: bool = False
+    redaction: Profile | None = None
+    label: str = ""
+
+
+ORDINARY: Final = Terms()
+
+
+def check(terms: Terms, now: datetime, policy: Policy = OPEN) -> None:
+    """Raise `InvalidInput` that names the field which cannot be as it is, and what can; `NotAllowed` where links are forbidden."""
+    require_allowed(policy)
+    check_end(terms.expires_at, now, policy.longest)
+    if policy.passphrase_required and terms.passphrase is None:
+        raise InvalidInput(
+            "Every link of this project needs a passphrase; choose one.",
+            code="passphrase_required",
+            field="passphrase",
+        )
+    if policy.profile_required and terms.redaction is None:
+        raise InvalidInput(
+            "Every link of this project withholds by a redaction profile; choose one (`built-in` is in every project).",
+            code="profile_required",
+            field="redaction",
+        )
+    if terms.max_opens is not None and not 1 <= terms.max_opens <= MOST_OPENS:
+        raise _invalid(
+            "max_opens", f"A link opens between 1 and {MOST_OPENS:,} times; leave it out for no limit."
+        )
+    if (
+        terms.passphrase is not None
+        and not SHORTEST_PASSPHRASE <= len(terms.passphrase) <= LONGEST_PASSPHRASE
+    ):
+        raise _invalid(
+            "passphrase",
+            f"A passphrase has {SHORTEST_PASSPHRASE} to {LONGEST_PASSPHRASE:,} characters; leave it out for none.",
+        )
+    if terms.passphrase is not None and _UNTYPABLE.search(terms.passphrase):
+        raise _invalid(
+            "passphrase", "A passphrase cannot have half a character in it; leave the lone surrogate out."
+        )
+    if len(terms.label) > LONGEST_LABEL:
+        raise _invalid("label", f"A label has at most {LONGEST_LABEL} characters; shorten it.")
+
+
+def end_of(terms: Terms, now: datetime, policy: Policy = OPEN) -> datetime:
+    """When the link ends."""
+    return terms.expires_at or now + min(DEFAULT_LIFETIME, policy.longest)
+
+
+def check_end(expires_at: datetime | None, now: datetime, longest: timedelta) -> None:
+    """Raise `InvalidInput` for an end that is past or too far away."""
+    if expires_at is None:
+        return
+    if expires_at.tzinfo is None:
+        raise _invalid("expires_at", "The end of a link needs an offset; write it like 2026-12-04T09:00:00Z.")
+    if expires_at <= now:
+        raise _invalid("expires_at", "The link would have expired already; choose a later end.")
+    if expires_at > now + longest:
+        raise _invalid("expires_at", f"A link lives at most {longest.days} days here; choose an earlier end.")
+
+
+def _invalid(field: str, says: str) -> InvalidInput:
+    return InvalidInput(says, code="invalid_field", field=field)

@@ -1,0 +1,131 @@
+"""Approximate search by meaning, where a scan of every vector would take too long: an HNSW index for one large collection.
+
+An index serves one collection under one embedding model, so no filter ever empties its answers (an index over all, filtered
+to 1 %, finds 5 % of what it should). It is used for the frames of now, as deep as it was measured to be right (recall@10
+at least 0.97 with these settings, `bench/find.py`); everything else is searched exactly. Building goes on beside puts and finds.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection
+
+from timemachine.knowledge.collection_time import VISIBLE
+from timemachine.knowledge.models import Collection, FrameEmbedding
+from timemachine.knowledge.ranking import dense
+
+DEPTH = 200
+"""How many of the nearest are asked of an index at most; a deeper ranking is searched exactly."""
+MOST_DIMENSIONS = 4_000
+"""What pgvector's HNSW takes of half-precision vectors; longer ones are searched exactly."""
+_BUILT_WITH = "m = 16, ef_construction = 200"
+
+_STATE = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
+_NEAREST = """
+SELECT near.frame_id, 1 - near.distance FROM (
+    SELECT frame_id, vector::halfvec({size}) <=> %(vector)s::halfvec({size}) AS distance
+    FROM tm_frame_embedding
+    WHERE collection_id = '{collection}' AND model = '{model}'
+    ORDER BY vector::halfvec({size}) <=> %(vector)s::halfvec({size})
+    LIMIT {depth}
+) AS near JOIN tm_frame_weights w ON w.frame_id = near.frame_id
+WHERE {visible}
+ORDER BY near.distance, w.number
+LIMIT %(limit)s
+"""
+
+
+def index_name(collection_id: UUID, model: str) -> str:
+    """What the index of a collection under a model is called."""
+    return "tm_nearest_" + hashlib.sha256(f"{collection_id} {model}".encode()).hexdigest()[:16]
+
+
+def serves(collection_id: UUID, model: str, frames: int, depth: int) -> bool:
+    """Whether so many current frames of a collection are ranked so deep by an index, which is built and whole."""
+    large = frames >= settings.APPROXIMATE_SEARCH_FROM and depth <= DEPTH
+    return large and has_index(collection_id, model)
+
+
+def has_index(collection_id: UUID, model: str) -> bool:
+    """Whether there is an index that is built and whole."""
+    return _state(index_name(collection_id, model)) is True
+
+
+def nearest(
+    collection_id: UUID, vector: Sequence[float], model: str, at: datetime, limit: int
+) -> dict[int, float]:
+    """Cosine similarity of about the nearest frames, by the index, best first; frame row → score (−1 to 1)."""
+    sql = _NEAREST.format(
+        size=len(vector),
+        collection=collection_id,
+        model=_quoted(model).replace("%", "%%"),
+        depth=DEPTH,
+        visible=VISIBLE.format("w"),
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('hnsw.ef_search', %s, true)", [str(DEPTH)])
+        facts: dict[str, Any] = {
+            "collection": collection_id,
+            "vector": dense(vector),
+            "at": at,
+            "limit": limit,
+        }
+        cursor.execute(sql, facts)
+        return {row: float(score) for row, score in cursor.fetchall()}
+
+
+def due() -> list[tuple[UUID, str]]:
+    """The large collections with their models that have no whole index yet."""
+    large = Collection.objects.filter(frame_count__gte=settings.APPROXIMATE_SEARCH_FROM).values_list(
+        "id", "embedding_model"
+    )
+    return [(collection, model) for collection, model in large if not has_index(collection, model)]
+
+
+def build(collection_id: UUID, model: str) -> bool:
+    """Build the index of a collection under a model; False where another process is at it, or there is nothing to index by.
+
+    Safe to run twice: what a killed build left behind is removed first. Must not run inside a transaction.
+    """
+    name = index_name(collection_id, model)
+    first = FrameEmbedding.objects.filter(collection_id=collection_id, model=model).first()
+    if first is None or len(first.vector) > MOST_DIMENSIONS:
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
+        if not cursor.fetchone()[0]:
+            return False
+        try:
+            if _state(name) is False:
+                cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+            size = len(first.vector)
+            cursor.execute(
+                f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON tm_frame_embedding"
+                f" USING hnsw ((vector::halfvec({size})) halfvec_cosine_ops) WITH ({_BUILT_WITH})"
+                f" WHERE collection_id = '{collection_id}' AND model = '{_quoted(model)}'"
+            )
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+    return True
+
+
+def drop(collection_id: UUID, model: str) -> None:
+    """Remove the index of a collection under a model, where there is one."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP INDEX IF EXISTS {index_name(collection_id, model)}")
+
+
+def _state(name: str) -> bool | None:
+    """Whether the index is whole; None where there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute(_STATE, [name])
+        row = cursor.fetchone()
+    return None if row is None else bool(row[0])
+
+
+def _quoted(model: str) -> str:
+    return model.replace("'", "''")

@@ -1,0 +1,1 @@
+"""The parts of `knowledge` that import no framework."""

@@ -1,0 +1,86 @@
+"""Calling Claude through `/v1/messages`."""
+
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+
+from timemachine.llm.attempts import Answer, Exchange
+from timemachine.llm.failure import not_understood
+from timemachine.llm.parameters import Parameters, parameters_for, streaming
+from timemachine.llm.pure.answer_stream import AnthropicStream, written_text
+from timemachine.llm.pure.cancellation import Listening
+from timemachine.llm.pure.completion import Completion, ModelRequest
+from timemachine.llm.pure.usage import anthropic_usage, part_of, text_of
+from timemachine.llm.transport import http_client, timeout
+
+DEFAULT_MAX_TOKENS = 8192
+"""The limit sent where the request states none: this API has no call without one."""
+
+
+def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening) -> Completion:
+    """One attempt, streamed but for a server that refuses it. Raises `ModelFailed`."""
+    import anthropic
+
+    parameters = parameters_for(_limited(request), left_out)
+
+    def post() -> Any:
+        return _client(anthropic, request).post(
+            "/v1/messages",
+            cast_to=httpx2.Response,
+            body={
+                "model": request.model.model,
+                **_prompt(request),
+                **parameters.wire,
+                **streaming(left_out),
+            },
+            stream=True,  # of the client: it hands over the answer before it was read
+        )
+
+    answer = Exchange(anthropic, request, listening, AnthropicStream()).answer(post)
+    return _completion(request, answer, parameters)
+
+
+def _limited(request: ModelRequest) -> ModelRequest:
+    return request if request.max_tokens else replace(request, max_tokens=DEFAULT_MAX_TOKENS)
+
+
+def _prompt(request: ModelRequest) -> dict[str, Any]:
+    said = [message.content for message in request.messages if message.role == "system"]
+    turns = [message for message in request.messages if message.role != "system"]
+    return {
+        **({"system": "\n\n".join(said)} if said else {}),
+        "messages": [{"role": message.role, "content": message.content} for message in turns],
+    }
+
+
+def _client(anthropic: Any, request: ModelRequest) -> Any:
+    connection = request.connection
+    return anthropic.Anthropic(
+        base_url=connection.base_url,
+        api_key=connection.api_key,
+        max_retries=0,
+        timeout=timeout(request.timeout_seconds),
+        http_client=http_client(pinned=connection.pinned),
+    )
+
+
+def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -> Completion:
+    found = part_of(answer.body)
+    blocks = found.get("content")
+    if not isinstance(blocks, list):
+        raise not_understood(request, "it has no content.")
+    text = written_text(blocks)
+    return Completion(
+        text=text or text_of(part_of(found.get("stop_details")).get("explanation")) or "",
+        usage=anthropic_usage(found.get("usage")),
+        model=text_of(found.get("model")),
+        finish_reason=text_of(found.get("stop_reason")),
+        response_id=text_of(found.get("id")),
+        duration_ms=answer.duration_ms,
+        first_text_ms=answer.first_text_ms,
+        parameters=parameters.asked,
+        not_accepted=parameters.left_out,
+        broke_off_after_end=answer.broke_off_after_end,
+    )

@@ -1,0 +1,147 @@
+"""One attempt at a model: the request is sent, the answer read as it comes, and what goes wrong says what was read before."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+
+from timemachine.core.pure.content import parse_json
+from timemachine.core.pure.errors import Cancelled, InvalidInput, ModelFailed
+from timemachine.core.pure.server_sent import events_in
+from timemachine.llm import failure
+from timemachine.llm.pure.answer_stream import AnswerStream
+from timemachine.llm.pure.cancellation import Listening
+from timemachine.llm.pure.completion import LONGEST_TEXT, ModelRequest
+from timemachine.llm.pure.usage import part_of
+from timemachine.llm.transport import attempting
+
+LAST = "[DONE]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The provider's answer as JSON, how long it took, and when its first text came (None: in one piece).
+
+    `broke_off_after_end`: the connection broke off after the answer had ended, but before the provider said that this was all.
+    """
+
+    body: Any
+    duration_ms: float
+    first_text_ms: float | None
+    broke_off_after_end: bool = False
+
+
+class Exchange:
+    """One attempt: `vendor` is the package whose client sends, `stream` puts a streamed answer together."""
+
+    def __init__(
+        self, vendor: Any, request: ModelRequest, listening: Listening, stream: AnswerStream
+    ) -> None:
+        self._vendor = vendor
+        self._request = request
+        self._listening = listening
+        self._stream = stream
+        self._text: list[str] = []
+        self._length = 0
+        self._started = time.perf_counter()
+        self._first_text_ms: float | None = None
+        self._broke_off_after_end = False
+
+    def answer(self, send: Callable[[], httpx2.Response]) -> Answer:
+        """The answer to what `send` sends. Raises `ModelFailed` with the text that came before, `Cancelled`."""
+        cancellation = self._listening.cancellation
+        try:
+            with attempting(self._request.whole_seconds, cancellation):
+                body = self._read(send)
+        except (ModelFailed, self._vendor.APIError, httpx2.TransportError) as error:
+            if cancellation.wanted:
+                raise self._partial(failure.cancelled(self._request, sent=cancellation.sent)) from error
+            if cancellation.out_of_time and not isinstance(error, self._vendor.APIStatusError):
+                raise self._partial(failure.timed_out(self._request)) from error
+            raise self._partial(_failed(self._vendor, self._request, error)) from error
+        return Answer(
+            body=body,
+            duration_ms=self._since(),
+            first_text_ms=self._first_text_ms,
+            broke_off_after_end=self._broke_off_after_end,
+        )
+
+    def _read(self, send: Callable[[], httpx2.Response]) -> Any:
+        if self._listening.cancellation.wanted:
+            raise failure.cancelled(self._request, sent=self._listening.cancellation.sent)
+        response = send()
+        try:
+            if "event-stream" in response.headers.get("content-type", ""):
+                return self._streamed(response)
+            return failure.parsed(self._request, response.read(), response.headers.get("content-type"))
+        finally:
+            response.close()
+
+    def _streamed(self, response: httpx2.Response) -> Any:
+        try:
+            self._read_events(response)
+        except httpx2.TransportError:
+            # the answer itself is whole and paid for; only its usage may be missing
+            if not self._stream.complete or self._listening.cancellation.wanted:
+                raise
+            self._broke_off_after_end = True
+        except (InvalidInput, UnicodeDecodeError) as why:
+            raise failure.not_understood(
+                self._request, f"an event in its stream is no JSON ({why})."
+            ) from why
+        if not self._stream.complete:
+            raise failure.interrupted(self._request, "its stream ended before the answer did")
+        return self._stream.body
+
+    def _read_events(self, response: httpx2.Response) -> None:
+        for event in events_in(response.iter_bytes()):
+            if event.data == LAST:
+                break
+            if event.data.strip():  # some servers say with an empty one that they live
+                self._take(part_of(parse_json(event.data.encode())))
+
+    def _take(self, event: Any) -> None:
+        text = self._stream.add(event)
+        if self._stream.error:
+            raise failure.error_in_stream(self._request, self._stream.error)
+        if text:
+            self._write(text)
+
+    def _write(self, text: str) -> None:
+        if self._first_text_ms is None:
+            self._first_text_ms = self._since()
+        self._text.append(text)
+        self._length += len(text)
+        if self._length > LONGEST_TEXT:
+            raise failure.too_long(self._request)
+        self._listening.on_text(text)
+
+    def _partial(self, failed: ModelFailed) -> ModelFailed:
+        if not self._text:
+            return failed
+        kind = Cancelled if isinstance(failed, Cancelled) else ModelFailed
+        text = "".join(self._text)[:LONGEST_TEXT]
+        return kind(failed.message, code=failed.code, **{**failed.facts, "partial_text": text})
+
+    def _since(self) -> float:
+        return (time.perf_counter() - self._started) * 1000
+
+
+def _failed(vendor: Any, request: ModelRequest, error: Exception) -> ModelFailed:
+    """What an error means: `openai` and `anthropic` name theirs alike, and wrap only what happens before an answer begins."""
+    if isinstance(error, vendor.APIStatusError):
+        return failure.answered_with_error(request, error.response)
+    cause = error.__cause__ if isinstance(error, vendor.APIConnectionError) else error
+    if isinstance(cause, ModelFailed):  # from our own transport, which knows better
+        return failure.about(request, cause)
+    if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+        return failure.unreachable(request, _words(cause))
+    if isinstance(cause, httpx2.TimeoutException):
+        return failure.timed_out(request)
+    return failure.broke_off(request, _words(cause or error))
+
+
+def _words(error: BaseException) -> str:
+    return str(error) or type(error).__name__

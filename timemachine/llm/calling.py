@@ -1,0 +1,128 @@
+"""Asking a model once: through its provider's adapter, repeated where a failure may pass, or from the passages alone."""
+
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from random import SystemRandom
+from time import monotonic
+
+from timemachine.core.pure.errors import Cancelled, ModelFailed
+from timemachine.core.pure.process_pool import aside
+from timemachine.llm import failure
+from timemachine.llm.parameters import parameter_not_taken, parameters_for, streaming_not_taken
+from timemachine.llm.pure import extractive
+from timemachine.llm.pure.cancellation import Listening, Waiting
+from timemachine.llm.pure.catalogue import Connection, ModelName, sentences_of
+from timemachine.llm.pure.completion import LONGEST_TEXT, Completion, Message, ModelRequest, TokenUsage
+from timemachine.llm.table import Protocol
+
+__all__ = ["Completion", "Connection", "Message", "ModelName", "ModelRequest", "TokenUsage", "complete"]
+
+LONGEST_WAIT_SECONDS = 20.0
+MAY_BE_BILLED = frozenset({"model_timed_out", "model_interrupted", "cancelled"})
+"""Failures after which a call is not repeated, although it might go well."""
+NOT_SENT = frozenset({"model_unreachable", "address_not_allowed"})
+"""Failures of an attempt before anything of the question was sent."""
+
+_random = SystemRandom()
+
+
+def complete(request: ModelRequest, listening: Listening | None = None) -> Completion:
+    """The model's answer; `listening` gets it as it is written, hears of each wait, and may end the call.
+
+    A call is repeated at most `request.retries` times, after a wait with jitter, where the provider is busy (408, 409, 429), broken (5xx) or
+    cannot be connected to; never after a timeout or once it began to answer, which may have been billed. It is repeated at
+    once without a temperature, a seed or the streaming that the provider says it does not take. No attempt begins later than
+    `request.whole_seconds` times one more than `request.retries` after the first, so that the whole call has a bound. Raises
+    `ModelFailed`, its facts with `attempts` (and `unsent` where none of them got as far as to send the question), and `Cancelled`.
+    """
+    listener = listening or Listening()
+    try:
+        answered = _extract(request) if request.connection.protocol == "local" else _ask(request, listener)
+    finally:
+        listener.on_over()
+    if answered.first_text_ms is None and answered.text:
+        listener.on_text(answered.text)
+    return answered
+
+
+def _ask(request: ModelRequest, listening: Listening) -> Completion:
+    send = _adapter(request.connection.protocol)
+    left_out: frozenset[str] = frozenset()
+    attempts = retries = 0
+    sent, latest = False, monotonic() + request.whole_seconds * (request.retries + 1)
+    while True:
+        attempts += 1
+        try:
+            return replace(_bounded(request, send(request, left_out, listening)), attempts=attempts)
+        except ModelFailed as failed:
+            sent = sent or not (failed.code in NOT_SENT or failed.facts.get("unsent"))
+            refused = _not_taken(failed, request, left_out)
+            why = failure.in_short(failed)
+            wait = 0.0 if refused else wait_before_repeating(failed, retries, request.retries)
+            if wait is None or monotonic() + wait > latest:
+                raise _last(failed, request, attempts, sent=sent) from failed
+        if refused:
+            left_out |= {refused}
+        else:
+            retries += 1
+            listening.on_wait(Waiting(why=why, seconds=wait, attempt=attempts + 1))
+            listening.cancellation.pause(wait)
+
+
+def _bounded(request: ModelRequest, completion: Completion) -> Completion:
+    if len(completion.text) > LONGEST_TEXT:
+        raise failure.too_long(request)
+    return completion
+
+
+def _adapter(protocol: Protocol) -> Callable[[ModelRequest, AbstractSet[str], Listening], Completion]:
+    # imported at the first call: with their HTTP client they take half a second
+    if protocol == "anthropic":
+        from timemachine.llm import anthropic_messages
+
+        return anthropic_messages.send
+    from timemachine.llm import openai_chat
+
+    return openai_chat.send
+
+
+def _not_taken(failed: ModelFailed, request: ModelRequest, left_out: AbstractSet[str]) -> str | None:
+    if failed.facts.get("status") not in {400, 422}:
+        return None
+    said = failed.facts.get("provider_error", {})
+    words = f"{said.get('message', '')} {said.get('param', '')}"
+    taken = parameters_for(request, left_out)
+    return parameter_not_taken(words, taken) or streaming_not_taken(words, left_out)
+
+
+def wait_before_repeating(failed: ModelFailed, retries: int, most: int) -> float | None:
+    """Seconds until a call that failed is worth repeating, with jitter; None where it is not, or was repeated enough."""
+    if retries >= most or not failed.facts.get("retryable") or failed.code in MAY_BE_BILLED:
+        return None
+    asked = failed.facts.get("retry_after_seconds")
+    if asked is None:
+        return float(2**retries) * _random.uniform(0.25, 0.75)
+    return float(asked) + _random.uniform(0, 0.25) if asked <= LONGEST_WAIT_SECONDS else None
+
+
+def _last(failed: ModelFailed, request: ModelRequest, attempts: int, *, sent: bool) -> ModelFailed:
+    known = {"provider": request.model.provider, "model": str(request.model), "status": None}
+    found = {**known, **failed.facts, "attempts": attempts, **({} if sent else {"unsent": True})}
+    tried = f" It was tried {attempts} times." if attempts > 1 and not isinstance(failed, Cancelled) else ""
+    return type(failed)(f"{failed.message}{tried}", code=failed.code, **found)
+
+
+def _extract(request: ModelRequest) -> Completion:
+    limit = sentences_of(request.model)
+    extract, took = aside(extractive.timed_extract, request.question, request.passages, limit)
+    return Completion(
+        text=extract.text,
+        usage=None,
+        model=request.model.model,
+        finish_reason=None,
+        response_id=None,
+        duration_ms=took,
+        parameters={"sentences": limit},
+        language_model=False,
+    )

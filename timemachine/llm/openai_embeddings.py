@@ -1,0 +1,87 @@
+"""Texts as vectors through `/embeddings` of the operator's embedding server."""
+
+from collections.abc import Sequence
+from time import sleep
+from typing import Any
+
+import httpx2
+
+from timemachine.core.pure.errors import ModelFailed
+from timemachine.llm.attempts import Exchange
+from timemachine.llm.calling import wait_before_repeating
+from timemachine.llm.embedding_server import PROVIDER, connection, refuses_texts
+from timemachine.llm.failure import not_understood
+from timemachine.llm.openai_chat import client
+from timemachine.llm.pure.answer_stream import OpenAIStream
+from timemachine.llm.pure.cancellation import Listening
+from timemachine.llm.pure.catalogue import ModelName
+from timemachine.llm.pure.completion import ModelRequest
+from timemachine.llm.pure.usage import part_of
+
+TIMEOUT_SECONDS = 60.0
+_LARGEST = 1e16  # the length of a vector of larger numbers is more than single precision holds
+
+
+def embeddings(model: str, texts: Sequence[str]) -> list[list[float]]:
+    """One vector per text (at least one), as the server answers them, all of one length.
+
+    A call is repeated at most twice, like any call of a model, but not where the texts were refused. Raises `Unavailable` (`no_embeddings`) where no server is
+    configured, `ModelFailed` where it refuses, fails or answers something else.
+    """
+    request = ModelRequest(
+        model=ModelName(provider=PROVIDER, model=model),
+        connection=connection(model),
+        question="",
+        passages=tuple(texts),
+        messages=(),
+        timeout_seconds=TIMEOUT_SECONDS,
+    )
+    retries = 0
+    while True:
+        try:
+            return _send(request)
+        except ModelFailed as failed:
+            wait = wait_before_repeating(failed, retries, request.retries)
+            if wait is None or refuses_texts(failed):
+                raise
+        sleep(wait)
+        retries += 1
+
+
+def _send(request: ModelRequest) -> list[list[float]]:
+    import openai
+
+    def post() -> Any:
+        return client(openai, request).post(
+            "/embeddings",
+            cast_to=httpx2.Response,
+            body={"model": request.model.model, "input": list(request.passages)},
+            stream=True,  # of the client: it hands over the answer before it was read
+        )
+
+    return _vectors(request, Exchange(openai, request, Listening(), OpenAIStream()).answer(post).body)
+
+
+def _vectors(request: ModelRequest, body: Any) -> list[list[float]]:
+    rows = part_of(body).get("data")
+    if not isinstance(rows, list) or len(rows) != len(request.passages):
+        raise not_understood(request, "it has not one embedding for each text.")
+    vectors = [_vector(request, part_of(row).get("embedding")) for row in sorted(rows, key=_place)]
+    if len({len(vector) for vector in vectors}) != 1:
+        raise not_understood(request, "its embeddings differ in length.")
+    return vectors
+
+
+def _place(row: Any) -> int:
+    place = part_of(row).get("index")
+    return place if isinstance(place, int) else 0  # without an index they stand in the order of the texts
+
+
+def _vector(request: ModelRequest, found: Any) -> list[float]:
+    if not isinstance(found, list) or not found or not all(_is_number(each) for each in found):
+        raise not_understood(request, "an embedding is not a list of numbers.")
+    return [float(each) for each in found]
+
+
+def _is_number(each: Any) -> bool:
+    return isinstance(each, int | float) and abs(each) <= _LARGEST

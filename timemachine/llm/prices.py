@@ -1,0 +1,251 @@
+"""What a call cost, by the prices of its day; unknown where nobody says, never 0.
+
+The operator's own prices (see `overrides`) go first. Then comes the list that the `genai-prices` package carries, dated and
+offline: nothing here asks a network. The unit prices are kept with every call, so that a later list never rewrites what was
+recorded.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cache, lru_cache
+from importlib.metadata import version
+from typing import Any, Final
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.errors import TimeMachineError, Unavailable
+from timemachine.llm.price_overrides import price_overrides
+from timemachine.llm.pure.catalogue import LOCAL, ModelName
+from timemachine.llm.pure.completion import TokenUsage
+from timemachine.llm.pure.price_table import PriceEntry
+from timemachine.llm.pure.token_cost import charge
+from timemachine.llm.table import PROVIDERS
+
+PRICE_LIST = "genai-prices"
+OVERRIDE = "override"
+FREE_PROVIDERS = frozenset({LOCAL, "ollama"})
+"""Models that run on machines of one's own: a call costs nothing, unless the operator set a price."""
+
+# what people write, and what the list calls it
+ALIASES: Mapping[tuple[str, str], str] = {
+    ("openai", "gpt-4.5"): "gpt-4.5-preview",
+    ("groq", "llama-3.3-70b"): "llama-3.3-70b-versatile",
+    ("mistral", "mistral-large"): "mistral-large-2512",
+}
+MILLION: Final = 1_000_000
+_UNITS: Mapping[str, str] = {
+    "input_mtok": "input",
+    "output_mtok": "output",
+    "cache_read_mtok": "cache_read",
+    "cache_write_mtok": "cache_write",
+    "cache_write_1h_mtok": "cache_write_1h",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priced:
+    """US dollars, exact, and the unit prices they come from; both None where the cost is unknown.
+
+    `prices` is JSON: `source` (`override`, `genai-prices` or `local`), `at` (the time whose prices these are), and
+    `per_million_tokens`: `input`, `output`, `cache_read`, `cache_write`, `cache_write_1h`, `reasoning` in US dollars, those that there are. Of the
+    list also its `version`, `provider` and `model` as it names them, and where the prices depend on how much is read `tiers` (the
+    input tokens above which each begins) and `tier` (the one that the call fell into); of an override the `sha256` of its file,
+    its `entry`, and `from` and `note` where it has them.
+    """
+
+    cost_usd: Decimal | None
+    prices: dict[str, Any] | None
+
+
+UNKNOWN = Priced(cost_usd=None, prices=None)
+UNSENT = Priced(cost_usd=Decimal(0), prices=None)
+BEFORE_SENDING = frozenset({"model_not_usable", "key_unreadable"})
+"""Codes of failures before a call was attempted."""
+
+
+def price(model: ModelName, usage: TokenUsage | None, at: datetime, used: str | None = None) -> Priced:
+    """The cost of a call at a time.
+
+    `used` is the model that the provider says it used (`Completion.model`): where its price is known, that holds, so that
+    a moving name such as `mistral-medium-latest` is priced as what it was. Cached tokens that the provider did not count were
+    not discounted. Models of `FREE_PROVIDERS` that the operator set no price for cost exactly 0, whatever they used. Raises
+    `Unavailable` where the operator's prices cannot be read.
+    """
+    names = [name for name in (used, model.model) if name]
+    own = price_overrides().entry(model.provider, [*names, *_listed_names(model.provider, names)], at)
+    if own is not None:
+        return _overridden(own, usage, at)
+    if model.provider in FREE_PROVIDERS:
+        return _free(at)
+    provider = PROVIDERS.get(model.provider)
+    if provider is None or provider.price_provider is None or usage is None:
+        return UNKNOWN
+    found = (
+        _listed(name, provider.price_provider, usage, at) for name in _listed_names(provider.name, names)
+    )
+    return next((priced for priced in found if priced is not None), UNKNOWN)
+
+
+def failed_price(model: ModelName, failed: TimeMachineError, at: datetime) -> Priced:
+    """What a call cost that failed: nothing where nothing was sent, or the model is free; else unknown, it may have been billed."""
+    if failed.facts.get("unsent") or failed.code in BEFORE_SENDING:
+        return UNSENT
+    return price_if_known(model, None, at)
+
+
+def price_if_known(
+    model: ModelName, usage: TokenUsage | None, at: datetime, used: str | None = None
+) -> Priced:
+    """As `price`; unknown where the operator's prices cannot be read: what was answered is not lost for that."""
+    try:
+        return price(model, usage, at, used)
+    except Unavailable:
+        return UNKNOWN
+
+
+def unit_prices(model: ModelName, at: datetime) -> dict[str, Any] | None:
+    """The prices of a model at a time, in the form that is kept with a call (of the lowest tier); None where they are unknown."""
+    return price(model, TokenUsage(input_tokens=1, output_tokens=1), at).prices
+
+
+def _listed_names(provider: str, names: Sequence[str]) -> list[str]:
+    return [ALIASES.get((provider, name), name) for name in names]
+
+
+def _overridden(entry: PriceEntry, usage: TokenUsage | None, at: datetime) -> Priced:
+    cost = None if usage is None else charge(entry.per_million_tokens, usage)
+    if cost is None:
+        return UNKNOWN
+    told = {"from": entry.starts.isoformat() if entry.starts else None, "note": entry.note}
+    return Priced(
+        cost_usd=cost,
+        prices={
+            "source": OVERRIDE,
+            "sha256": price_overrides().sha256,
+            "entry": entry.model,
+            **{name: value for name, value in told.items() if value},
+            "at": written(at),
+            "per_million_tokens": {name: float(unit) for name, unit in entry.per_million_tokens.items()},
+        },
+    )
+
+
+def _free(at: datetime) -> Priced:
+    prices = {
+        "source": "local",
+        "at": written(at),
+        "per_million_tokens": {"input": 0, "output": 0},
+    }
+    return Priced(cost_usd=Decimal(0), prices=prices)
+
+
+@cache
+def _list_version() -> str:
+    return version(PRICE_LIST)
+
+
+def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Priced | None:
+    """The price of a model on the list, `UNKNOWN` where it does not cover what was used; None where it is not listed."""
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return UNKNOWN
+    flat = None if usage.cached_tokens or usage.cache_write_tokens else _flat(model, provider)
+    if flat is None:
+        return _looked_up(model, provider, usage, at)
+    cost = (usage.input_tokens * flat.input + usage.output_tokens * flat.output) / MILLION
+    return Priced(cost_usd=cost, prices=flat.prices | {"at": written(at)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Flat:
+    """A model that costs the same at any time and for any number of tokens: US dollars per million."""
+
+    input: Decimal
+    output: Decimal
+    prices: dict[str, Any]
+
+
+@lru_cache(maxsize=1_000)
+def _flat(model: str, provider: str) -> _Flat | None:
+    """The two prices of a listed model where they hang on nothing, so that a thousand calls of it look it up once."""
+    from genai_prices import Usage, calc_price
+
+    try:
+        found = calc_price(Usage(input_tokens=1, output_tokens=1), model, provider_id=provider)
+    except LookupError:
+        return None
+    prices = found.model_price
+    hangs = isinstance(found.model.prices, list) or bool(_tiers(prices, 1))
+    if hangs or prices.input_mtok is None or prices.output_mtok is None:
+        return None
+    fresh, said = _of_tier(prices.input_mtok, 1), _of_tier(prices.output_mtok, 1)
+    if found.total_price != (fresh + said) / MILLION:  # each request costs something too
+        return None
+    return _Flat(input=fresh, output=said, prices=_told(found, 1))
+
+
+def _looked_up(model: str, provider: str, usage: TokenUsage, at: datetime) -> Priced | None:
+    from genai_prices import Usage, calc_price
+
+    counted = Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        cache_write_1h_tokens=usage.cache_write_1h_tokens or None,
+    )
+    try:
+        found = calc_price(counted, model, provider_id=provider, genai_request_timestamp=at)
+    except LookupError:
+        return None
+    except ValueError:  # the counts contradict each other: more tokens cached than read
+        return UNKNOWN
+    prices = _told(found, usage.input_tokens or 0)
+    if not _covers(prices["per_million_tokens"], usage):
+        return UNKNOWN
+    return Priced(cost_usd=found.total_price, prices=prices | {"at": written(at)})
+
+
+def _told(found: Any, input_tokens: int) -> dict[str, Any]:
+    """The prices as they are kept with a call, but for its time."""
+    return {
+        "source": PRICE_LIST,
+        "version": _list_version(),
+        "provider": found.provider.id,
+        "model": found.model.id,
+        "per_million_tokens": dict(_unit_prices(found.model_price, input_tokens)),
+        **_tiers(found.model_price, input_tokens),
+    }
+
+
+def _unit_prices(model_price: Any, input_tokens: int) -> Iterator[tuple[str, float]]:
+    for attribute, name in _UNITS.items():
+        unit = getattr(model_price, attribute)
+        if unit is not None:
+            yield name, float(_of_tier(unit, input_tokens))
+
+
+def _of_tier(unit: Any, input_tokens: int) -> Decimal:
+    """The price of the tier: crossing its start applies it to all tokens of the call."""
+    from genai_prices.types import TieredPrices
+
+    if not isinstance(unit, TieredPrices):
+        return Decimal(unit)
+    reached = [tier.price for tier in unit.tiers if input_tokens > tier.start]
+    return reached[-1] if reached else unit.base
+
+
+def _tiers(model_price: Any, input_tokens: int) -> dict[str, Any]:
+    """Where the prices depend on how much is read: where each tier begins, in input tokens, and which one this call is in."""
+    starts = {0} | {
+        tier.start for name in _UNITS for tier in getattr(getattr(model_price, name), "tiers", ())
+    }
+    if len(starts) == 1:
+        return {}
+    return {"tiers": sorted(starts), "tier": max(start for start in starts if start < max(input_tokens, 1))}
+
+
+def _covers(units: Mapping[str, float], usage: TokenUsage) -> bool:
+    """Whether the list has a price for each direction that tokens went: some models are listed by the hour or the image."""
+    used = {"input": usage.input_tokens, "output": usage.output_tokens}
+    return bool(units) and all(name in units for name, tokens in used.items() if tokens)

@@ -1,0 +1,1 @@
+"""The parts of `llm` that import no framework."""

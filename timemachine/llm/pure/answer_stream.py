@@ -1,0 +1,143 @@
+"""A streamed answer put together: after each event what was written so far, at the end the same body as an answer in one piece. Pure."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from timemachine.llm.pure.usage import part_of, text_of
+
+_HALF = re.compile("[\ud800-\udfff]")
+_FIRST_HALF = re.compile("[\ud800-\udbff]")
+
+
+class AnswerStream(Protocol):
+    """What the events of one answer come to.
+
+    `add` takes the JSON of an event and returns the text that it adds. `complete` says whether the provider said that this was
+    all; `body` is the answer as the provider would have sent it in one piece. `error` is the provider's own, once it sent one.
+    """
+
+    error: Mapping[str, Any] | None
+
+    def add(self, event: Mapping[str, Any]) -> str: ...
+
+    @property
+    def complete(self) -> bool: ...
+
+    @property
+    def body(self) -> dict[str, Any]: ...
+
+
+class Halves:
+    """Text in pieces that may cut a character in two (a UTF-16 surrogate pair): the first half is held back until the other comes."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def take(self, piece: str, *, last: bool = False) -> str:
+        """What can be shown with this piece; of the last one all, a half that stays alone included."""
+        text = joined(self._held + piece)
+        self._held = text[-1:] if not last and _FIRST_HALF.fullmatch(text[-1:]) else ""
+        return text.removesuffix(self._held)
+
+
+class OpenAIStream:
+    """The chunks of a chat completion."""
+
+    def __init__(self) -> None:
+        self.error: Mapping[str, Any] | None = None
+        self._known: dict[str, Any] = {}
+        self._said: dict[str, list[str]] = {"content": [], "refusal": []}
+        self._finish: str | None = None
+        self._halves = Halves()
+
+    @property
+    def complete(self) -> bool:
+        """Whether a reason to finish came; the usage may come after it."""
+        return self._finish is not None
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The chat completion."""
+        message = {name: joined("".join(said)) or None for name, said in self._said.items()}
+        return {**self._known, "choices": [{"message": message, "finish_reason": self._finish}]}
+
+    def add(self, event: Mapping[str, Any]) -> str:
+        """Take a chunk."""
+        self.error = part_of(event).get("error") and part_of(event)
+        usage = event.get("usage") or part_of(event.get("x_groq")).get("usage")
+        found = {"id": event.get("id"), "model": event.get("model"), "usage": usage}
+        self._known |= {name: value for name, value in found.items() if value}
+        choices = event.get("choices")
+        choice = part_of(choices[0]) if isinstance(choices, list) and choices else {}
+        self._finish = text_of(choice.get("finish_reason")) or self._finish
+        return self._write(part_of(choice.get("delta")))
+
+    def _write(self, delta: Mapping[str, Any]) -> str:
+        written = {"content": written_text(delta.get("content")), "refusal": text_of(delta.get("refusal"))}
+        for name, text in written.items():
+            self._said[name].append(text or "")
+        return self._halves.take("".join(text for text in written.values() if text), last=self.complete)
+
+
+class AnthropicStream:
+    """The events of a message."""
+
+    def __init__(self) -> None:
+        self.error: Mapping[str, Any] | None = None
+        self._known: dict[str, Any] = {}
+        self._usage: dict[str, Any] = {}
+        self._text: list[str] = []
+        self._halves = Halves()
+
+    @property
+    def complete(self) -> bool:
+        """Whether a reason to stop came; nothing of the answer comes after it."""
+        return "stop_reason" in self._known
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The message."""
+        content = [{"type": "text", "text": "".join(self._text)}]
+        return {**self._known, "content": content, "usage": self._usage}
+
+    def add(self, event: Mapping[str, Any]) -> str:
+        """Take an event; which it is stands in its `type`."""
+        kind = event.get("type")
+        if kind == "error":
+            self.error = event
+        elif kind == "message_start":
+            self._learn(part_of(event.get("message")), part_of(event.get("message")))
+        elif kind == "message_delta":
+            self._learn(part_of(event.get("delta")), event)
+        text = self._halves.take(_text_in(event), last=self.complete)
+        self._text.append(text)
+        return text
+
+    def _learn(self, known: Mapping[str, Any], with_usage: Mapping[str, Any]) -> None:
+        names = ("id", "model", "stop_reason", "stop_details")
+        self._known |= {name: known[name] for name in names if known.get(name)}
+        usage = part_of(with_usage.get("usage"))
+        self._usage |= {name: value for name, value in usage.items() if value is not None}
+
+
+def joined(text: str) -> str:
+    """The text with the halves of each surrogate pair made one character; a half that stands alone stays."""
+    if not _HALF.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def written_text(content: Any) -> str:
+    """The text of a message's content: a text, or parts of which some are what the model thought and not what it said."""
+    if isinstance(content, list):
+        said = [part_of(part) for part in content]
+        return "".join(text_of(part.get("text")) or "" for part in said if part.get("type") == "text")
+    return text_of(content) or ""
+
+
+def _text_in(event: Mapping[str, Any]) -> str:
+    begun, more = part_of(event.get("content_block")), part_of(event.get("delta"))
+    if begun.get("type") == "text":
+        return text_of(begun.get("text")) or ""
+    return (text_of(more.get("text")) or "") if more.get("type") == "text_delta" else ""

@@ -1,0 +1,342 @@
+"""Which models there are, what they are called, and whether one can be used here. Pure.
+
+A model is written `provider:model`; a provider alone means its default model. The built-in providers stand in
+`table`; others are servers that an administrator adds to a project under a name of their own.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from difflib import get_close_matches
+
+from timemachine.core.pure.errors import InvalidInput, Unavailable
+from timemachine.llm.table import PROVIDERS, Protocol, Provider
+
+LOCAL = "local"
+LONGEST_NAME = 200
+EXTRACTIVE: Mapping[str, int] = {"extractive-1": 1, "extractive-3": 3, "extractive-5": 5}
+"""The local models and how many sentences each answers with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelName:
+    """A resolved model: what is recorded, as `str(name)`."""
+
+    provider: str
+    model: str
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.model}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelServerValue:
+    """An OpenAI-compatible server that an administrator added; its key is not part of the value.
+
+    `readable`: its kept key can still be read. `allowed`: its address does not itself say that the operator would have to
+    name it first (where a name leads is looked up when it is called).
+    """
+
+    name: str
+    base_url: str
+    default_model: str | None
+    has_key: bool
+    readable: bool = True
+    allowed: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectKey:
+    """A project's own key for a built-in provider, without the key: who set it, when, and the characters it ends with."""
+
+    provider: str
+    last_four: str
+    default_model: str | None
+    set_by: str
+    set_at: datetime
+    readable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """How a model is called.
+
+    `pinned`: only at public addresses, each name resolved once and held to (no rebinding). `own_key`: the key is the
+    project's, so nothing of the operator's account at the provider goes with it.
+    """
+
+    protocol: Protocol
+    base_url: str
+    api_key: str | None = field(default=None, repr=False)
+    pinned: bool = False
+    limit_parameter: str = "max_tokens"
+    seed_parameter: str | None = "seed"
+    own_key: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usability:
+    """Whether a model can be used on this server, and the sentence that says why not."""
+
+    usable: bool
+    why_not: str | None
+
+
+USABLE = Usability(usable=True, why_not=None)
+KEY_UNREADABLE = (
+    "Its kept key cannot be read, because SECRET_KEY has changed since; it has to be entered again."
+)
+LOCAL_CONNECTION = Connection(protocol="local", base_url="", seed_parameter=None)
+
+ALIASES: Mapping[str, str] = {"claude": "anthropic"}
+SERVED_BY_SEVERAL = ("gpt-oss",)
+"""Models that begin like one provider's own, and that others serve: their bare name is nobody's."""
+RESERVED_NAMES = frozenset({LOCAL, *PROVIDERS, *ALIASES})
+"""Names that an added server cannot take."""
+
+_NO_SERVERS: Mapping[str, ModelServerValue] = {}
+_NO_KEYS: Mapping[str, ProjectKey] = {}
+
+
+def resolve(
+    text: str,
+    default: str,
+    servers: Mapping[str, ModelServerValue] = _NO_SERVERS,
+    keys: Mapping[str, ProjectKey] = _NO_KEYS,
+) -> ModelName:
+    """The model that the text names; an empty text names the default, a bare model the one provider that has such models.
+
+    Raises `InvalidInput` (`unknown_model`) for a provider or local model that there is not, with the nearest names.
+    """
+    found = _resolved(_plain(text.strip() or default.strip()), servers, keys)
+    _plain(str(found))  # an alias or a default is longer than what was written
+    return found
+
+
+def _resolved(
+    written: str, servers: Mapping[str, ModelServerValue], keys: Mapping[str, ProjectKey]
+) -> ModelName:
+    name, _, model = written.partition(":")
+    provider = ALIASES.get(name.lower(), name.lower())
+    if provider == LOCAL:
+        return _local(model or "extractive")
+    if provider in PROVIDERS:
+        return ModelName(provider=provider, model=model or default_model(PROVIDERS[provider], keys=keys))
+    if provider in servers:
+        return ModelName(provider=provider, model=model or _default_of(servers[provider]))
+    if owner := _owner(written):
+        return ModelName(provider=owner, model=written)
+    raise _unknown_provider(written, provider, servers)
+
+
+def as_recorded(text: str) -> ModelName:
+    """The model of a recorded name, to look up its price: nothing is refused, and a name without its provider is the one that alone has such models."""
+    provider, _, model = text.partition(":")
+    if owner := _owner(text):
+        return ModelName(provider=owner, model=text)
+    return ModelName(provider=ALIASES.get(provider, provider), model=model)
+
+
+def usable(
+    name: ModelName,
+    servers: Mapping[str, ModelServerValue] = _NO_SERVERS,
+    environment: Mapping[str, str] | None = None,
+    keys: Mapping[str, ProjectKey] = _NO_KEYS,
+) -> Usability:
+    """Whether the model can be called from this server: there is a key for its provider, or its server is still there."""
+    if name.provider == LOCAL:
+        return USABLE
+    provider = PROVIDERS.get(name.provider)
+    why_not = (
+        _why_no_server(name.provider, servers)
+        if provider is None
+        else _why_no_key(provider, keys, environment)
+    )
+    return Usability(usable=why_not is None, why_not=why_not)
+
+
+def require_usable(
+    name: ModelName,
+    servers: Mapping[str, ModelServerValue] = _NO_SERVERS,
+    environment: Mapping[str, str] | None = None,
+    keys: Mapping[str, ProjectKey] = _NO_KEYS,
+) -> None:
+    """Raise `Unavailable` (`model_not_usable`) where the model cannot be called; ask before anything is created."""
+    found = usable(name, servers, environment, keys)
+    if not found.usable:
+        raise Unavailable(
+            f"{name} cannot be used: {found.why_not} An administrator has to mend that, or choose another model; "
+            f"local:extractive needs no key.",
+            code="model_not_usable",
+            model=str(name),
+        )
+
+
+def connection_to(
+    name: ModelName, environment: Mapping[str, str] | None = None, *, own_key: str | None = None
+) -> Connection:
+    """How to call a model of a built-in provider, with the project's own key or the environment's. Raises `Unavailable`.
+
+    The address is the provider's own, or what the operator put in its `…_BASE_URL`: whoever runs the server decides where a
+    project's key is sent.
+    """
+    if name.provider == LOCAL:
+        return LOCAL_CONNECTION
+    provider = PROVIDERS[name.provider]
+    if own_key is None or user_in(provider.base_url_variable, environment):
+        require_usable(name, environment=environment)
+    return Connection(
+        protocol=provider.protocol,
+        base_url=base_url_of(provider, environment),
+        api_key=own_key or _setting(provider.key_variable, environment) or None,
+        own_key=own_key is not None,
+        limit_parameter=provider.limit_parameter,
+        seed_parameter=provider.seed_parameter,
+    )
+
+
+def default_model(
+    provider: Provider,
+    environment: Mapping[str, str] | None = None,
+    keys: Mapping[str, ProjectKey] = _NO_KEYS,
+) -> str:
+    """The model that the provider's name alone means: the project's choice, its `…_DEFAULT_MODEL`, or the one in the table."""
+    own = keys.get(provider.name)
+    if own is not None and own.default_model:
+        return own.default_model
+    return _setting(provider.default_model_variable, environment) or provider.default_model
+
+
+def sentences_of(name: ModelName) -> int:
+    """How many sentences a local model answers with."""
+    return EXTRACTIVE[name.model]
+
+
+def _plain(written: str) -> str:
+    if len(written) <= LONGEST_NAME and not any(c.isspace() or not c.isprintable() for c in written):
+        return written
+    raise InvalidInput(
+        f"A model's name has no white space and at most {LONGEST_NAME} characters; write it like openai:gpt-4o.",
+        code="unknown_model",
+        model=written[:LONGEST_NAME],
+        closest=[],
+    )
+
+
+def _local(model: str) -> ModelName:
+    chosen = "extractive-3" if model.lower() == "extractive" else model.lower()
+    if chosen in EXTRACTIVE:
+        return ModelName(provider=LOCAL, model=chosen)
+    known = [f"{LOCAL}:{each}" for each in ("extractive", *EXTRACTIVE)]
+    raise InvalidInput(
+        f"There is no local model {model!r}; the local models are {_listed(known)}.",
+        code="unknown_model",
+        model=f"{LOCAL}:{model}",
+        closest=known,
+    )
+
+
+def _default_of(server: ModelServerValue) -> str:
+    if server.default_model:
+        return server.default_model
+    raise InvalidInput(
+        f"The model server {server.name} has no default model; name one, as in {server.name}:MODEL.",
+        code="unknown_model",
+        model=server.name,
+        closest=[],
+    )
+
+
+def _owner(written: str) -> str | None:
+    """The provider whose models alone are called like that."""
+    name = written.lower()
+    if ":" in name or name.startswith(SERVED_BY_SEVERAL):
+        return None
+    owners = {prefix: p.name for p in PROVIDERS.values() for prefix in p.model_prefixes}
+    return next((owner for prefix, owner in owners.items() if _is_called(name, prefix)), None)
+
+
+def _is_called(name: str, prefix: str) -> bool:
+    # "o3" is a model of its own, "gpt-" only the beginning of one
+    return name.startswith(prefix) if prefix.endswith("-") else f"{name}-".startswith(f"{prefix}-")
+
+
+def _unknown_provider(written: str, provider: str, servers: Mapping[str, ModelServerValue]) -> InvalidInput:
+    known = [LOCAL, *PROVIDERS, *servers]
+    near = get_close_matches(provider, [*known, *ALIASES], n=3, cutoff=0.6)
+    closest = list(dict.fromkeys(ALIASES.get(name, name) for name in near))
+    hint = f" Did you mean {_listed(closest)}?" if closest else ""
+    return InvalidInput(
+        f"There is no model provider {provider!r}.{hint} Write provider:model; the providers are {_listed(known)}, "
+        f"and an administrator can add a server under a name of its own.",
+        code="unknown_model",
+        model=written,
+        closest=closest,
+    )
+
+
+def base_url_of(provider: Provider, environment: Mapping[str, str] | None = None) -> str:
+    """Where the provider is called: its `…_BASE_URL`, else its own address; a user and a password in it are never told."""
+    written = _setting(provider.base_url_variable, environment)
+    url = (without_user(written) or provider.base_url).rstrip("/")
+    # Ollama's own tools write its address without the path of its OpenAI-compatible part
+    return f"{url}/v1" if provider.name == "ollama" and not url.endswith("/v1") else url
+
+
+def without_user(url: str) -> str:
+    """The address without the user and the password that it may have before its host, whatever stands in them."""
+    scheme, mark, rest = url.rpartition("://")
+    return f"{scheme}{mark}{rest.rpartition('@')[2]}"
+
+
+def user_in(variable: str, environment: Mapping[str, str] | None = None) -> str | None:
+    """What is wrong with the address in a variable that has a user or a password in it; None where it has neither."""
+    url = _setting(variable, environment)
+    if without_user(url) == url:
+        return None
+    return (
+        f"{variable} has a user or a password in its address, which would be shown; take them out and set the key in the "
+        f"variable of its own."
+    )
+
+
+def key_of_environment(provider: Provider, environment: Mapping[str, str] | None = None) -> bool:
+    """Whether the environment holds a key for the provider."""
+    return bool(_setting(provider.key_variable, environment))
+
+
+def _why_no_key(
+    provider: Provider, keys: Mapping[str, ProjectKey], environment: Mapping[str, str] | None
+) -> str | None:
+    if wrong := user_in(provider.base_url_variable, environment):
+        return wrong
+    own = keys.get(provider.name)
+    if own is not None:
+        return None if own.readable else KEY_UNREADABLE
+    if provider.key_variable is None or key_of_environment(provider, environment):
+        return None
+    return f"{provider.key_variable} is not set, and this project has no key of its own."
+
+
+def _why_no_server(name: str, servers: Mapping[str, ModelServerValue]) -> str | None:
+    server = servers.get(name)
+    if server is None:
+        return f"This project has no model server named {name}."
+    if not server.readable:
+        return KEY_UNREADABLE
+    return (
+        None
+        if server.allowed
+        else "The operator does not allow the address of this server: see MODEL_HOSTS_ALLOWED."
+    )
+
+
+def _setting(variable: str | None, environment: Mapping[str, str] | None) -> str:
+    if variable is None:
+        return ""
+    return (os.environ if environment is None else environment).get(variable, "").strip()
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,147 @@
+"""The models that a project is offered, in one order for forms, pages, programs and the command: what to type, and whether it works. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from timemachine.llm.pure.catalogue import (
+    EXTRACTIVE,
+    LOCAL,
+    USABLE,
+    ModelName,
+    ModelServerValue,
+    ProjectKey,
+    Usability,
+    base_url_of,
+    default_model,
+    key_of_environment,
+    usable,
+)
+from timemachine.llm.table import PROVIDERS, Provider
+
+Kind = Literal["local", "built_in", "server"]
+KeySource = Literal["project", "environment", "none_needed", "missing"]
+State = Literal["yes", "no", "not_checked", "not_reached"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A line of a form: a model and whether it can be used."""
+
+    name: ModelName
+    label: str
+    usability: Usability
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """What a project is offered under one name: `model` is its default model, None for a server without one.
+
+    `key_source` says where its key comes from, `key_variable` which variable of the environment could hold one. `base_url`
+    is None for what is called nowhere; `moved` says that the operator gave a built-in provider another address.
+    """
+
+    provider: str
+    kind: Kind
+    label: str
+    model: ModelName | None
+    usability: Usability
+    key_source: KeySource
+    key_variable: str | None = None
+    own_key: ProjectKey | None = None
+    base_url: str | None = None
+    moved: bool = False
+
+
+def listed(
+    servers: Mapping[str, ModelServerValue],
+    keys: Mapping[str, ProjectKey],
+    environment: Mapping[str, str] | None = None,
+) -> tuple[Listed, ...]:
+    """The local models, every built-in provider, and the project's own servers."""
+    return (
+        *_local(),
+        *(_built_in(provider, keys, environment) for provider in PROVIDERS.values()),
+        *(_server(server, servers) for server in servers.values()),
+    )
+
+
+def state(found: Listed, *, tested: bool, error_code: str | None) -> State:
+    """Whether it works, as far as is known: `tested` tells that its last test came to an end, `error_code` how, if badly.
+
+    What has a key counts as working until a test shows otherwise; what needs none, anywhere but here, only once it was tested.
+    """
+    if not found.usability.usable:
+        return "no"
+    if error_code == "model_unreachable":
+        return "not_reached"
+    anyones = found.key_source == "none_needed" and found.kind != "local"
+    return "not_checked" if anyones and not tested else "yes"
+
+
+def choices(
+    found: Sequence[Listed], also: Mapping[str, Sequence[ModelName]] | None = None
+) -> tuple[Choice, ...]:
+    """What a form offers of them: those that are a model, and `also` other models of a provider, by the provider."""
+    return tuple(
+        Choice(name=name, label=each.label, usability=each.usability)
+        for each in found
+        for name in dict.fromkeys(
+            [*([each.model] if each.model else []), *(also or {}).get(each.provider, ())]
+        )
+    )
+
+
+def _local() -> Iterator[Listed]:
+    for name, sentences in EXTRACTIVE.items():
+        best = "sentence" if sentences == 1 else f"{sentences} sentences"
+        yield Listed(
+            provider=LOCAL,
+            kind="local",
+            label=f"Best-matching {best} (not a language model)",
+            model=ModelName(provider=LOCAL, model=name),
+            usability=USABLE,
+            key_source="none_needed",
+        )
+
+
+def _built_in(
+    provider: Provider, keys: Mapping[str, ProjectKey], environment: Mapping[str, str] | None
+) -> Listed:
+    name = ModelName(provider=provider.name, model=default_model(provider, environment, keys))
+    base_url = base_url_of(provider, environment)
+    return Listed(
+        provider=provider.name,
+        kind="built_in",
+        label=provider.label,
+        model=name,
+        usability=usable(name, {}, environment, keys),
+        key_source=_key_source(provider, keys, environment),
+        key_variable=provider.key_variable,
+        own_key=keys.get(provider.name),
+        base_url=base_url,
+        moved=base_url != provider.base_url,
+    )
+
+
+def _key_source(
+    provider: Provider, keys: Mapping[str, ProjectKey], environment: Mapping[str, str] | None
+) -> KeySource:
+    if provider.key_variable is None:
+        return "none_needed"
+    if provider.name in keys:
+        return "project"
+    return "environment" if key_of_environment(provider, environment) else "missing"
+
+
+def _server(server: ModelServerValue, servers: Mapping[str, ModelServerValue]) -> Listed:
+    model = ModelName(provider=server.name, model=server.default_model or "")
+    return Listed(
+        provider=server.name,
+        kind="server",
+        label=server.name,
+        model=model if server.default_model else None,
+        usability=usable(model, servers),
+        key_source="project" if server.has_key else "none_needed",
+        base_url=server.base_url,
+    )

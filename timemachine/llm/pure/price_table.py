@@ -1,0 +1,160 @@
+"""An operator's own prices, as a file says them: read once, checked whole, asked by model and day. Pure.
+
+The file is TOML or JSON: a list `prices`, each entry a `model` (`provider:model`, or `provider:*` for all others of a provider),
+its prices in US dollars per million tokens (`input` and `output`; `cache_read`, `cache_write`, `reasoning` where they differ from
+these), optionally `from`, the day (UTC) on which they begin, and a `note`.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from timemachine.core.pure.content import sha256_hex
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.llm.pure.catalogue import ALIASES, LOCAL
+
+ANY: Final = "*"
+HIGHEST: Final = Decimal(1_000_000)
+_PRICES: Final = ("input", "output", "cache_read", "cache_write", "reasoning")
+_FIELDS: Final = {"model", "from", "note", *_PRICES}
+_MODEL: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*):(\*|[^\s*]+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceEntry:
+    """The prices of a model, or of every other model of its provider, in US dollars per million tokens, from a day on."""
+
+    model: str
+    starts: date | None
+    note: str | None
+    per_million_tokens: Mapping[str, Decimal]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceTable:
+    """All entries of a file, and the SHA-256 of its bytes (None: there is no file)."""
+
+    sha256: str | None
+    entries: tuple[PriceEntry, ...]
+
+    def entry(self, provider: str, models: Sequence[str], at: datetime) -> PriceEntry | None:
+        """The entry that holds at that time: for the first of these models that has one, else for all of the provider."""
+        day = at.astimezone(UTC).date()
+        begun = [each for each in self.entries if each.starts is None or each.starts <= day]
+        for model in (*models, ANY):
+            found = [each for each in begun if each.model == f"{provider}:{model}"]
+            if found:
+                return max(found, key=lambda each: each.starts or date.min)
+        return None
+
+    def of_provider(self, provider: str, at: datetime) -> tuple[PriceEntry, ...]:
+        """What holds at that time for each model of the provider that is named, and for all others (`*`), in the file's order."""
+        named = dict.fromkeys(each.model for each in self.entries if each.model.startswith(f"{provider}:"))
+        found = {model: self.entry(provider, [model.removeprefix(f"{provider}:")], at) for model in named}
+        return tuple(entry for model, entry in found.items() if entry is not None and entry.model == model)
+
+
+NO_PRICES = PriceTable(sha256=None, entries=())
+
+
+def read_table(data: bytes, name: str) -> PriceTable:
+    """The prices in a file of that name. Raises `InvalidInput` (`bad_prices`) that says which entry, and what is wrong with it."""
+    found = _parsed(data, name)
+    if not isinstance(found, dict) or not isinstance(found.get("prices"), list):
+        raise _bad(name, "it needs a list `prices`")
+    unknown = sorted(found.keys() - {"currency", "prices"})
+    if unknown:
+        raise _bad(name, f"there is no field `{unknown[0]}` beside `prices` and `currency`")
+    if found.get("currency", "USD") != "USD":
+        raise _bad(name, "`currency` can only be USD")
+    entries = tuple(
+        _entry(each, _place(each, name, number)) for number, each in enumerate(found["prices"], 1)
+    )
+    _check_once(entries, name)
+    return PriceTable(sha256=sha256_hex(data), entries=entries)
+
+
+def _parsed(data: bytes, name: str) -> Any:
+    try:
+        text = data.decode()
+        if name.lower().endswith(".json"):
+            return json.loads(text, parse_float=Decimal, parse_constant=Decimal)
+        if name.lower().endswith(".toml"):
+            return tomllib.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError) as why:
+        raise _bad(name, f"it cannot be read ({why})") from why
+    raise _bad(name, "its name has to end in .toml or .json")
+
+
+def _place(found: Any, name: str, number: int) -> str:
+    model = found.get("model") if isinstance(found, dict) else None
+    return f"{name}, entry {number}{f' ({model[:80]})' if isinstance(model, str) else ''}"
+
+
+def _entry(found: Any, place: str) -> PriceEntry:
+    if not isinstance(found, dict):
+        raise _bad(place, "it is not a table of fields")
+    unknown = sorted(found.keys() - _FIELDS)
+    if unknown:
+        raise _bad(place, f"there is no field `{unknown[0]}`; there are {', '.join(sorted(_FIELDS))}")
+    note = found.get("note")
+    if note is not None and not isinstance(note, str):
+        raise _bad(place, "`note` has to be a text")
+    return PriceEntry(
+        model=_model(found.get("model"), place),
+        starts=_day(found.get("from"), place),
+        note=note,
+        per_million_tokens={each: _price(found, each, place) for each in _PRICES if _is_given(found, each)},
+    )
+
+
+def _is_given(found: Mapping[str, Any], price: str) -> bool:
+    return price in {"input", "output"} or price in found
+
+
+def _model(written: Any, place: str) -> str:
+    parts = _MODEL.fullmatch(written) if isinstance(written, str) else None
+    if parts is None:
+        raise _bad(
+            place, "`model` has to be like openai:gpt-4o-mini, or openai:* for all others of a provider"
+        )
+    if parts[1] == LOCAL:
+        raise _bad(place, f"the models of {LOCAL}: are not language models and always cost nothing")
+    return f"{ALIASES.get(parts[1], parts[1])}:{parts[2]}"
+
+
+def _day(written: Any, place: str) -> date | None:
+    if type(written) is date or written is None:
+        return written
+    try:
+        return date.fromisoformat(written)
+    except (TypeError, ValueError) as why:
+        raise _bad(place, "`from` has to be a day like 2026-11-20") from why
+
+
+def _price(found: Mapping[str, Any], name: str, place: str) -> Decimal:
+    value = found.get(name)
+    if not isinstance(value, int | Decimal) or isinstance(value, bool):
+        raise _bad(place, f"`{name}` has to be a number of US dollars per million tokens")
+    dollars = Decimal(value)
+    if not dollars.is_finite() or not 0 <= dollars <= HIGHEST:
+        raise _bad(place, f"`{name}` has to lie between 0 and {HIGHEST:,} US dollars per million tokens")
+    return dollars
+
+
+def _check_once(entries: Iterable[PriceEntry], name: str) -> None:
+    seen: set[tuple[str, date | None]] = set()
+    for entry in entries:
+        if (entry.model, entry.starts) in seen:
+            since = f" from {entry.starts}" if entry.starts else ""
+            raise _bad(name, f"{entry.model}{since} has two entries; leave one")
+        seen.add((entry.model, entry.starts))
+
+
+def _bad(place: str, why: str) -> InvalidInput:
+    return InvalidInput(f"The prices in {place} cannot be used: {why}.", code="bad_prices")

@@ -1,0 +1,165 @@
+"""The demo: recorded and replayed for real when it is loaded, so that every value in it was measured; removed whole."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.content import text_sha256
+from timemachine.evidence.sealing.session_deletion import erase_session
+from timemachine.governance.sharing.commands import create_link, url_of
+from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.knowledge.collection_deletion import erase_collection
+from timemachine.knowledge.commands import NewFrame, collection_named
+from timemachine.knowledge.find import Query
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.management.demo import handbook
+from timemachine.recording.answering import commands as answering
+from timemachine.recording.sessions.changes import let_go
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.replay.runs.commands import launch
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.pure.options import ReplayOptions
+
+MODEL = "local:extractive-1"
+OTHER_MODEL = "local:extractive-3"
+WIDER = 20
+DEMO_TAG = "demo"
+OWN_REPLAYS, OWN_LINKS = 2, 1
+SHOWN = (("debug", "steps/2/"), ("audit", ""))  # the debug replay opens where the passage stands at rank 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demo:
+    """What the demo made. `share_url` is known only to the load that made it; `new` is False where it stood already."""
+
+    session: Session
+    replays: tuple[UUID, ...]
+    share_url: str | None
+    new: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """The demo's parts with their addresses."""
+        base = settings.PUBLIC_URL
+        return {
+            "session": {"id": str(self.session.id), "url": f"{base}/sessions/{self.session.id}/?step=2"},
+            "replays": [
+                {"id": str(each), "kind": kind, "url": f"{base}/replays/{each}/{step}"}
+                for each, (kind, step) in zip(self.replays, SHOWN, strict=False)
+            ],
+            "share_url": self.share_url,
+            "new": self.new,
+        }
+
+
+def load(project: Project, *, by: str) -> Demo:
+    """Make the demo in this project; where it stands already, say where. The door rings for its replays."""
+    standing = _session_of(project)
+    if standing is not None:
+        replays = tuple(
+            Replay.objects.filter(session=standing).order_by("created_at").values_list("id", flat=True)
+        )
+        return Demo(session=standing, replays=replays, share_url=None, new=False)
+    with transaction.atomic():
+        session = _record(project, by)
+        debug = launch(session, ReplayOptions(top_k=WIDER, as_of="recorded"), by=by)
+        audit = launch(
+            session,
+            ReplayOptions(
+                audit=True, use_model=OTHER_MODEL, reason="Demo: would a longer answer have helped?"
+            ),
+            by=by,
+        )
+        _, token = create_link(project, session, Terms(label="Demo: for the auditor"), by=by)
+    return Demo(
+        session=session,
+        replays=(debug.id, audit.id),
+        share_url=url_of(token),
+        new=True,
+    )
+
+
+@transaction.atomic
+def remove(project: Project) -> bool:
+    """Remove all that the demo made, the collection with its history included; False where there was none."""
+    session = _session_of(project)
+    if session is not None:
+        erase_session(session, by=None, reason="the demo was removed")
+    collection = Collection.objects.filter(project=project, name=handbook.COLLECTION).first()
+    if collection is not None and _is_ours(collection):
+        let_go(collection)
+        erase_collection(collection)
+    return session is not None or collection is not None
+
+
+def added_to(project: Project) -> dict[str, int]:
+    """What people added to the demo, which goes with it: replays and share links beyond its own, and judgements."""
+    session = _session_of(project)
+    if session is None:
+        return {}
+    added = {
+        "replay": session.replays.count() - OWN_REPLAYS,
+        "judgement": session.judgements.count(),
+        "share link": session.share_links.count() - OWN_LINKS,
+    }
+    return {name: number for name, number in added.items() if number > 0}
+
+
+def _session_of(project: Project) -> Session | None:
+    return Session.objects.filter(
+        project=project, key=handbook.SESSION_KEY, tags__contains=[DEMO_TAG]
+    ).first()
+
+
+def _is_ours(collection: Collection) -> bool:
+    """Whether the collection holds nothing but the handbook: what somebody else put into it is not removed."""
+    ours = {text_sha256(text) for _, text in handbook.DOCUMENTS}
+    return not Frame.objects.filter(collection=collection).exclude(sha256__in=ours).exists()
+
+
+def _record(project: Project, by: str) -> Session:
+    # the story is told by ranks, and at once: no other model gives them
+    collection = collection_named(project, handbook.COLLECTION, by=by, embedding_model="wordllama")
+    answering.put(collection, _frames(), by=by)
+    session = start_session(
+        project,
+        name=handbook.SESSION_NAME,
+        key=handbook.SESSION_KEY,
+        agent=handbook.AGENT,
+        collection=collection,
+        tags=[DEMO_TAG],
+        by=by,
+    )
+    _say(session, "user", handbook.QUESTION)
+    _ask(project, session, handbook.QUESTION)
+    _say(session, "user", handbook.COMPLAINT, significance="error")
+    answering.find(collection, Query(text=handbook.FOLLOW_UP, top_k=3), session=session)
+    _ask(project, session, handbook.FOLLOW_UP)
+    _say(session, "agent", handbook.ROOT_CAUSE, significance="solution")
+    return end_session(session.id)
+
+
+def _frames() -> Sequence[NewFrame]:
+    return [
+        NewFrame(title=title, text=text, uri=f"handbook/{number:02}")
+        for number, (title, text) in enumerate(handbook.DOCUMENTS, 1)
+    ]
+
+
+def _say(session: Session, role: str, text: str, significance: str | None = None) -> None:
+    draft = ActionDraft(kind="message", layer="agent", role=role, output=text, significance=significance)
+    append(session.id, [draft])
+
+
+def _ask(project: Project, session: Session, question: str) -> None:
+    collection = session.collection
+    if collection is not None:
+        answering.ask(
+            project, collection, Query(text=question), use_model=MODEL, session=session, no_cache=True
+        )

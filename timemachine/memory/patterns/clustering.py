@@ -1,0 +1,87 @@
+"""Wordings become patterns: what is new is put where it belongs, what changed is counted anew, and the rules that watch are asked."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Final
+from uuid import UUID
+
+from django.db import OperationalError, connection, transaction
+from django.db.models import Q
+
+from timemachine.memory.patterns import alerts
+from timemachine.memory.patterns.models import PatternReading
+from timemachine.memory.patterns.models import Wording as KeptWording
+from timemachine.memory.patterns.pure.grouping import grouped
+from timemachine.memory.patterns.pure.step_texts import KINDS
+from timemachine.memory.patterns.pure.wording import Wording
+from timemachine.memory.patterns.reader import BELL, TURN_SECONDS, locked, read_on
+
+_COUNT: Final = """
+UPDATE tm_wording AS counted
+SET sessions = found.sessions, steps = found.steps, solved = found.solved, first_at = found.first_at, last_at = found.last_at
+FROM (
+    SELECT w.id, count(DISTINCT s.session_id) AS sessions, count(s.action_id) AS steps,
+           count(DISTINCT s.session_id) FILTER (WHERE s.solved_by IS NOT NULL) AS solved,
+           min(s.at) AS first_at, max(s.at) AS last_at
+    FROM tm_wording w LEFT JOIN tm_wording m ON m.pattern_id = w.id LEFT JOIN tm_pattern_step s ON s.wording_id = m.id
+    WHERE w.id = ANY(%(wordings)s) GROUP BY w.id
+) AS found
+WHERE counted.id = found.id
+"""
+
+
+def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
+    """Read what the project recorded and settle it, at most about so long; True where there is more to do at once.
+
+    Safe to run twice, at the same time, and to be killed at any point.
+    """
+
+    def work() -> bool:
+        more = read_on(project_id, seconds)
+        if settle(project_id):
+            alerts.find(project_id)
+        return more
+
+    return BELL.answered(project_id, seconds, work)
+
+
+def settle(project_id: UUID) -> bool:
+    """Group what is new and count what changed. False where there was nothing, or an erasure has the project."""
+    unsettled = KeptWording.objects.filter(Q(stale=True) | Q(pattern=None), project=project_id)
+    try:
+        with transaction.atomic():
+            locked(project_id)
+            rows = list(unsettled.values_list("id", "kind", "pattern_id"))
+            changed = {row for row, _, _ in rows} | {pattern for _, _, pattern in rows if pattern}
+            anew = PatternReading.objects.filter(project=project_id, regroup=True).update(regroup=False)
+            for kind in KINDS:
+                if anew or any(each == kind and pattern is None for _, each, pattern in rows):
+                    changed |= _group(project_id, kind)
+            _count(project_id, changed)
+            alerts.count_anew(project_id, changed)
+    except OperationalError:
+        return False
+    return bool(rows or anew)
+
+
+def _group(project_id: UUID, kind: str) -> set[UUID]:
+    """Put every wording of a kind where it belongs; those that were moved, where they were and where they are."""
+    rows = KeptWording.objects.filter(project=project_id, kind=kind)
+    kept = list(rows.values_list("id", "pattern_id", "text", "words"))
+    found = grouped({row: Wording(text=text, words=tuple(words)) for row, _, text, words in kept})
+    moved = [(row, before) for row, before, *_ in kept if found[row] != before]
+    joined: dict[UUID, list[UUID]] = defaultdict(list)
+    for row, _ in moved:
+        joined[found[row]].append(row)
+    for pattern, members in joined.items():
+        KeptWording.objects.filter(id__in=members).update(pattern=pattern)
+    return {each for row, before in moved for each in (row, before, found[row]) if each is not None}
+
+
+def _count(project_id: UUID, wordings: Collection[UUID]) -> None:
+    """Count the patterns of these wordings, and themselves, anew."""
+    rows = KeptWording.objects.filter(project=project_id, id__in=wordings)
+    wanted = {each for both in rows.values_list("id", "pattern_id") for each in both if each}
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, {"wordings": list(wanted)})
+    KeptWording.objects.filter(project=project_id, id__in=wordings).update(stale=False)

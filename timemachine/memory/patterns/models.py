@@ -1,0 +1,203 @@
+"""What we keep of patterns: wordings and the steps that say them, how far each session is read, the rules that watch, and what they found.
+
+All but the rules is made from the record and can be made again. It goes with its steps: a trigger deletes a wording with its last one.
+"""
+
+from typing import Final
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.fields import FaithfulTextField
+from timemachine.core.pure.ids import uuid7
+from timemachine.memory.patterns.pure.step_texts import KINDS
+from timemachine.recording.sessions.models import Action, Session
+
+SAME_CALL: Final = "same_call"
+CHANGED_CALL: Final = "changed_call"
+SIGNIFICANT: Final = "significant"
+SOLVED_BY: Final = (SIGNIFICANT, SAME_CALL, CHANGED_CALL)
+DAY, WEEK, MONTH = "day", "week", "month"
+WINDOWS: Final = (DAY, WEEK, MONTH)
+FEWEST_SESSIONS: Final = 2
+MOST_SESSIONS: Final = 1_000
+
+
+class Wording(models.Model):
+    """A text apart from what is another each time. `pattern` is the wording that it belongs to, itself where it is the pattern.
+
+    A wording that is a pattern counts all steps of its wordings: `steps` in `sessions`, of which `solved` were solved. `stale`: they are to be
+    counted anew.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
+    kind = models.CharField(max_length=10)
+    digest = models.CharField(max_length=64)
+    text = models.TextField()
+    words = ArrayField(models.TextField())
+    pattern = models.ForeignKey("self", null=True, on_delete=models.DB_SET_NULL, related_name="wordings")
+    sessions = models.IntegerField(default=0)
+    steps = models.IntegerField(default=0)
+    solved = models.IntegerField(default=0)
+    first_at = models.DateTimeField(null=True)
+    last_at = models.DateTimeField(null=True)
+    stale = models.BooleanField(default=True)
+
+    class Meta:
+        db_table = "tm_wording"
+        constraints = [
+            models.UniqueConstraint(fields=["project", "kind", "digest"], name="wording_once"),
+            models.CheckConstraint(condition=Q(kind__in=KINDS), name="wording_kind_known"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["project", "-last_at", "-id"], condition=Q(pattern=F("id")), name="pattern_newest"
+            ),
+            models.Index(
+                fields=["project"], condition=Q(stale=True) | Q(pattern=None), name="wording_unsettled"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"
+
+
+class PatternStep(models.Model):
+    """A step that says a wording. The session has no constraint: checking it would wait for whoever appends to it.
+
+    `call` is the step with the arguments of the call that failed. `solved_by` is the step of the same session that solved it, by the rule `solved_how`; `changed` the arguments that were others in it.
+    """
+
+    action = models.OneToOneField(Action, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
+    session = models.ForeignKey(
+        Session, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
+    sequence = models.BigIntegerField()
+    wording = models.ForeignKey(Wording, on_delete=models.DO_NOTHING, related_name="said_by")
+    at = models.DateTimeField()
+    call = models.BigIntegerField(null=True)
+    solved_by = models.BigIntegerField(null=True)
+    solved_how = models.CharField(max_length=12, null=True)
+    changed = ArrayField(FaithfulTextField(), default=list)
+
+    class Meta:
+        db_table = "tm_pattern_step"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(solved_by=None, solved_how=None)
+                | Q(solved_by__gt=F("sequence"), solved_how__in=SOLVED_BY),
+                name="pattern_step_solved_later",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["session", "sequence"], name="pattern_step_of_session"),
+            models.Index(fields=["project", "at"], name="pattern_step_lately"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.wording_id} in step {self.sequence} of {self.session_id}"
+
+
+class ReadSession(models.Model):
+    """How far a session is read for patterns, which began at `began_at`: what was said of how much a step matters since is not in it.
+
+    `begun` counts how often it began anew: who read a text before that must not keep it.
+    """
+
+    session = models.OneToOneField(Session, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    read_through = models.BigIntegerField(default=0)
+    begun = models.IntegerField(default=0)
+    began_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "tm_read_session"
+
+    def __str__(self) -> str:
+        return f"{self.session_id} through {self.read_through}"
+
+
+class PatternReading(models.Model):
+    """Who reads a project for patterns: a worker has it until `lease_until`; a bell that nobody answered yet was rung at `rung_at`.
+
+    `regroup`: a wording was deleted, so others may belong elsewhere; the trigger that deleted it says so.
+    """
+
+    project = models.OneToOneField(Project, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
+    lease_until = models.DateTimeField(null=True)
+    rung_at = models.DateTimeField(null=True)
+    regroup = models.BooleanField(default=False, db_default=False)
+
+    class Meta:
+        db_table = "tm_pattern_reading"
+
+    def __str__(self) -> str:
+        return f"reading of {self.project_id}"
+
+
+class PatternRule(models.Model):
+    """When a pattern is worth telling: again in so many sessions of one day, week or month (in UTC). `url` is told, where there is one."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
+    kind = models.CharField(max_length=10, null=True)
+    sessions = models.IntegerField()
+    window = models.CharField(max_length=5)
+    url = models.CharField(max_length=500, blank=True)
+    created_by = models.CharField(max_length=254)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_pattern_rule"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(sessions__range=(FEWEST_SESSIONS, MOST_SESSIONS)), name="pattern_rule_threshold"
+            ),
+            models.CheckConstraint(condition=Q(window__in=WINDOWS), name="pattern_rule_window_known"),
+            models.CheckConstraint(
+                condition=Q(kind=None) | Q(kind__in=KINDS), name="pattern_rule_kind_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.sessions} sessions a {self.window}"
+
+
+class PatternAlert(models.Model):
+    """That a rule held for a pattern in a window that began at `since`, kept once. `sessions` is how many it is in within that window.
+
+    `seen_at`: somebody put it aside. `told_at` and `problem` are about the address of its rule.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
+    rule = models.ForeignKey(PatternRule, on_delete=models.DB_CASCADE, related_name="alerts")
+    pattern = models.ForeignKey(Wording, on_delete=models.DB_CASCADE, related_name="alerts")
+    since = models.DateTimeField()
+    sessions = models.IntegerField()
+    found_at = models.DateTimeField()
+    seen_at = models.DateTimeField(null=True)
+    seen_by = models.CharField(max_length=254, null=True)
+    told_at = models.DateTimeField(null=True)
+    problem = models.TextField(null=True)
+    attempts = models.IntegerField(default=0)
+    next_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_pattern_alert"
+        constraints = [
+            models.UniqueConstraint(fields=["rule", "pattern", "since"], name="pattern_alert_once")
+        ]
+        indexes = [
+            models.Index(fields=["project", "-id"], name="pattern_alert_newest"),
+            models.Index(fields=["project"], condition=Q(seen_at=None), name="pattern_alert_unseen"),
+            models.Index(fields=["next_at"], condition=Q(next_at__isnull=False), name="pattern_alert_due"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule_id} of {self.pattern_id}"

@@ -1,0 +1,1 @@
+"""The parts of `patterns` that import no framework."""

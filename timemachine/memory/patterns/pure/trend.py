@@ -1,0 +1,71 @@
+"""How often a pattern came, day by day or week by week. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final, Literal
+
+from timemachine.core.pure.formatting import counted
+
+DAYS: Final = 31
+"""A pattern that came within so many days is counted by days, one that came over longer by weeks."""
+WEEKS: Final = 52
+_WEEK: Final = 7
+_LASTS: Final = {"day": 1, "week": _WEEK}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """So many steps in each day, or week from Monday, from `begins` on; `before` are those of weeks further back than are shown."""
+
+    unit: Literal["day", "week"]
+    begins: date
+    counts: tuple[int, ...]
+    before: int = 0
+
+    @property
+    def brief(self) -> str:
+        """The same beside a small picture: `9 times over 3 weeks`, or `6 times, all on 9 November 2026`."""
+        if len(self.counts) == 1 and not self.before:
+            return self.words
+        older = f", {self.before:,} before" if self.before else ""
+        return f"{counted(sum(self.counts), 'time')} over {counted(len(self.counts), self.unit)}{older}"
+
+    @property
+    def words(self) -> str:
+        """What a picture of it shows: `9 times over 3 weeks from 2 November 2026, most in that of 9 November 2026: 5`."""
+        most = max(self.counts)
+        at = written(self.begins + timedelta(days=self.counts.index(most) * _LASTS[self.unit]))
+        busiest = f"on {at}" if self.unit == "day" else f"in the week of {at}"
+        if len(self.counts) == 1 and not self.before:
+            return f"{counted(most, 'time')}, all {busiest}"
+        older = f", and {self.before:,} before" if self.before else ""
+        over = f"{counted(len(self.counts), self.unit)} from {written(self.begins)}"
+        return f"{counted(sum(self.counts), 'time')} over {over}, most {busiest}: {most:,}{older}"
+
+
+def trend(days: Mapping[date, int]) -> Trend | None:
+    """The counts of days as a trend; None of no days."""
+    if not days:
+        return None
+    first, last = min(days), max(days)
+    if (last - first).days < DAYS:
+        counts = [days.get(first + timedelta(days=each), 0) for each in range((last - first).days + 1)]
+        return Trend(unit="day", begins=first, counts=tuple(counts))
+    weeks: dict[date, int] = {}
+    for day, number in days.items():
+        weeks[_monday(day)] = weeks.get(_monday(day), 0) + number
+    end = _monday(last)
+    begin = max(_monday(first), end - timedelta(days=_WEEK * (WEEKS - 1)))
+    counts = [weeks.get(begin + timedelta(days=at), 0) for at in range(0, (end - begin).days + _WEEK, _WEEK)]
+    before = sum(number for week, number in weeks.items() if week < begin)
+    return Trend(unit="week", begins=begin, counts=tuple(counts), before=before)
+
+
+def written(day: date) -> str:
+    """The day as people write it: `9 November 2026`."""
+    return f"{day.day} {day:%B %Y}"
+
+
+def _monday(day: date) -> date:
+    return day - timedelta(days=day.weekday())

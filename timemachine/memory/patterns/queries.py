@@ -1,0 +1,346 @@
+"""What we ask of patterns: those of a project, one with its sessions, what solved it, and the rules and alerts. Always from the project."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models.functions import TruncDate
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import begin_as_written, of_field
+from timemachine.core.pure.errors import InvalidInput, NotFound
+from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.postgres_text import is_plain
+from timemachine.memory.patterns.models import (
+    FEWEST_SESSIONS,
+    PatternAlert,
+    PatternRule,
+    PatternStep,
+    Wording,
+)
+from timemachine.memory.patterns.pure.step_texts import KINDS
+from timemachine.memory.patterns.pure.trend import Trend, trend
+from timemachine.recording.sessions.models import Action, Session
+
+SHOWN_STEPS: Final = 100
+"""So many steps of each session are named; how many there are is always said."""
+SHOWN_WORDINGS: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Which patterns are asked for; an empty text asks for any, and all that is asked for must hold.
+
+    `since` is about when a pattern was seen last: RFC 3339, or a date for the whole day. `solved` is `yes` or `no`.
+    """
+
+    kind: str = ""
+    q: str = ""
+    since: str = ""
+    solved: str = ""
+    min_sessions: int = FEWEST_SESSIONS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """A step that solved a pattern in one session, as far as that session shows: the step that failed, and which of what follows solved it."""
+
+    session: Session
+    sequence: int
+    solved_by: int
+    how: str
+    changed: tuple[str, ...]
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InSession:
+    """A pattern in one session: how often and when, the first of its steps, and what solved it there."""
+
+    session: Session
+    steps: int
+    sequences: tuple[int, ...]
+    first_at: datetime
+    last_at: datetime
+    resolution: Resolution | None
+
+
+def patterns_of(project: Project, asked: Asked) -> QuerySet[Wording]:
+    """The project's patterns that fit, the one that was seen last first. Raises `InvalidInput`."""
+    found = Wording.objects.filter(project=project, pattern=F("id"), sessions__gte=_fewest(asked))
+    if asked.kind:
+        if asked.kind not in KINDS:
+            raise _unknown("kind", KINDS)
+        found = found.filter(kind=asked.kind)
+    if asked.q:
+        said = asked.q if is_plain(asked.q) else "\ufffd"
+        found = found.filter(Q(text__icontains=said) | Q(wordings__text__icontains=said)).distinct()
+    if (since := _since(asked)) is not None:
+        found = found.filter(last_at__gte=since)
+    if asked.solved:
+        if asked.solved not in {"yes", "no"}:
+            raise _unknown("solved", ("yes", "no"))
+        found = found.filter(solved__gte=1) if asked.solved == "yes" else found.filter(solved=0)
+    return found.order_by("-last_at", "-id")
+
+
+def patterns_after(found: QuerySet[Wording], place: str) -> QuerySet[Wording]:
+    """Those behind a place that `place_of` gave. Raises `InvalidInput` for any other text."""
+    written, _, row = place.partition(" ")
+    wanted = uuid_of(row)
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        moment = None
+    if wanted is None or moment is None or moment.tzinfo is None:
+        raise InvalidInput(
+            "This list does not know that place; open it from its first page.", code="unknown_after"
+        )
+    return found.filter(Q(last_at__lt=moment) | Q(last_at=moment, id__lt=wanted))
+
+
+def place_of(pattern: Wording) -> str:
+    """The place of a pattern in the list."""
+    return f"{pattern.last_at.isoformat() if pattern.last_at else ''} {pattern.id}"
+
+
+def pattern_of(project: Project, pattern_id: str | UUID) -> Wording:
+    """The project's pattern of that id, or the one that a wording of that id belongs to now. Raises `NotFound`, the same for another's."""
+    wanted = uuid_of(str(pattern_id))
+    rows = Wording.objects.filter(project=project).select_related("pattern")
+    found = None if wanted is None else rows.filter(id=wanted).first()
+    pattern = found and (found.pattern or found)
+    if pattern is None:
+        raise NotFound(
+            "There is no such pattern in this project; it may have gone with its last step. The list of patterns shows those there are.",
+            code="pattern_not_found",
+        )
+    return pattern
+
+
+def counted_now(patterns: Sequence[Wording]) -> list[Wording]:
+    """The same patterns with the figures of the steps that are there now: a worker only counts anew a while after a deletion. One query."""
+    solved = Count("session", distinct=True, filter=Q(solved_by__isnull=False))
+    found = {
+        row["wording__pattern"]: row
+        for row in steps_of([each.id for each in patterns])
+        .values("wording__pattern")
+        .annotate(
+            number=Count("action"),
+            sessions=Count("session", distinct=True),
+            solved=solved,
+            first=Min("at"),
+            last=Max("at"),
+        )
+    }
+    for each in patterns:
+        row = found.get(each.id)
+        each.steps, each.sessions, each.solved = (
+            (row["number"], row["sessions"], row["solved"]) if row else (0, 0, 0)
+        )
+        if row:
+            each.first_at, each.last_at = row["first"], row["last"]
+    return list(patterns)
+
+
+def page_now(found: QuerySet[Wording], asked: Asked, limit: int) -> tuple[list[Wording], str | None]:
+    """A page of these patterns with the figures of now, and the place to go on from, None at the end.
+
+    Those that do not fit any more since something was deleted are left out, so that a page may have fewer than `limit`; none only at the end.
+    Two queries, more only where nothing of a page fits.
+    """
+    since = _since(asked)
+    while True:
+        rows = list(found[: limit + 1])
+        place = place_of(rows[limit - 1]) if len(rows) > limit else None
+        fitting = [each for each in counted_now(rows[:limit]) if _fits(each, asked, since)]
+        if fitting or place is None:
+            return fitting, place
+        found = patterns_after(found, place)
+
+
+def steps_of(patterns: Collection[UUID]) -> QuerySet[PatternStep]:
+    """The steps that say one of these patterns."""
+    return PatternStep.objects.filter(wording__pattern__in=patterns)
+
+
+def sessions_of(pattern: Wording, *, limit: int, after: str | None = None) -> list[InSession]:
+    """The sessions with the pattern, at most `limit`, the one that had it last first, from the place `after` on. Four queries.
+
+    Raises `InvalidInput` for a place that was not given out.
+    """
+    found = (
+        steps_of([pattern.id])
+        .values("session")
+        .annotate(
+            number=Count("action"),
+            first=Min("at"),
+            last=Max("at"),
+            sequences=ArrayAgg("sequence", order_by="sequence"),
+        )
+        .order_by("-last", "-session")
+    )
+    if after is not None:
+        written, _, row = after.partition(" ")
+        found = found.filter(_before(written, row))
+    rows = list(found[:limit])
+    sessions = Session.objects.in_bulk([row["session"] for row in rows])
+    solved = _first_solved(pattern, list(sessions))
+    return [
+        InSession(
+            session=sessions[row["session"]],
+            steps=row["number"],
+            sequences=tuple(row["sequences"][:SHOWN_STEPS]),
+            first_at=row["first"],
+            last_at=row["last"],
+            resolution=solved.get(row["session"]),
+        )
+        for row in rows
+        if row["session"] in sessions
+    ]
+
+
+def session_place(row: InSession) -> str:
+    """The place of a session in the list of a pattern's."""
+    return f"{row.last_at.isoformat()} {row.session.id}"
+
+
+def wordings_of(pattern: Wording) -> list[tuple[str, int]]:
+    """The wordings of a pattern and how many steps say each, the most frequent first, at most `SHOWN_WORDINGS`. One query."""
+    rows = Wording.objects.filter(pattern=pattern.id).annotate(number=Count("said_by"))
+    return list(rows.order_by("-number", "text").values_list("text", "number")[:SHOWN_WORDINGS])
+
+
+def trends_of(patterns: Sequence[Wording]) -> dict[UUID, Trend]:
+    """How often each pattern came, over time. One query."""
+    rows = steps_of([each.id for each in patterns]).annotate(day=TruncDate("at"))
+    days: dict[UUID, dict[date, int]] = {}
+    for pattern, day, number in rows.values_list("wording__pattern", "day").annotate(number=Count("action")):
+        days.setdefault(pattern, {})[day] = number
+    return {pattern: found for pattern, counts in days.items() if (found := trend(counts))}
+
+
+def resolutions_of(patterns: Collection[UUID], *, apart_from: UUID | None = None) -> dict[UUID, Resolution]:
+    """What solved each pattern lately, in whichever session but one; none where nothing did. Two queries."""
+    rows = steps_of(patterns).filter(solved_by__isnull=False).exclude(session=apart_from)
+    latest = rows.order_by("wording__pattern", "-at", "-action").distinct("wording__pattern")
+    found = list(latest.select_related("wording", "session"))
+    return {each.wording.pattern_id: told for each, told in _told(found) if each.wording.pattern_id}
+
+
+def rules_of(project: Project) -> QuerySet[PatternRule]:
+    """The project's rules, the oldest first."""
+    return PatternRule.objects.filter(project=project).order_by("id")
+
+
+def rule_of(project: Project, rule_id: str | UUID) -> PatternRule:
+    """The project's rule of that id. Raises `NotFound`."""
+    wanted = uuid_of(str(rule_id))
+    found = None if wanted is None else rules_of(project).filter(id=wanted).first()
+    if found is None:
+        raise NotFound("There is no such rule in this project.", code="pattern_rule_not_found")
+    return found
+
+
+def alerts_of(project: Project) -> QuerySet[PatternAlert]:
+    """What the project's rules found, the latest first; not where so many sessions of its window were deleted since that it would not be told."""
+    return _still(_alerts(project)).order_by("-id")
+
+
+def alert_of(project: Project, alert_id: str | UUID) -> PatternAlert:
+    """The project's alert of that id. Raises `NotFound`."""
+    wanted = uuid_of(str(alert_id))
+    found = None if wanted is None else _alerts(project).filter(id=wanted).first()
+    if found is None:
+        raise NotFound(
+            "There is no such alert in this project; it may have gone with its pattern or its rule.",
+            code="pattern_alert_not_found",
+        )
+    return found
+
+
+def unseen_in(project: Project) -> int:
+    """How many alerts nobody put aside, of those that `alerts_of` shows. One query."""
+    return _still(_alerts(project)).filter(seen_at=None).count()
+
+
+def _alerts(project: Project) -> QuerySet[PatternAlert]:
+    return PatternAlert.objects.filter(project=project).select_related("rule", "pattern__pattern")
+
+
+def _still(found: QuerySet[PatternAlert]) -> QuerySet[PatternAlert]:
+    return found.filter(sessions__gte=F("rule__sessions"))
+
+
+def _fewest(asked: Asked) -> int:
+    if not 1 <= asked.min_sessions < 2**31:
+        raise InvalidInput("`min_sessions` is 1 or more.", code="invalid_field", field="min_sessions")
+    return asked.min_sessions
+
+
+def _since(asked: Asked) -> datetime | None:
+    return of_field("since", asked.since, begin_as_written) if asked.since else None
+
+
+def _fits(pattern: Wording, asked: Asked, since: datetime | None) -> bool:
+    """Whether a pattern's figures are what is asked for."""
+    lately = since is None or (pattern.last_at is not None and pattern.last_at >= since)
+    solved = not asked.solved or (pattern.solved > 0) == (asked.solved == "yes")
+    return pattern.sessions >= asked.min_sessions and lately and solved
+
+
+def _unknown(name: str, known: Collection[str]) -> InvalidInput:
+    return InvalidInput(f"`{name}` is one of {', '.join(known)}.", code="invalid_field", field=name)
+
+
+def _before(written: str, row: str) -> Q:
+    wanted = uuid_of(row)
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        moment = None
+    if wanted is None or moment is None or moment.tzinfo is None:
+        raise InvalidInput(
+            "This list does not know that place; open it from its first page.", code="unknown_after"
+        )
+    return Q(last__lt=moment) | Q(last=moment, session__lt=wanted)
+
+
+def _first_solved(pattern: Wording, sessions: Collection[UUID]) -> dict[UUID, Resolution]:
+    """What solved the pattern first in each of these sessions. Two queries."""
+    rows = steps_of([pattern.id]).filter(session__in=sessions, solved_by__isnull=False)
+    first = rows.order_by("session", "sequence").distinct("session").select_related("session", "wording")
+    return {each.session_id: told for each, told in _told(list(first))}
+
+
+def _told(found: Sequence[PatternStep]) -> list[tuple[PatternStep, Resolution]]:
+    labels = _labels(found)
+    return [
+        (
+            each,
+            Resolution(
+                session=each.session,
+                sequence=each.sequence,
+                solved_by=each.solved_by or 0,
+                how=each.solved_how or "",
+                changed=tuple(each.changed),
+                label=labels.get((each.session_id, each.solved_by or 0), ""),
+            ),
+        )
+        for each in found
+    ]
+
+
+def _labels(found: Sequence[PatternStep]) -> Mapping[tuple[Any, int], str]:
+    """The labels of the steps that solved them. One query."""
+    if not found:
+        return {}
+    wanted = Q()
+    for each in found:
+        wanted |= Q(session=each.session_id, sequence=each.solved_by)
+    rows = Action.objects.filter(wanted).values_list("session_id", "sequence", "label")
+    return {(session, sequence): label for session, sequence, label in rows}

@@ -1,0 +1,330 @@
+"""Sessions are read for patterns: a worker goes through them batch by batch, beside the recording and never in its way.
+
+How far a session is stands in a row (`ReadSession`), and what a batch came to is kept together with it. So a worker may be killed at any
+point, or another do the same batch, and nothing is missing or there twice. Whoever writes wordings has the project's lock, which
+the trigger takes that deletes them; a worker waits less long for it than an erasure does.
+"""
+
+import logging
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db.models import F
+
+from timemachine.core.leases.by_project import Bell
+from timemachine.core.payloads.queries import Head, heads
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import value_of
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.memory.patterns.models import PatternReading, PatternStep, ReadSession
+from timemachine.memory.patterns.models import Wording as KeptWording
+from timemachine.memory.patterns.pure.step_texts import ERROR, Kind, Step, failure_of, said_by
+from timemachine.memory.patterns.pure.wording import Wording, wording_of
+from timemachine.memory.patterns.significance import WEIGHED_SINCE, significance_of, weighed
+from timemachine.memory.patterns.solutions import Call, Open, Solution, calls_of, open_in, solutions_of
+from timemachine.recording.sessions.models import Action, Session
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 500
+WORTH_A_LOOK: Final = 100
+"""Where fewer steps than this were new, what came meanwhile waits for the next bell: steps that come one by one are read together."""
+LONGEST: Final = 32 * 1024
+"""How many bytes of an input or an output are read: its first ones."""
+TURN_SECONDS: Final = 5.0
+_READ: Final = (
+    "project_id", "sequence", "kind", "layer", "role", "name", "tool", "call_id", "significance", "error_type",
+    "error_message", "input_id", "output_id", "started_at", "recorded_at",
+)  # fmt: skip
+_BEHIND: Final = """
+SELECT s.id, coalesce(r.read_through, 0), coalesce(r.begun, 0), s.last_sequence
+FROM tm_session s LEFT JOIN tm_read_session r ON r.session_id = s.id
+WHERE s.project_id = %s AND s.last_sequence > coalesce(r.read_through, 0) AND NOT s.id = ANY(%s)
+ORDER BY s.last_sequence - coalesce(r.read_through, 0), s.id LIMIT 100
+"""
+_PROJECTS_BEHIND: Final = """
+SELECT DISTINCT s.project_id FROM tm_session s LEFT JOIN tm_read_session r ON r.session_id = s.id
+WHERE s.last_sequence > coalesce(r.read_through, 0)
+UNION SELECT w.project_id FROM tm_wording w WHERE w.stale OR w.pattern_id IS NULL
+UNION SELECT r.project_id FROM tm_pattern_reading r WHERE r.regroup
+UNION SELECT r.project_id FROM tm_read_session r JOIN tm_weight_change c ON c.session_id = r.session_id
+WHERE c.at > r.began_at - interval '5 seconds'
+"""
+_LACKING: Final = """
+SELECT coalesce(sum(s.last_sequence - coalesce(r.read_through, 0)), 0)::bigint
+FROM tm_session s LEFT JOIN tm_read_session r ON r.session_id = s.id
+WHERE s.project_id = %s AND s.last_sequence > coalesce(r.read_through, 0)
+"""
+BELL: Final = Bell(table=PatternReading._meta.db_table, behind=_PROJECTS_BEHIND)
+"""Who reads a project."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What a step said, as it is kept."""
+
+    action: int
+    sequence: int
+    at: datetime
+    kind: Kind
+    wording: Wording
+    call: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Batch:
+    """Where a session is read from and to, what was found there, and what that solved."""
+
+    session: UUID
+    project: UUID
+    after: int
+    through: int
+    begun: int
+    said: Sequence[_Said]
+    solved: Mapping[int, Solution]
+
+
+class _OvertakenError(Exception):
+    """Another worker has read the same steps, or they are read anew."""
+
+
+def not_read(project_id: UUID) -> int:
+    """How many steps of the project are in no pattern because nobody read them yet."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LACKING, [project_id])
+        return int(cursor.fetchone()[0])
+
+
+def read_on(project_id: UUID, seconds: float) -> bool:
+    """Read what the project recorded, at most about so long; True where there is more to do at once."""
+    until = time.monotonic() + seconds
+    for session in _weighed_since(project_id):
+        read_anew(session)
+    left: set[UUID] = set()
+    new = WORTH_A_LOOK
+    while new >= WORTH_A_LOOK and (behind := _behind(project_id, left)):
+        new = 0
+        for session_id, at, begun, last in behind:
+            through: int | None = at
+            while through is not None and through < last:
+                if time.monotonic() > until:
+                    return True
+                before, through = through, _read_some(project_id, session_id, through, begun)
+                new += (through or before) - before
+            if through is None:
+                left.add(session_id)
+    return False
+
+
+@transaction.atomic
+def read_anew(session: Session, erased: Collection[int] = ()) -> None:
+    """Have a worker read a session again, as something of it is worth something else now, or was erased: what these steps said goes at once."""
+    ReadSession.objects.bulk_create(
+        [ReadSession(session=session, project_id=session.project_id, began_at=now())], ignore_conflicts=True
+    )
+    row = ReadSession.objects.filter(session=session)
+    row.update(read_through=0, begun=F("begun") + 1, began_at=now())
+    kept = PatternStep.objects.filter(session=session)
+    kept.filter(sequence__in=list(erased)).delete()
+    kept.filter(solved_by__isnull=False).update(solved_by=None, solved_how=None, changed=[])
+
+
+def locked(project_id: UUID) -> None:
+    """Take the project's lock until this transaction ends; raises `OperationalError` where an erasure has it for longer than a moment."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("SET LOCAL lock_timeout = '300ms'")
+        cursor.execute("SELECT tm_lock_wordings(%s)", [project_id])
+
+
+def step_of(action: Action, found: Mapping[int, Head]) -> Step:
+    """The step as it is read; `found` are the beginnings of its payloads, by their rows."""
+    return Step(
+        kind=action.kind,
+        layer=action.layer,
+        role=action.role,
+        significance=significance_of(action),
+        error_type=action.error_type,
+        error_message=action.error_message,
+        input=_value(found.get(action.input_id or 0)),
+        output=_value(found.get(action.output_id or 0)),
+    )
+
+
+def payloads_of(action: Action) -> set[int]:
+    """The rows of what has to be read of a step."""
+    if action.kind in {"tool_call", "tool_result"}:
+        wanted = {action.output_id}
+    elif action.kind == "ask":
+        wanted = {action.input_id}
+    elif action.kind == "message" or significance_of(action) == ERROR or action.error_type is not None:
+        wanted = {action.input_id, action.output_id}
+    else:
+        wanted = set()
+    return {each for each in wanted if each is not None}
+
+
+def next_steps(session_id: UUID, after: int) -> list[Action]:
+    """The next steps of a session, as many as are read at once. One query."""
+    following = weighed(Action.objects.filter(session_id=session_id, sequence__gt=after))
+    return list(following.order_by("sequence").only(*_READ)[:BATCH])
+
+
+def _behind(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int, int, int]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_BEHIND, [project_id, list(left)])
+        return list(cursor.fetchall())
+
+
+def _read_some(project_id: UUID, session_id: UUID, after: int, begun: int) -> int | None:
+    """Read the next steps of a session, and return through which; None where it is being erased, or another was quicker."""
+    actions = next_steps(session_id, after)
+    if not actions:
+        return None
+    batch = _batch(project_id, session_id, actions, after, begun)
+    try:
+        _begin(batch)
+        _keep(batch)
+    except (IntegrityError, OperationalError, _OvertakenError) as why:
+        log.info("steps of %s are read later: %s", session_id, why)
+        return None
+    return batch.through
+
+
+def _batch(project_id: UUID, session_id: UUID, actions: Sequence[Action], after: int, begun: int) -> _Batch:
+    through = actions[-1].sequence
+    found = heads({row for each in actions for row in payloads_of(each)}, LONGEST)
+    steps = {each.id: step_of(each, found) for each in actions}
+    calls = calls_of(session_id, actions)
+    said = [one for each in actions if (one := _said(each, steps[each.id], calls.get(each.id)))]
+    errors = [
+        Open(action=each.action, sequence=each.sequence, call=each.call)
+        for each in said
+        if each.kind == ERROR
+    ]
+    succeeded = [call for row, call in calls.items() if _went_through(steps[row])]
+    return _Batch(
+        session=session_id,
+        project=project_id,
+        after=after,
+        through=through,
+        begun=begun,
+        said=said,
+        solved=solutions_of(
+            session_id, [*open_in(session_id), *errors], succeeded, after=after, through=through
+        ),
+    )
+
+
+def _said(action: Action, step: Step, call: Call | None) -> _Said | None:
+    found = said_by(step)
+    wording = wording_of(found[1], action.tool or action.name) if found else None
+    if found is None or wording is None:
+        return None
+    return _Said(
+        action=action.id,
+        sequence=action.sequence,
+        at=action.started_at or action.recorded_at,
+        kind=found[0],
+        wording=wording,
+        call=call.call if call and found[0] == ERROR else None,
+    )
+
+
+def _went_through(step: Step) -> bool:
+    """Whether a call came back, and not with an error."""
+    return step.output is not None and failure_of(step) is None
+
+
+def _value(head: Head | None) -> Any:
+    """What was recorded; of what is longer than is read its beginning, as text."""
+    if head is None:
+        return None
+    if head.size > len(head.data):
+        return head.data.decode("utf-8", "replace")
+    try:
+        return value_of(head.media_type, head.data)
+    except (ValueError, InvalidInput):
+        return head.data.decode("utf-8", "replace")
+
+
+@transaction.atomic
+def _begin(batch: _Batch) -> None:
+    """The session's row, in a transaction of its own: it waits for an append, and no append for it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    begun = ReadSession(session_id=batch.session, project_id=batch.project, began_at=now())
+    ReadSession.objects.bulk_create([begun], ignore_conflicts=True)
+
+
+@transaction.atomic
+def _keep(batch: _Batch) -> None:
+    """Keep what a batch came to, and how far that brings the session. Raises where it is erased meanwhile, or another was quicker."""
+    locked(batch.project)
+    unmoved = ReadSession.objects.filter(
+        session_id=batch.session, read_through=batch.after, begun=batch.begun
+    )
+    if not unmoved.update(read_through=batch.through):
+        raise _OvertakenError
+    kept = _keep_wordings(batch)
+    _drop_others(batch, kept)
+    PatternStep.objects.bulk_create(
+        [
+            PatternStep(
+                action_id=each.action,
+                project_id=batch.project,
+                session_id=batch.session,
+                sequence=each.sequence,
+                wording_id=kept[each.kind, each.wording.digest],
+                at=each.at,
+                call=each.call,
+            )
+            for each in batch.said
+        ],
+        ignore_conflicts=True,
+    )
+    for action, solution in batch.solved.items():
+        _solve(action, solution)
+
+
+def _keep_wordings(batch: _Batch) -> dict[tuple[str, str], UUID]:
+    """The rows of the wordings, those that were there and new ones, all to be counted anew."""
+    said = {(each.kind, each.wording.digest): each.wording for each in batch.said}
+    new = [
+        KeptWording(project_id=batch.project, kind=kind, digest=digest, text=one.text, words=list(one.words))
+        for (kind, digest), one in said.items()
+    ]
+    KeptWording.objects.bulk_create(new, ignore_conflicts=True)
+    rows = KeptWording.objects.filter(project=batch.project, digest__in=[digest for _, digest in said])
+    rows.filter(stale=False).update(stale=True)
+    return {(kind, digest): row for row, kind, digest in rows.values_list("id", "kind", "digest")}
+
+
+def _drop_others(batch: _Batch, kept: Mapping[tuple[str, str], UUID]) -> None:
+    """What steps of the batch were kept for saying, read before, and do not say now."""
+    says = {each.action: kept[each.kind, each.wording.digest] for each in batch.said}
+    there = PatternStep.objects.filter(
+        session_id=batch.session, sequence__gt=batch.after, sequence__lte=batch.through
+    )
+    others = [
+        row for row, wording in there.values_list("action_id", "wording_id") if says.get(row) != wording
+    ]
+    there.filter(action__in=others).delete()
+
+
+def _weighed_since(project_id: UUID) -> list[Session]:
+    with connection.cursor() as cursor:
+        cursor.execute(WEIGHED_SINCE, [project_id])
+        found = [row[0] for row in cursor.fetchall()]
+    return list(Session.objects.filter(id__in=found)) if found else []
+
+
+def _solve(action: int, solution: Solution) -> None:
+    found = PatternStep.objects.filter(action=action, solved_by=None)
+    found.update(solved_by=solution.by, solved_how=solution.how, changed=list(solution.changed))
+    KeptWording.objects.filter(said_by__action=action).update(stale=True)

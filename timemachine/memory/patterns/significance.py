@@ -1,0 +1,43 @@
+"""What a step is worth, for patterns: read here and nowhere else in this room, as it is in force now."""
+
+from typing import Final
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from timemachine.recording.annotations.significance.effective import SIGNIFICANCE
+from timemachine.recording.sessions.deletions import erased_turns
+from timemachine.recording.sessions.models import Action
+
+SOLVING: Final = ("solution", "breakthrough")
+"""The significances of a step that solved something."""
+WEIGHED_SINCE: Final = """
+SELECT r.session_id FROM tm_read_session r
+WHERE r.project_id = %s AND EXISTS (
+    SELECT FROM tm_weight_change c WHERE c.session_id = r.session_id AND c.at > r.began_at - interval '5 seconds'
+)
+"""
+"""The sessions of a project of which something was said since they were read; some seconds more, for what was not committed then."""
+
+
+def weighed(actions: QuerySet[Action]) -> QuerySet[Action]:
+    """The steps with the significance that is in force, for `significance_of`."""
+    return actions.annotate(in_force=SIGNIFICANCE)
+
+
+def significance_of(action: Action) -> str | None:
+    """The significance of a step that was asked for by `weighed`; None where it has none."""
+    found: str | None = action.in_force  # type: ignore[attr-defined]  # `weighed` puts it there
+    return found
+
+
+def solving_steps(session_id: UUID, after: int, through: int) -> list[int]:
+    """The steps of a session behind `after` and up to `through` that are significant as solutions, in their order. Two queries.
+
+    One that was deleted shows nothing any more.
+    """
+    found = Action.objects.filter(session_id=session_id, sequence__gt=after, sequence__lte=through)
+    solving = found.annotate(in_force=SIGNIFICANCE).filter(in_force__in=SOLVING)
+    sequences = list(solving.order_by("sequence").values_list("sequence", flat=True))
+    gone = erased_turns(session_id, sequences) if sequences else {}
+    return [each for each in sequences if each not in gone]

@@ -1,0 +1,134 @@
+"""Which patterns a step, or a text, is like: its own, or one whose words it has; and what solved that elsewhere."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+from uuid import UUID
+
+from django.db.models import F, Q
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.queries import heads
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.numbers import whole_number
+from timemachine.memory.patterns.models import PatternStep
+from timemachine.memory.patterns.models import Wording as KeptWording
+from timemachine.memory.patterns.pure.grouping import joins
+from timemachine.memory.patterns.pure.step_texts import KINDS, gist, said_by
+from timemachine.memory.patterns.pure.wording import Wording, wording_of
+from timemachine.memory.patterns.queries import Resolution, resolutions_of, steps_of
+from timemachine.memory.patterns.reader import LONGEST, payloads_of, step_of
+from timemachine.memory.patterns.significance import weighed
+from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.queries import action_of, session_of
+
+MOST: Final = 10
+_NEAR: Final = 200
+"""How many wordings that share all words one way or the other are looked at."""
+
+type Like = Literal["same", "alike"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Similar:
+    """A pattern that is like what was asked about: `same` wording, or `alike` by its words. `others` are its sessions but the one asked about."""
+
+    pattern: KeptWording
+    like: Like
+    others: int
+    resolution: Resolution | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Met:
+    """That a step says a pattern which other sessions have, too."""
+
+    pattern: KeptWording
+    others: int
+    resolution: Resolution | None
+
+
+def similar_to_step(project: Project, place: str, *, kind: str = "") -> list[Similar]:
+    """The patterns of other sessions that a step is like; `place` is `SESSION:STEP`. None where the step failed of nothing and asked nothing.
+
+    Raises `InvalidInput` for what is no place, `NotFound` for a session or a step that there is not.
+    """
+    name, _, written = place.rpartition(":")
+    sequence = whole_number(written)
+    if not name or sequence is None:
+        raise InvalidInput(
+            "`similar_to` is SESSION:STEP, like checkout-7:12.", code="invalid_field", field="similar_to"
+        )
+    session = session_of(project, name)
+    said = _said(action_of(session, sequence))
+    wanted = [] if said is None or kind not in {"", said[0]} else [said]
+    return _similar(project, wanted, apart_from=session.id)
+
+
+def similar_to_text(project: Project, text: str, *, kind: str = "") -> list[Similar]:
+    """The patterns that a text is like, as what a step said or as what somebody asked."""
+    found = {each.digest: each for said in (gist(text), text.strip()) if (each := wording_of(said))}
+    wanted = [(one, each) for one in KINDS for each in found.values() if kind in {"", one}]
+    return _similar(project, wanted, apart_from=None)
+
+
+def met_at(action: Action) -> Met | None:
+    """The pattern of a step that other sessions have, too; None where there is none. One query, two more where there is one."""
+    found = PatternStep.objects.filter(action=action.pk).select_related("wording__pattern").first()
+    pattern = found.wording.pattern if found else None
+    if pattern is None or pattern.sessions < 2:  # noqa: PLR2004  # its own, and another
+        return None
+    solved = resolutions_of([pattern.id], apart_from=action.session_id) if pattern.solved else {}
+    return Met(pattern=pattern, others=pattern.sessions - 1, resolution=solved.get(pattern.id))
+
+
+def _said(action: Action) -> tuple[str, Wording] | None:
+    """What a step says, as it is compared, whether somebody has read it yet or not."""
+    action = weighed(Action.objects.filter(pk=action.pk)).get()
+    found = said_by(step_of(action, heads(payloads_of(action), LONGEST)))
+    wording = wording_of(found[1], action.tool or action.name) if found else None
+    return (found[0], wording) if found and wording else None
+
+
+def _similar(
+    project: Project, wanted: Sequence[tuple[str, Wording]], *, apart_from: UUID | None
+) -> list[Similar]:
+    likes: dict[UUID, Like] = {}
+    for kind, wording in wanted:
+        for pattern, like in _patterns_like(project, kind, wording):
+            if likes.get(pattern) != "same":
+                likes[pattern] = like
+    others = _others(set(likes), apart_from)
+    rows = KeptWording.objects.in_bulk([each for each in likes if others.get(each)])
+    solved = resolutions_of(list(rows), apart_from=apart_from)
+    found = [
+        Similar(pattern=rows[row], like=likes[row], others=others[row], resolution=solved.get(row))
+        for row in rows
+    ]
+    ordered = sorted(found, key=lambda each: (each.like != "same", -each.others, each.pattern.id.int))
+    return ordered[:MOST]
+
+
+def _patterns_like(project: Project, kind: str, wording: Wording) -> Iterator[tuple[UUID, Like]]:
+    """The patterns of the wording itself, and of those that would join it or that it would join."""
+    rows = KeptWording.objects.filter(project=project, kind=kind, pattern__isnull=False)
+    fields = ("digest", "text", "words", "pattern_id")
+    for _, _, _, pattern in rows.filter(digest=wording.digest).values_list(*fields):
+        yield pattern, "same"
+    words = list(wording.words)
+    near = rows.filter(Q(words__contained_by=words) | Q(words__contains=words)).exclude(digest=wording.digest)
+    near = near.filter(pattern=F("id")).order_by("id")
+    for _, text, own, pattern in near.values_list(*fields)[:_NEAR]:
+        other = Wording(text=text, words=tuple(own))
+        if joins(other, wording) or joins(wording, other):
+            yield pattern, "alike"
+
+
+def _others(patterns: set[UUID], apart_from: UUID | None) -> dict[UUID, int]:
+    """How many sessions have each pattern, but for one. One query."""
+    rows = steps_of(patterns).exclude(session=apart_from).order_by()
+    found: dict[UUID, set[UUID]] = {}
+    for pattern, session in rows.values_list("wording__pattern", "session").distinct():
+        if pattern is not None:
+            found.setdefault(pattern, set()).add(session)
+    return {pattern: len(sessions) for pattern, sessions in found.items()}

@@ -1,0 +1,156 @@
+"""What solved an error in its own session, as far as its steps show: a later step that is significant as a solution, or the call, made again."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from timemachine.core.payloads.queries import heads
+from timemachine.core.pure.content import value_of
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.memory.patterns.models import CHANGED_CALL, SAME_CALL, SIGNIFICANT, PatternStep
+from timemachine.memory.patterns.pure.retries import changed_between
+from timemachine.memory.patterns.pure.step_texts import ERROR
+from timemachine.memory.patterns.significance import solving_steps
+from timemachine.recording.sessions.models import Action
+
+MOST_OPEN: Final = 200
+"""How many errors of a session that nothing solved yet are looked at: the latest."""
+LONGEST_ARGUMENTS: Final = 64 * 1024
+_NEAR: Final = 1_000
+"""How many steps before a result its call is looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call of a tool and its result: the steps in which they stand, which may be one."""
+
+    call: int
+    result: int
+    tool: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Open:
+    """An error that nothing solved yet; `call` is the step with the arguments of the call that failed."""
+
+    action: int
+    sequence: int
+    call: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """The step that solved an error, by which rule, and the arguments that were others in it."""
+
+    by: int
+    how: str
+    changed: tuple[str, ...] = ()
+
+
+def calls_of(session_id: UUID, actions: Iterable[Action]) -> dict[int, Call]:
+    """The calls that these steps are the results of, by the rows of the steps. One query at most."""
+    results = [each for each in actions if each.kind in {"tool_call", "tool_result"}]
+    wanted = {each.call_id for each in results if _is_apart(each)}
+    asked: dict[str, list[tuple[int, str | None]]] = {}
+    if wanted:
+        first = min(each.sequence for each in results) - _NEAR
+        near = Action.objects.filter(session_id=session_id, kind="tool_call", sequence__gte=first)
+        found = near.filter(call_id__in=wanted).order_by("sequence")
+        for sequence, tool, call_id in found.values_list("sequence", "tool", "call_id"):
+            asked.setdefault(call_id or "", []).append((sequence, tool))
+    return {each.id: call for each in results if (call := _call_of(each, asked))}
+
+
+def open_in(session_id: UUID) -> list[Open]:
+    """The latest errors of a session that nothing solved yet. One query."""
+    found = PatternStep.objects.filter(session_id=session_id, solved_by=None, wording__kind=ERROR)
+    latest = found.order_by("-sequence").values_list("action_id", "sequence", "call")[:MOST_OPEN]
+    return [Open(action=row, sequence=sequence, call=call) for row, sequence, call in latest]
+
+
+def solutions_of(
+    session_id: UUID, errors: Sequence[Open], succeeded: Collection[Call], *, after: int, through: int
+) -> dict[int, Solution]:
+    """What solved these errors in the steps between, by the row of each that was solved. Four queries at most."""
+    if not errors:
+        return {}
+    significant = solving_steps(session_id, after, through)
+    calls = _arguments(session_id, errors, succeeded)
+    found = {each.action: _first(each, significant, succeeded, calls) for each in errors}
+    return {action: solution for action, solution in found.items() if solution is not None}
+
+
+def _is_apart(result: Action) -> bool:
+    return result.kind == "tool_result" and result.input_id is None and bool(result.call_id)
+
+
+def _call_of(result: Action, asked: Mapping[str, Sequence[tuple[int, str | None]]]) -> Call | None:
+    if not _is_apart(result):
+        named = result.tool or result.name
+        return Call(call=result.sequence, result=result.sequence, tool=named) if named else None
+    before = [each for each in asked.get(result.call_id or "", ()) if each[0] < result.sequence]
+    if not before:
+        return None
+    sequence, tool = before[-1]
+    named = tool or result.tool
+    return Call(call=sequence, result=result.sequence, tool=named) if named else None
+
+
+def _arguments(
+    session_id: UUID, errors: Sequence[Open], succeeded: Collection[Call]
+) -> dict[int, tuple[str, Any]]:
+    """The tool and the arguments of each of these calls, by its step; of a tool that went through only. Two queries at most."""
+    failed = {each.call for each in errors if each.call is not None}
+    if not failed or not succeeded:
+        return {}
+    wanted = failed | {each.call for each in succeeded}
+    rows = Action.objects.filter(session_id=session_id, sequence__in=wanted, input__isnull=False)
+    found = [
+        (sequence, tool or name or "", payload)
+        for sequence, tool, name, payload in rows.values_list("sequence", "tool", "name", "input_id")
+    ]
+    went_through = {each.tool for each in succeeded}
+    tools = {tool for sequence, tool, _ in found if sequence in failed} & went_through
+    given = heads({payload for _, tool, payload in found if tool in tools and payload}, LONGEST_ARGUMENTS)
+    return {
+        sequence: (tool, _value(given[payload].media_type, given[payload].data))
+        for sequence, tool, payload in found
+        if payload in given and given[payload].size <= LONGEST_ARGUMENTS
+    }
+
+
+def _value(media_type: str, data: bytes) -> Any:
+    try:
+        return value_of(media_type, data)
+    except (ValueError, InvalidInput):
+        return None
+
+
+def _first(
+    error: Open,
+    significant: Sequence[int],
+    succeeded: Collection[Call],
+    calls: Mapping[int, tuple[str, Any]],
+) -> Solution | None:
+    """What solved the error first; of one step that is both, its significance says it."""
+    later = next((each for each in significant if each > error.sequence), None)
+    again = _again(error, succeeded, calls)
+    if later is not None and (again is None or later <= again.by):
+        return Solution(by=later, how=SIGNIFICANT)
+    return again
+
+
+def _again(error: Open, succeeded: Collection[Call], calls: Mapping[int, tuple[str, Any]]) -> Solution | None:
+    if error.call is None or error.call not in calls:
+        return None
+    tool, given = calls[error.call]
+    for each in sorted(succeeded, key=lambda call: call.result):
+        if each.result <= error.sequence or each.tool != tool or each.call not in calls:
+            continue
+        changed = changed_between(given, calls[each.call][1])
+        if changed is not None:
+            return Solution(
+                by=each.result, how=CHANGED_CALL if changed else SAME_CALL, changed=tuple(changed)
+            )
+    return None

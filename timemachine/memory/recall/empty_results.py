@@ -1,0 +1,82 @@
+"""Why a question brought nothing, in a sentence."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from timemachine.memory.recall.queries import Answer, TimeRead
+from timemachine.memory.recall.questions import Wanted
+
+_FILTERS: Final = {
+    "agent": "agent",
+    "user": "user",
+    "session": "session",
+    "besides": "besides the session",
+    "tags": "tag",
+    "kinds": "kind",
+    "significances": "significance",
+    "min_importance": "importance from",
+    "since": "since",
+    "until": "until",
+}
+_LOOKED_FOR: Final = {
+    "hybrid": "holds one of the words, or means something near",
+    "text": "holds one of the words",
+    "semantic": "means something near",
+}
+_LONGEST: Final = 80
+_MOST: Final = 5
+"""So many sessions are named."""
+_UTC: Final = {"UTC", "UCT", "Universal", "Zulu"}
+
+
+def why_nothing(answer: Answer, wanted: Wanted) -> str | None:
+    """Whether the words are the cause, the times that were read, or what else narrows it; None where there are results."""
+    if answer.results:
+        return None
+    filters = ", ".join(_filters(wanted))
+    if answer.is_any_left:
+        among = " of those asked for" if filters or answer.times else ""
+        return f"No turn{among} {_LOOKED_FOR[wanted.mode]}. Ask with other words."
+    before = [time.session for time in answer.times if time.reading.previous_session]
+    if before and not any(before):
+        return "There is no session before."
+    looked_at = [time for time in answer.times if time.session or not time.reading.previous_session]
+    times = " or ".join(_span(time, ZoneInfo(wanted.time_zone)) for time in looked_at)
+    if times:
+        what = f"Nothing that the filter leaves ({filters})" if filters else "Nothing"
+        return f"{what} was recorded in that time: {times}."
+    return f"The filter leaves no turn: {filters}." if filters else "Nothing is recorded yet."
+
+
+def _filters(wanted: Wanted) -> Iterator[str]:
+    for field, words in _FILTERS.items():
+        given = getattr(wanted, field)
+        if given not in ("", (), None):
+            yield f"{words} {_written(given)}"[:_LONGEST]
+
+
+def _written(given: str | tuple[str, ...] | float) -> str:
+    if isinstance(given, tuple):
+        return " or ".join(given)
+    return f"{given:g}" if isinstance(given, float) else str(given)
+
+
+def _span(time: TimeRead, zone: ZoneInfo) -> str:
+    if time.is_within_session and time.session is not None:
+        names = [session.name[:_LONGEST] for session in time.sessions]
+        return f"the session{'s' if len(names) > 1 else ''} {', '.join(names[:_MOST])}{' …' if names[_MOST:] else ''}"
+    begin, until = _at(time.begin, zone), _at(time.until, zone)
+    if begin and until:
+        return f"{begin} to {until} ({_name(zone)})"
+    return f"from {begin} on ({_name(zone)})" if begin else f"before {until} ({_name(zone)})"
+
+
+def _name(zone: ZoneInfo) -> str:
+    """The zone's name; UTC has several, of which machines use one or another."""
+    return "UTC" if zone.key.removeprefix("Etc/") in _UTC else zone.key
+
+
+def _at(moment: datetime | None, zone: ZoneInfo) -> str:
+    return f"{moment.astimezone(zone):%Y-%m-%d %H:%M}" if moment else ""

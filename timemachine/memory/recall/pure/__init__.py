@@ -1,0 +1,1 @@
+"""The parts of `recall` that import no framework."""

@@ -1,0 +1,162 @@
+"""What somebody asks of earlier sessions, checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from django.db.models import QuerySet
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import begin_as_written, of_field, time_as_written, written
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.postgres_text import storable
+from timemachine.knowledge import prepared_statements
+from timemachine.memory.search.filters import MODES
+from timemachine.recording.annotations.significance.effective import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.vocabulary import KINDS, SIGNIFICANCES
+from timemachine.recording.sessions.queries import session_of
+
+MOST_QUERIES: Final = 20
+LONGEST_QUERY: Final = 16_384
+MOST_RESULTS: Final = 50
+MOST_AROUND: Final = 20
+MOST_TOLD: Final = 1_000
+"""How many turns one request may bring: its queries times its results times the turns around each and itself."""
+MOST_TOKENS: Final = 200_000
+_WEIGHTS: Final = f"""
+SELECT a.id, {SIGNIFICANCE_SQL}, {IMPORTANCE_SQL} FROM tm_action a {JOINED}
+WHERE a.project_id = %(project)s AND a.id = ANY(%(steps)s::bigint[])
+"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is asked: `queries`, each for itself, and which turns are looked at for all of them; what is empty asks for any.
+
+    `agent` is the step's own, else its session's; `user` is the session's; a tag is of either, and one of several is enough, as with `kinds`
+    and `significances`. `besides` is the session that asks: nothing of it is found, and the last session is the one before it. `time_words`:
+    whether words of time in a query are read, in the `time_zone`; with `past_times` only those that look back ("last week", "2 days ago"), as in a
+    message that may plan as well as ask. `around`: how many turns before and behind a result are told with it.
+    `budget`: how many tokens the text for a prompt may have; None for no text.
+    """
+
+    queries: tuple[str, ...]
+    mode: str = "hybrid"
+    agent: str = ""
+    user: str = ""
+    session: str = ""
+    besides: str = ""
+    tags: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    significances: tuple[str, ...] = ()
+    min_importance: float | None = None
+    since: str = ""
+    until: str = ""
+    time_words: bool = True
+    past_times: bool = False
+    time_zone: str = "UTC"
+    around: int = 0
+    limit: int = 10
+    budget: int | None = None
+
+
+def check(wanted: Wanted) -> ZoneInfo:
+    """The time zone of what is asked. Raises `InvalidInput`, which names the field."""
+    if not wanted.queries or not all(query.strip() for query in wanted.queries):
+        raise _refused("queries", "Write what to recall: each of `queries` is a question or some words.")
+    if len(wanted.queries) > MOST_QUERIES:
+        raise _refused(
+            "queries", f"There are {len(wanted.queries)} queries; {MOST_QUERIES} can be asked at once."
+        )
+    longest = max(map(len, wanted.queries))
+    if longest > LONGEST_QUERY:
+        raise _refused("queries", f"A query has {longest:,} characters; it may have {LONGEST_QUERY:,}.")
+    _check_words(wanted)
+    _check_numbers(wanted)
+    _check_times(wanted)
+    return _zone(wanted.time_zone)
+
+
+def weights_of(project: Project, steps: Sequence[int]) -> dict[int, tuple[str | None, float | None]]:
+    """The significance and importance in force of those of the steps that are the project's, by row. One query."""
+    facts = {"project": project.id, "steps": list(steps)}
+    return {row: (said, worth) for row, said, worth in prepared_statements.rows(_WEIGHTS, facts)}
+
+
+def sessions_among(project: Project, wanted: Wanted) -> QuerySet[Session]:
+    """The project's sessions that have steps and are of the agent and the user."""
+    found = Session.objects.of(project).filter(last_sequence__gt=0)
+    for name in ("agent", "user"):
+        if value := getattr(wanted, name):
+            found = found.filter(**{name: storable(value)})
+    return found
+
+
+def previous_sessions(
+    project: Project, wanted: Wanted, besides: Session | None, passed_over: int, count: int
+) -> tuple[Session, ...]:
+    """The latest of the sessions but the one that asks, which began before it, the last one first; behind so many that are passed over."""
+    found = sessions_among(project, wanted)
+    if besides is not None:
+        found = found.exclude(pk=besides.pk).filter(started_at__lte=besides.started_at)
+    latest = found.order_by("-started_at", "-id")
+    return tuple(latest[passed_over : passed_over + count])
+
+
+def named_session(project: Project, name: str) -> Session | None:
+    """The project's session of that id or key. Raises `NotFound` for another's."""
+    return session_of(project, name) if name else None
+
+
+def _check_words(wanted: Wanted) -> None:
+    known = {"mode": MODES, "kinds": KINDS, "significances": SIGNIFICANCES}
+    for name, words in known.items():
+        given = getattr(wanted, name)
+        for word in (given,) if isinstance(given, str) else given:
+            if word not in words:
+                raise _refused(name, f"`{name}` cannot be {word[:80]!r}; there are {', '.join(words)}.")
+
+
+def _check_numbers(wanted: Wanted) -> None:
+    bounds = {
+        "limit": (1, MOST_RESULTS),
+        "around": (0, MOST_AROUND),
+        "min_importance": (0, 1),
+        "budget": (1, MOST_TOKENS),
+    }
+    for name, (least, most) in bounds.items():
+        given = getattr(wanted, name)
+        if given is not None and not least <= given <= most:
+            raise _refused(name, f"`{name}` is a number from {least:,} to {most:,}.")
+    told = len(wanted.queries) * wanted.limit * (2 * wanted.around + 1)
+    if told > MOST_TOLD:
+        raise _refused(
+            "around",
+            f"{len(wanted.queries)} queries with {wanted.limit} results and {wanted.around} turns before and behind each are {told:,} turns; "
+            f"{MOST_TOLD:,} can be told at once: ask for fewer queries, a smaller `limit` or a smaller `around`.",
+        )
+
+
+def _check_times(wanted: Wanted) -> None:
+    begin = wanted.since and of_field("since", wanted.since, begin_as_written)
+    end = wanted.until and of_field("until", wanted.until, time_as_written)
+    if begin and end and begin > end:
+        raise _refused(
+            "since",
+            f"`since` ({written(begin)}) is later than `until` ({written(end)}): no turn lies between them.",
+        )
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError) as why:  # no such zone, and what is no name of a file
+        raise _refused(
+            "time_zone", f"There is no time zone {name[:80]!r}; write one like Europe/Berlin, or UTC."
+        ) from why
+
+
+def _refused(field: str, why: str) -> InvalidInput:
+    return InvalidInput(why, code="invalid_field", field=field)

@@ -1,0 +1,133 @@
+"""What a search looks for, checked; and which steps it looks at, as a condition in SQL."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import connection
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import begin_as_written, of_field, time_as_written, written
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.postgres_text import storable
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.vocabulary import KINDS
+from timemachine.recording.sessions.queries import session_of
+
+MODES: Final = ("hybrid", "text", "semantic")
+STATUSES: Final = ("error", "ok", "recording", "ended")
+
+_OF_ACTION: Final = {
+    "kind": "a.kind = %(kind)s",
+    "tool": "a.tool = %(tool)s",
+    "model": "a.model = %(model)s",
+    "agent": "coalesce(a.agent, s.agent) = %(agent)s",
+    "since": "coalesce(a.started_at, a.recorded_at) >= %(since)s",
+    "until": "coalesce(a.started_at, a.recorded_at) <= %(until)s",
+    "user": 's."user" = %(user)s',
+    "tag": "(s.tags @> ARRAY[%(tag)s]::text[] OR a.tags @> ARRAY[%(tag)s]::text[])",
+    "min_cost": "s.cost_usd >= %(min_cost)s",
+}
+_STATUS: Final = {
+    "error": "(a.error_type IS NOT NULL OR a.error_message IS NOT NULL)",
+    "ok": "a.error_type IS NULL AND a.error_message IS NULL",
+    "recording": "s.status = 'recording'",
+    "ended": "s.status = 'ended'",
+}
+_JOINED: Final = "JOIN tm_action a ON a.id = x.action_id JOIN tm_session s ON s.id = a.session_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which steps are looked for, and how; an empty text asks for any.
+
+    `agent` is the step's own, else its session's. `since` and `until` are about when a step started, or was recorded where that is not
+    known: times as people write them, a date alone the whole day. `status` is the step's (`error`, `ok`) or its session's (`recording`,
+    `ended`), `user` and `min_cost` (USD) are its session's, `tag` is of either. `session` is an id or a key.
+    """
+
+    q: str
+    mode: str = "hybrid"
+    kind: str = ""
+    tool: str = ""
+    model: str = ""
+    agent: str = ""
+    status: str = ""
+    since: str = ""
+    until: str = ""
+    session: str = ""
+    user: str = ""
+    tag: str = ""
+    min_cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Which of the indexed rows (`x`) are looked at: tables to join and conditions, with their facts."""
+
+    session: Session | None
+    joined: str
+    conditions: str
+    facts: dict[str, Any]
+
+
+def scope_of(project: Project, wanted: Wanted) -> Scope:
+    """The steps of the project that fit. Raises `InvalidInput`, and `NotFound` for a session that is not the project's."""
+    _check(wanted)
+    session = session_of(project, wanted.session) if wanted.session else None
+    conditions = list(_conditions(wanted))
+    facts = {
+        name: storable(getattr(wanted, name)) for name in ("kind", "tool", "model", "agent", "user", "tag")
+    }
+    times = {
+        "since": begin_as_written(wanted.since) if wanted.since else None,
+        "until": time_as_written(wanted.until) if wanted.until else None,
+    }
+    whole = ["x.project_id = %(project)s", *(["x.session_id = %(session)s"] if session else []), *conditions]
+    return Scope(
+        session=session,
+        joined=_JOINED if conditions else "",
+        conditions=" AND ".join(whole),
+        facts={
+            "project": project.id,
+            "session": session and session.id,
+            **facts,
+            **times,
+            "min_cost": wanted.min_cost,
+        },
+    )
+
+
+def is_any_in(scope: Scope) -> bool:
+    """Whether any indexed step fits, whatever it says. One query."""
+    with connection.cursor() as cursor:
+        rows = f"SELECT EXISTS (SELECT FROM tm_searched_action x {scope.joined} WHERE {scope.conditions})"  # noqa: S608
+        cursor.execute(rows, scope.facts)
+        return bool(cursor.fetchone()[0])
+
+
+def _conditions(wanted: Wanted) -> Iterator[str]:
+    for name, condition in _OF_ACTION.items():
+        if getattr(wanted, name) not in ("", None):
+            yield condition
+    if wanted.status:
+        yield _STATUS[wanted.status]
+
+
+def _check(wanted: Wanted) -> None:
+    for name, choices in (("mode", MODES), ("kind", ("", *KINDS)), ("status", ("", *STATUSES))):
+        given = getattr(wanted, name)
+        if given not in choices:
+            raise InvalidInput(
+                f"`{name}` cannot be {given[:80]!r}; it is one of {', '.join(filter(None, choices))}.",
+                code="invalid_field",
+                field=name,
+            )
+    begin = wanted.since and of_field("since", wanted.since, begin_as_written)
+    end = wanted.until and of_field("until", wanted.until, time_as_written)
+    if begin and end and begin > end:
+        raise InvalidInput(
+            f"`since` ({written(begin)}) is later than `until` ({written(end)}): no step lies between them.",
+            code="invalid_field",
+            field="since",
+        )

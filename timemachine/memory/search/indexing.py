@@ -1,0 +1,346 @@
+"""Actions become findable: a worker indexes them batch by batch, beside the recording and never in its way.
+
+How far a session is stands in a row (`IndexedSession`), and the rows of a batch are kept together with it. So a worker may be
+killed at any point, or another do the same batch, and nothing is missing or there twice. The text is read and its vectors are
+made outside of any transaction, and the one that keeps them locks nothing that an append waits for.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db.models import F, Sum
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.leases.by_project import Bell
+from timemachine.core.payloads.queries import Head, heads
+from timemachine.core.pure.content import value_of
+from timemachine.core.pure.errors import Unavailable
+from timemachine.core.pure.postgres_text import searchable
+from timemachine.knowledge import prepared_statements
+from timemachine.knowledge.embedding.table import WORDLLAMA, Vectors
+from timemachine.knowledge.embedding.wordllama import count_tokens
+from timemachine.knowledge.pure.identifiers import identifiers
+from timemachine.memory.search import counting, index_rows
+from timemachine.memory.search.models import (
+    ActionMeaning,
+    ActionSketch,
+    IndexedSession,
+    Indexing,
+    SearchedAction,
+)
+from timemachine.memory.search.pure.payload_text import LONGEST, text_of, unmarked
+from timemachine.recording.sessions.deletions import deletions_of
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.turn_text import LONGEST_COUNTED, Deleted, Turn, paragraph
+from timemachine.recording.sessions.pure.turn_text import text_of as text_of_turn
+from timemachine.text.redaction.pure.marks import DELETED_TURN
+
+log = logging.getLogger(__name__)
+
+MODEL: Final = WORDLLAMA
+"""What makes the vectors of actions: local and quick, so that nothing recorded leaves the machine by being recorded."""
+BATCH: Final = 500
+BATCH_BYTES: Final = 16 * 1024 * 1024
+WORTH_A_LOOK: Final = 100
+"""Where fewer steps than this were new, what came meanwhile waits for the next bell: steps that come one by one are indexed together."""
+TURN_SECONDS: Final = 5.0
+"""How long a job works on one project before it queues behind the others again."""
+LONGEST_NAME: Final = 16_384
+"""How many characters of a label, name, tool or error are searched: their first ones."""
+
+_NAMES: Final = ("label", "name", "tool", "error_type", "error_message")
+_TOLD: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
+_BEHIND: Final = """
+SELECT s.id, coalesce(i.indexed_through, 0), s.last_sequence
+FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
+WHERE s.project_id = %s AND s.last_sequence > coalesce(i.indexed_through, 0) AND NOT s.id = ANY(%s)
+ORDER BY s.last_sequence - coalesce(i.indexed_through, 0) LIMIT 100
+"""
+_PROJECTS_BEHIND: Final = """
+SELECT DISTINCT s.project_id
+FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
+WHERE s.last_sequence > coalesce(i.indexed_through, 0)
+"""
+_LACKING: Final = """
+SELECT coalesce(sum(s.last_sequence - coalesce(i.indexed_through, 0)), 0)::bigint
+FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
+WHERE s.project_id = %(project)s AND s.last_sequence > coalesce(i.indexed_through, 0)
+"""
+_KEEP_WORDS: Final = """
+INSERT INTO tm_searched_action (action_id, project_id, session_id, sequence, kind, words, weights, cut, tokens)
+SELECT given.action, %(project)s, %(session)s, given.sequence, given.kind,
+       made.words, tm_bm25_weights(made.words), given.cut OR made.cut, given.tokens
+FROM unnest(%(actions)s::bigint[], %(sequences)s::bigint[], %(kinds)s::text[], %(names)s::text[],
+            %(bodies)s::text[], %(identifiers)s::jsonb[], %(cuts)s::boolean[], %(tokens)s::integer[])
+     AS given(action, sequence, kind, names, body, identifiers, cut, tokens)
+CROSS JOIN LATERAL tm_action_words(
+    given.names, given.body, ARRAY(SELECT jsonb_array_elements_text(given.identifiers))
+) AS made
+ON CONFLICT (action_id) DO NOTHING
+"""
+
+
+BELL: Final = Bell(table=Indexing._meta.db_table, behind=_PROJECTS_BEHIND)
+"""Who indexes a project."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Text:
+    """What is searched of one action. `cut`: it has more text than that. `tokens`: how many it has as it is told, where they were counted."""
+
+    action: int
+    sequence: int
+    kind: str
+    names: str
+    body: str
+    cut: bool
+    tokens: int | None
+
+
+_OF_ACTION: Final = (ActionSketch, ActionMeaning, SearchedAction)
+
+
+class _OvertakenError(Exception):
+    """Another worker has indexed the same actions."""
+
+
+def not_indexed(project: Project) -> int:
+    """How many steps of the project no search finds yet."""
+    return int(prepared_statements.rows(_LACKING, {"project": project.id})[0][0])
+
+
+def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
+    """Index what the project recorded, at most about so long; True where there is more to do at once.
+
+    Safe to run twice, at the same time, and to be killed at any point: what has most to do goes last, so that an import holds up nothing.
+    """
+
+    def work() -> bool:
+        more = _turn(project_id, time.monotonic() + seconds)
+        if not more:
+            counting.count_anew(project_id)
+        return more
+
+    return BELL.answered(project_id, seconds, work)
+
+
+def forget(project_id: UUID) -> None:
+    """Forget what was indexed of a project, so that it is indexed anew."""
+    for model in (IndexedSession, *_OF_ACTION):
+        model.objects.filter(project_id=project_id).delete()
+
+
+def rewritten(sessions: Collection[UUID]) -> int:
+    """How often steps of these sessions were rewritten by an erasure: what is kept of them in memory is of no use after one more. One query."""
+    found = IndexedSession.objects.filter(session__in=list(sessions)).aggregate(times=Sum("erasures"))
+    return found["times"] or 0
+
+
+def index_anew(session: Session, sequences: Collection[int]) -> None:
+    """Index steps again that were rewritten, in the transaction that rewrote them. Those that wait to be indexed go on waiting."""
+    IndexedSession.objects.bulk_create(
+        [IndexedSession(session=session, project_id=session.project_id)], ignore_conflicts=True
+    )
+    row = IndexedSession.objects.select_for_update().get(session=session)
+    IndexedSession.objects.filter(pk=row.pk).update(erasures=F("erasures") + 1)
+    for model in _OF_ACTION:
+        model.objects.filter(session=session, sequence__in=list(sequences)).delete()
+    wanted = sorted(each for each in sequences if each <= row.indexed_through)
+    for some in batched(wanted, BATCH):
+        actions = Action.objects.filter(session=session, sequence__in=some).order_by("sequence")
+        texts = _texts(session.id, list(actions.only("input_id", "output_id", *_NAMES, *_TOLD)))
+        _keep_rows(session.project_id, session.id, texts, _meanings(session.project_id, session.id, texts))
+
+
+def _turn(project_id: UUID, until: float) -> bool:
+    """Whether there is more to do at once. What another holds is left for the sweeper."""
+    left: set[UUID] = set()
+    new = WORTH_A_LOOK
+    while new >= WORTH_A_LOOK and (behind := _behind(project_id, left)):
+        new = 0
+        for session_id, through, last in behind:
+            at = through
+            while at < last:
+                if time.monotonic() > until:
+                    return True
+                indexed = index_some(project_id, session_id, at)
+                if not indexed:
+                    left.add(session_id)
+                    break
+                at += indexed
+            new += at - through
+    return False
+
+
+def _behind(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int, int]]:
+    """Sessions with steps to index, through which step they are, and which was the last one just now; who has most to do last."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BEHIND, [project_id, list(left)])
+        return [(session, through, last) for session, through, last in cursor]
+
+
+def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
+    """Index the next actions of a session, at most `BATCH`, and return how many; 0 where it is being erased, or another was quicker."""
+    last, erasures = _end_of_batch(session_id, through), _erasures(session_id)
+    if last is None:
+        return 0
+    actions = Action.objects.filter(session_id=session_id, sequence__gt=through, sequence__lte=last)
+    wanted = actions.only("input_id", "output_id", *_NAMES, *_TOLD).order_by("sequence")
+    texts = _texts(session_id, list(wanted))
+    meanings = _meanings(project_id, session_id, texts)
+    try:
+        _begin(project_id, session_id)
+        _keep(project_id, session_id, texts, meanings, (through, last, erasures))
+    except (IntegrityError, OperationalError, _OvertakenError) as why:
+        log.info("steps of %s are left for later: %s", session_id, why)
+        return 0
+    return last - through
+
+
+@transaction.atomic
+def _begin(project_id: UUID, session_id: UUID) -> None:
+    """The session's row, in a transaction of its own: it waits for an append, and no append for it."""
+    _check_at_once()
+    begun = IndexedSession(session_id=session_id, project_id=project_id)
+    IndexedSession.objects.bulk_create([begun], ignore_conflicts=True)
+
+
+def _end_of_batch(session_id: UUID, through: int) -> int | None:
+    """The last of the next actions whose payloads fit into `BATCH_BYTES`, and always the first of them."""
+    following = Action.objects.filter(session_id=session_id, sequence__gt=through).order_by("sequence")
+    last, bytes_read = None, 0
+    for sequence, *sizes in following.values_list("sequence", "input__size", "output__size")[:BATCH]:
+        bytes_read += sum(min(size or 0, LONGEST) for size in sizes)
+        if last is not None and bytes_read > BATCH_BYTES:
+            break
+        last = sequence
+    return last
+
+
+def _texts(session_id: UUID, actions: Sequence[Action]) -> list[_Text]:
+    wanted = {payload for action in actions for payload in (action.input_id, action.output_id) if payload}
+    found = heads(wanted, LONGEST)
+    deleted = deletions_of(
+        session_id, [each.sequence for each in actions if each.label.startswith(DELETED_TURN)]
+    )
+    return [_text(action, found, deleted.get(action.sequence)) for action in actions]
+
+
+def _text(action: Action, found: Mapping[int, Head], deleted: Deleted | None) -> _Text:
+    payloads = [found[each] for each in (action.input_id, action.output_id) if each is not None]
+    names = [value for name in _NAMES if (value := getattr(action, name))]
+    return _Text(
+        action=action.id,
+        sequence=action.sequence,
+        kind=action.kind,
+        names=searchable("\n".join(dict.fromkeys(name[:LONGEST_NAME] for name in names))),
+        body="\n".join(text_of(head.media_type, head.data) for head in payloads),
+        cut=any(head.size > len(head.data) for head in payloads)
+        or any(len(name) > LONGEST_NAME for name in names),
+        tokens=_tokens(action, found, deleted),
+    )
+
+
+def _tokens(action: Action, found: Mapping[int, Head], deleted: Deleted | None) -> int | None:
+    """How many tokens the step has as it is told; None where it is long, or the tokenizer is missing."""
+    heads_of = {name: found[row] for name in ("input", "output") if (row := getattr(action, f"{name}_id"))}
+    if sum(head.size for head in heads_of.values()) > LONGEST_COUNTED:
+        return None
+    said = {name: value_of(head.media_type, head.data) for name, head in heads_of.items()}
+    told = {name: getattr(action, name) for name in _TOLD}
+    try:
+        error = (action.error_type, action.error_message)
+        turn = Turn(**told, **said, error=error, deleted=deleted)
+        return count_tokens(paragraph(text_of_turn(turn)))
+    except Unavailable:
+        return None
+
+
+def _meanings(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> list[ActionMeaning]:
+    """A vector for each text in which the model sees something; none at all where its files are missing."""
+    try:
+        vectors = _embed([f"{text.names}\n{text.body}"[:LONGEST_NAME] for text in texts])
+    except Unavailable:
+        return []
+    return [
+        ActionMeaning(
+            action_id=text.action,
+            project_id=project_id,
+            session_id=session_id,
+            sequence=text.sequence,
+            model=MODEL.name,
+            vector=vector.tolist(),
+        )
+        for text, vector in zip(texts, vectors, strict=True)
+        if vector.any()
+    ]
+
+
+@transaction.atomic
+def _keep(
+    project_id: UUID,
+    session_id: UUID,
+    texts: Sequence[_Text],
+    meanings: Sequence[ActionMeaning],
+    batch: tuple[int, int, int],
+) -> None:
+    """Keep the rows of a batch and how far that brings the session. Raises where it, or something of it, is erased meanwhile, or another was quicker.
+
+    Whoever erases a session must not be given up for this: its wait is longer than ours.
+    """
+    through, last, erasures = batch
+    _check_at_once()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '300ms'")
+    _keep_rows(project_id, session_id, texts, meanings)
+    unmoved = IndexedSession.objects.filter(session_id=session_id, indexed_through=through, erasures=erasures)
+    if not unmoved.update(indexed_through=F("indexed_through") + (last - through)):
+        raise _OvertakenError
+
+
+def _keep_rows(
+    project_id: UUID, session_id: UUID, texts: Sequence[_Text], meanings: Sequence[ActionMeaning]
+) -> None:
+    _keep_words(project_id, session_id, texts)
+    ActionMeaning.objects.bulk_create(meanings, ignore_conflicts=True)
+    index_rows.keep([text.action for text in texts])
+
+
+def _keep_words(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> None:
+    facts: dict[str, Any] = {
+        "project": project_id,
+        "session": session_id,
+        "actions": [text.action for text in texts],
+        "sequences": [text.sequence for text in texts],
+        "kinds": [text.kind for text in texts],
+        "names": [unmarked(text.names) for text in texts],
+        "bodies": [unmarked(text.body) for text in texts],
+        "identifiers": [json.dumps(identifiers(f"{text.names}\n{text.body}")) for text in texts],
+        "cuts": [text.cut for text in texts],
+        "tokens": [text.tokens for text in texts],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_KEEP_WORDS, facts)
+
+
+def _erasures(session_id: UUID) -> int:
+    """How often steps of a session were rewritten so far."""
+    found = IndexedSession.objects.filter(session_id=session_id).values_list("erasures", flat=True).first()
+    return found or 0
+
+
+def _check_at_once() -> None:
+    """Have this transaction see at each statement, and not when it ends, that what it refers to is erased."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+
+def _embed(texts: Sequence[str]) -> Vectors:
+    return MODEL.embed(texts)

@@ -1,0 +1,1 @@
+"""The parts of `search` that import no framework."""

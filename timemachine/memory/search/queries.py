@@ -1,0 +1,182 @@
+"""Search: the sessions in which something was said or done, best first, each with its best steps."""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import BooleanField, QuerySet
+from django.db.models.expressions import RawSQL
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import InvalidInput, Unavailable
+from timemachine.knowledge.embedding import table
+from timemachine.knowledge.pure.fusion import fuse
+from timemachine.memory.search.filters import Scope, Wanted, is_any_in, scope_of
+from timemachine.memory.search.hits import Hit, Scored, hits_of
+from timemachine.memory.search.indexing import MODEL, not_indexed
+from timemachine.memory.search.models import SearchedAction
+from timemachine.memory.search.pure.query import Asked, parse
+from timemachine.memory.search.retrievers import Question, Ranked, by_meaning, by_words, question_of
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import sessions_by_id
+
+MOST_OF_SESSION: Final = 5
+"""How many steps of a session are shown where several sessions are searched."""
+MOST_OF_ONE: Final = 100
+"""How many steps are shown where one session is searched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A session in which something was found. `number` is how many of its steps hold the words, None where no words were looked for."""
+
+    session: Session
+    hits: tuple[Hit, ...]
+    number: int | None
+
+    @property
+    def more(self) -> int:
+        """How many of its steps that hold the words are not shown."""
+        return max(0, (self.number or 0) - sum("text" in hit.scores for hit in self.hits))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search found. `next` is the opaque place to go on from; `not_indexed` is how many steps of the project no search finds yet.
+
+    `is_any_left`: whether there was any step to look at. `too_common`: every word was too common to be looked for. `no_embeddings` is why nothing was compared by meaning, None where it was, or was not to be.
+    """
+
+    wanted: Wanted
+    groups: tuple[Group, ...]
+    next: str | None
+    not_indexed: int
+    is_any_left: bool
+    too_common: bool
+    no_embeddings: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    """The steps that were found, as rows: the score of each, by leg and in all, and those of every session, best first."""
+
+    score: Mapping[int, float]
+    legs: Mapping[str, Mapping[int, float]]
+    sessions: Mapping[UUID, Sequence[int]]
+    numbers: Mapping[UUID, int]
+
+    def place(self, session: UUID) -> tuple[float, int]:
+        """Where a session stands: the best first, of equal ones the newest."""
+        return -self.score[self.sessions[session][0]], -session.int
+
+
+def search(project: Project, wanted: Wanted, *, limit: int, after: str | None = None) -> Found:
+    """The sessions of the project with steps that fit, at most `limit`, from the place `after` on. The same number of queries however many.
+
+    Raises `InvalidInput` for what cannot be searched for and for a place that was not given out, `NotFound` for a session of another's,
+    and `Unavailable` where only the meaning is asked for and the model for it is missing.
+    """
+    scope = scope_of(project, wanted)
+    asked = parse(wanted.q)
+    begin = None if after is None else _place(after)
+    question = question_of(asked)
+    rows, no_embeddings = _found(question, asked, wanted, scope)
+    ordered = sorted(rows.sessions, key=rows.place)
+    if begin is not None:
+        ordered = [session for session in ordered if rows.place(session) > begin]
+    shown = ordered[:limit]
+    return Found(
+        wanted=wanted,
+        groups=_groups(project, shown, rows, (asked, question)),
+        next=_written(rows.place(shown[-1])) if len(ordered) > limit else None,
+        not_indexed=not_indexed(project),
+        is_any_left=bool(rows.sessions) or is_any_in(scope),
+        too_common=not question.query and wanted.mode != "semantic",
+        no_embeddings=no_embeddings,
+    )
+
+
+def sessions_saying(project: Project, text: str) -> QuerySet[SearchedAction, UUID]:
+    """The ids of the project's sessions with an indexed step that holds the words, to be part of another query. Two queries at once.
+
+    Raises `InvalidInput` for what cannot be searched for.
+    """
+    query = question_of(parse(text)).query
+    holding = RawSQL("words @@ %s::tsquery", [query], BooleanField())
+    return SearchedAction.objects.filter(holding, project=project).values_list("session_id", flat=True)
+
+
+def _found(question: Question, asked: Asked, wanted: Wanted, scope: Scope) -> tuple[_Rows, str | None]:
+    each = MOST_OF_ONE if scope.session else MOST_OF_SESSION
+    text: list[Ranked] = [] if wanted.mode == "semantic" else by_words(question, scope, each)
+    semantic: list[Ranked] = []
+    missing = None
+    if wanted.mode != "text":
+        try:
+            vector = table.question_vector(MODEL, asked.words)
+            semantic = by_meaning(vector, MODEL.name, question, scope, each)
+        except Unavailable as why:
+            if wanted.mode == "semantic":
+                raise
+            missing = why.message
+    return _rows(text, semantic, wanted.mode, each), missing
+
+
+def _rows(text: Sequence[Ranked], semantic: Sequence[Ranked], mode: str, each: int) -> _Rows:
+    legs = {
+        name: {one.action: one.score for one in leg} for name, leg in (("text", text), ("semantic", semantic))
+    }
+    score = legs[mode] if mode in legs else fuse(legs["text"], legs["semantic"], MODEL.semantic_weight)
+    session_of = {one.action: one.session for one in (*text, *semantic)}
+    sessions: dict[UUID, list[int]] = {}
+    for action in sorted(score, key=lambda row: (-score[row], row)):
+        sessions.setdefault(session_of[action], []).append(action)
+    return _Rows(
+        score=score,
+        legs=legs,
+        sessions={session: actions[:each] for session, actions in sessions.items()},
+        numbers={one.session: one.number for one in text},
+    )
+
+
+# --- what is shown of it
+
+
+def _groups(
+    project: Project, shown: Sequence[UUID], rows: _Rows, looked_for: tuple[Asked, Question]
+) -> tuple[Group, ...]:
+    """The sessions with their steps; one that is erased meanwhile is left out."""
+    sessions = sessions_by_id(project, shown)
+    wanted = [action for session in shown for action in rows.sessions[session]]
+    asked, question = looked_for
+    named = frozenset(clause.text.lower() for clause in asked.wanted if clause.identifier)
+    hits = hits_of(project, wanted, Scored(score=rows.score, legs=rows.legs), question.stems, named)
+    return tuple(
+        Group(
+            session=sessions[session],
+            hits=tuple(hits[action] for action in rows.sessions[session] if action in hits),
+            number=rows.numbers.get(session, 0) if rows.legs["text"] else None,
+        )
+        for session in shown
+        if session in sessions
+    )
+
+
+def _written(place: tuple[float, int]) -> str:
+    score, session = place
+    return base64.urlsafe_b64encode(json.dumps([score, str(session)]).encode()).decode().rstrip("=")
+
+
+def _place(after: str) -> tuple[float, int]:
+    try:
+        written: Any = json.loads(base64.urlsafe_b64decode(after + "=" * (-len(after) % 4)))
+        score, session = written
+        return float(score), int(session)
+    except (binascii.Error, ValueError, TypeError, RecursionError, OverflowError) as why:
+        raise InvalidInput(
+            "This search does not know that place; open it from its first page.", code="unknown_after"
+        ) from why

@@ -1,0 +1,180 @@
+"""The two legs of a search, in SQL: steps that hold the words, ranked by BM25 without rarity, and steps of a near meaning.
+
+Both look at one project only. Vectors are compared exactly: an approximate index over all projects, filtered to one, would find a
+part of what it should.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import connection
+
+from timemachine.knowledge import prepared_statements
+from timemachine.knowledge.pure.cutoff import COSINE_FLOOR
+from timemachine.knowledge.question import IDENTIFIER_TIMES, QUOTED, sparse
+from timemachine.knowledge.ranking import dense
+from timemachine.memory.search.filters import Scope
+from timemachine.memory.search.pure.payload_text import unmarked
+from timemachine.memory.search.pure.query import Asked, Clause
+
+WINDOW: Final = 1_000
+"""How many steps of each leg are ranked at most, `MOST_OF_SESSION` of any one session."""
+
+_ENGLISH: Final = "pg_catalog.english"
+_LEXEMES: Final = """
+SELECT lexeme, tm_term_dimension(lexeme), %(once)s FROM unnest(to_tsvector('pg_catalog.english', %(words)s))
+UNION ALL
+SELECT '=' || each, tm_term_dimension('=' || each), %(identifier_times)s FROM unnest(%(identifiers)s::text[]) AS each
+"""
+_STEMS: Final = "SELECT word, tsvector_to_array(to_tsvector('pg_catalog.english', word)) FROM unnest(%(words)s::text[]) AS word"
+_BY_WORDS: Final = """
+SELECT action_id, session_id, score, number FROM (
+    SELECT action_id, session_id, score,
+           row_number() OVER (PARTITION BY session_id ORDER BY score DESC, action_id) AS place,
+           count(*) OVER (PARTITION BY session_id) AS number
+    FROM (
+        SELECT x.action_id, x.session_id, -(x.weights <#> %(question)s::sparsevec) AS score
+        FROM tm_searched_action x {joined}
+        WHERE {conditions} AND x.words @@ %(query)s::tsquery
+    ) AS holding
+) AS placed
+WHERE place <= %(each)s ORDER BY score DESC, action_id DESC LIMIT %(window)s
+"""
+_BY_MEANING: Final = """
+SELECT action_id, session_id, 1 - distance FROM (
+    SELECT x.action_id, x.session_id, (x.vector <=> %(vector)s::halfvec) + 0 AS distance
+    FROM tm_action_meaning x {joined}
+    WHERE {conditions} AND x.model = %(embedding)s {binding}
+    ORDER BY distance LIMIT %(window)s
+) AS near WHERE distance < %(farthest)s ORDER BY distance, action_id DESC
+"""
+_BINDING: Final = """
+AND EXISTS (SELECT FROM tm_searched_action w WHERE w.action_id = x.action_id AND w.words @@ %(binding)s::tsquery)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What was asked as Postgres reads it. `query` is empty where every word is too common to be indexed.
+
+    `terms` are the stems and identifiers that are to be found, each with its dimension and weight.
+    """
+
+    query: str
+    binding: str
+    terms: tuple[tuple[str, int, float], ...]
+
+    @property
+    def vector(self) -> str:
+        """The terms as Postgres reads a sparse vector."""
+        return sparse({dimension: weight for _, dimension, weight in self.terms})
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """The stems of the words."""
+        return frozenset(term for term, *_ in self.terms if not term.startswith("="))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A step that a leg found, its session and its score; `number` is how many of its session hold the words."""
+
+    action: int
+    session: UUID
+    score: float
+    number: int = 0
+
+
+def question_of(asked: Asked) -> Question:
+    """What was asked as the database reads it. Two queries."""
+    facts: dict[str, Any] = {}
+    query, binding = (_disjunction(groups, facts) for groups in (asked.groups, asked.binding))
+    named = {clause.identifier for clause in asked.wanted if clause.identifier}
+    words: dict[str, Any] = {
+        "words": unmarked(asked.words),
+        "identifiers": sorted(named),
+        "once": 1,
+        "identifier_times": IDENTIFIER_TIMES,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT ({query})::text, ({binding})::text", facts)
+        found = cursor.fetchone()
+        cursor.execute(_LEXEMES, words)
+        return Question(query=found[0], binding=found[1], terms=tuple(cursor.fetchall()))
+
+
+def by_words(question: Question, scope: Scope, each: int) -> list[Ranked]:
+    """The steps that hold the words, best first, at most so many of each session. One query."""
+    if not question.query:
+        return []
+    sql = _BY_WORDS.format(joined=scope.joined, conditions=scope.conditions)
+    facts = {"question": question.vector, "query": question.query, "each": each, "window": WINDOW}
+    with connection.cursor() as cursor:
+        cursor.execute(sql, scope.facts | facts)
+        return [
+            Ranked(action=row, session=of, score=score, number=number) for row, of, score, number in cursor
+        ]
+
+
+def by_meaning(
+    vector: Sequence[float], model: str, question: Question, scope: Scope, each: int
+) -> list[Ranked]:
+    """The steps that are nearest to a vector and not far, best first, at most so many of each session. One query."""
+    if not vector:
+        return []
+    sql = _BY_MEANING.format(
+        joined=scope.joined, conditions=scope.conditions, binding=_BINDING if question.binding else ""
+    )
+    facts = {
+        "vector": dense(vector),
+        "embedding": model,
+        "binding": question.binding,
+        "farthest": 1 - COSINE_FLOOR,
+        "window": WINDOW,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(sql, scope.facts | facts)
+        near = [Ranked(action=row, session=of, score=score) for row, of, score in cursor]
+    return _few_of_each(near, each)
+
+
+def lexemes_of(words: Sequence[str]) -> dict[str, frozenset[str]]:
+    """The stems of each word. One query."""
+    return {
+        word: frozenset(stems) for word, stems in prepared_statements.rows(_STEMS, {"words": list(words)})
+    }
+
+
+def _few_of_each(ranked: Sequence[Ranked], each: int) -> list[Ranked]:
+    seen: dict[UUID, int] = {}
+    kept = []
+    for one in ranked:
+        seen[one.session] = seen.get(one.session, 0) + 1
+        if seen[one.session] <= each:
+            kept.append(one)
+    return kept
+
+
+def _disjunction(groups: Sequence[Sequence[Clause]], facts: dict[str, Any]) -> str:
+    """A tsquery of groups of which one is to hold, as SQL; what it says is put among the facts."""
+    return " || ".join(f"({_conjunction(group, facts)})" for group in groups) or "''::tsquery"
+
+
+def _conjunction(group: Sequence[Clause], facts: dict[str, Any]) -> str:
+    return " && ".join(_clause(clause, facts) for clause in group)
+
+
+def _clause(clause: Clause, facts: dict[str, Any]) -> str:
+    said = _fact(facts, unmarked(clause.text))
+    sql = f"phraseto_tsquery('{_ENGLISH}', {said})"
+    if clause.identifier is not None:
+        sql = f"({QUOTED.format(_fact(facts, '=' + clause.identifier))}::tsquery || {sql})"
+    return f"!!({sql})" if clause.negated else sql
+
+
+def _fact(facts: dict[str, Any], value: str) -> str:
+    name = f"said_{len(facts)}"
+    facts[name] = value
+    return f"%({name})s"

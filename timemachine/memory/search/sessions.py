@@ -1,0 +1,157 @@
+"""The list of sessions, newest first: filtered, and page by page from the place where the last one ended."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Case, Exists, Max, OuterRef, Q, QuerySet, Subquery, When
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import begin_as_written, of_field, parse_time, time_as_written
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.postgres_text import storable
+from timemachine.memory.search.queries import sessions_saying
+from timemachine.recording.sessions.holds import IS_HELD
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.vocabulary import KINDS, STATUSES
+from timemachine.recording.usage.models import Bin, Usage
+
+PAGE: Final = 50
+HELD: Final = ("yes", "no")
+_LAST_END: Final = (
+    Bin.objects.filter(session=OuterRef("pk"))
+    .order_by()
+    .values("session")
+    .annotate(end=Max("last"))
+    .values("end")
+)
+_STEPS_ENDED_AT: Final = Case(When(status=Session.RECORDING, then=Subquery(_LAST_END)), default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which sessions are shown; an empty text asks for any, and all that is asked for must hold.
+
+    `named` is looked for in names and keys, `q` there and in what the steps say, in the language of the search. `tool`, `kind` and `model`
+    ask for sessions with such an action; `since` and `until` are about the start: times as people write them, a date alone the whole day.
+    `min_cost` is in USD; `held` is `yes` for those under legal hold, `no` for the others.
+    """
+
+    q: str = ""
+    named: str = ""
+    agent: str = ""
+    user: str = ""
+    status: str = ""
+    tag: str = ""
+    tool: str = ""
+    kind: str = ""
+    model: str = ""
+    since: str = ""
+    until: str = ""
+    min_cost: float | None = None
+    held: str = ""
+
+    def __bool__(self) -> bool:
+        return any(value not in ("", None) for value in asdict(self).values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsPage:
+    """Some sessions and the opaque place to go on from, None at the end."""
+
+    sessions: Sequence[Session]
+    next: str | None
+
+
+def sessions_page(
+    project: Project, wanted: Wanted, after: str | None = None, limit: int = PAGE
+) -> SessionsPage:
+    """One page of the project's sessions, each with `is_held`, and while it records with `steps_ended_at`, the latest end of its steps. One query, three where something is looked for in what steps say. Raises `InvalidInput` where `after` was not given out by this list."""
+    found = (
+        sessions_matching(project, wanted)
+        .select_related("collection")
+        .annotate(is_held=IS_HELD, steps_ended_at=_STEPS_ENDED_AT)
+    )
+    if after:
+        started_at, last = _place(after)
+        found = found.filter(Q(started_at__lt=started_at) | Q(started_at=started_at, id__lt=last))
+    sessions = list(found[: limit + 1])
+    more = len(sessions) > limit
+    return SessionsPage(sessions=sessions[:limit], next=_written(sessions[limit - 1]) if more else None)
+
+
+def sessions_matching(project: Project, wanted: Wanted) -> QuerySet[Session]:
+    """The project's sessions that fit, newest first. Raises `InvalidInput` for a kind, a status or a `held` that there is not."""
+    _check(wanted)
+    sessions = Session.objects.of(project)
+    if wanted.q:
+        sessions = sessions.filter(_named(wanted.q) | _saying(project, wanted.q))
+    if wanted.named:
+        sessions = sessions.filter(_named(wanted.named))
+    return _narrowed(sessions, wanted).order_by("-started_at", "-id")
+
+
+def _check(wanted: Wanted) -> None:
+    for name, choices in (("kind", KINDS), ("status", STATUSES), ("held", HELD)):
+        given: str = getattr(wanted, name)
+        if given and given not in choices:
+            raise InvalidInput(
+                f"`{name}` cannot be {given[:80]!r}; it is one of {', '.join(choices)}.",
+                code="invalid_field",
+                field=name,
+                allowed=list(choices),
+            )
+
+
+def _named(text: str) -> Q:
+    words = storable(text)  # a pattern does not go through the field
+    return Q(name__icontains=words) | Q(key__icontains=words)
+
+
+def _saying(project: Project, text: str) -> Q:
+    """Sessions with a step that holds the words; none where the text has nothing that a search could look for."""
+    try:
+        return Q(id__in=sessions_saying(project, text))
+    except InvalidInput:
+        return Q(pk__in=[])
+
+
+def _narrowed(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
+    for name in ("agent", "user", "status"):
+        if asked := getattr(wanted, name):
+            sessions = sessions.filter(**{name: asked})
+    for name in ("tool", "kind", "model"):
+        if asked := getattr(wanted, name):
+            sessions = sessions.filter(Exists(Usage.objects.filter(session=OuterRef("id"), **{name: asked})))
+    if wanted.tag:
+        sessions = sessions.filter(tags__contains=[wanted.tag])
+    if wanted.min_cost is not None:
+        sessions = sessions.filter(cost_usd__gte=wanted.min_cost)
+    if wanted.held:
+        sessions = sessions.filter(IS_HELD if wanted.held == "yes" else ~IS_HELD)
+    return _started(sessions, wanted)
+
+
+def _started(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
+    if wanted.since:
+        sessions = sessions.filter(started_at__gte=of_field("since", wanted.since, begin_as_written))
+    if wanted.until:
+        sessions = sessions.filter(started_at__lte=of_field("until", wanted.until, time_as_written))
+    return sessions
+
+
+def _written(session: Session) -> str:
+    return base64.urlsafe_b64encode(f"{session.started_at.isoformat()} {session.id.hex}".encode()).decode()
+
+
+def _place(after: str) -> tuple[object, UUID]:
+    try:
+        started_at, last = base64.urlsafe_b64decode(after.encode()).decode().split(" ")
+        return parse_time(started_at), UUID(last)
+    except (ValueError, binascii.Error, InvalidInput) as why:
+        raise InvalidInput(
+            "This list does not know that place; open it from its first page.", code="unknown_after"
+        ) from why

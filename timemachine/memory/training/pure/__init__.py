@@ -1,0 +1,1 @@
+"""The parts of `training` that import no framework."""

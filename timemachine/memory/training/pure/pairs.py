@@ -1,0 +1,213 @@
+"""What of a session is learned from: its problem and what solved it, or the whole way there, and attempts that were rejected on it. Pure.
+
+A session is cut behind each confirmed solution, a turn of significance `solution` or `breakthrough`: what lies between two of them is a
+stretch of its own, and what is solved where nothing was asked and nothing failed since goes on with the one before. The problem of a
+stretch is the first that the user said or asked in it, and the first error, where that is another turn; both stand before the solution.
+
+One thing shows in the record that an attempt of the agent, between problem and solution, was rejected: it `failed`. It recorded an error itself,
+or the next turn that is none of the agent's is an error. That it was a hypothesis shows nothing: the solution may confirm it.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from timemachine.recording.sessions.pure.turn_text import Turn, content_of, messages_of
+from timemachine.text.redaction.pure.marks import PATTERN_OF_MARKS
+
+CONFIRMED: Final = ("solution", "breakthrough")
+"""The significance of a turn that somebody, or the recorder, said to be what solved it."""
+FORMS: Final = ("chat", "dpo")
+WHATS: Final = ("resolution", "chain")
+REASONS: Final = {
+    "no_solution": "no turn of it is a solution or a breakthrough",
+    "recording": "it still records",
+    "deleted": "the solution or the problem was deleted",
+    "not_the_agents": "the solution is nothing that the agent said or did",
+    "no_problem": "no question and no error stands before the solution",
+    "nothing_left": "nothing but what is withheld is left of it",
+    "no_rejected_attempt": "the record shows no rejected attempt before the solution",
+}
+OF_SESSIONS: Final = frozenset({"no_solution", "recording"})
+"""The reasons for which a session is left out; for any other it is a solution."""
+RULES: Final = {"failed": "an attempt that recorded an error, or that an error answered"}
+type What = Literal["resolution", "chain"]
+type Message = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A problem and what solved it: the messages, of which the last is the agent's, and the steps that they are of.
+
+    Of a preference `rejected` is what the agent tried instead, `rejected_step` its step, and `rule` what in the record shows that it was rejected.
+    """
+
+    solution: int
+    steps: tuple[int, ...]
+    prompt: tuple[Message, ...]
+    chosen: Message
+    rejected: Message | None = None
+    rejected_step: int | None = None
+    rule: str | None = None
+
+    def as_chat(self) -> dict[str, Any]:
+        """As OpenAI's fine-tuning takes it."""
+        return {"messages": [*self.prompt, self.chosen]}
+
+    def as_preference(self) -> dict[str, Any]:
+        """As preferences are trained on: a prompt in messages, the chosen answer, the rejected one."""
+        return {"prompt": list(self.prompt), "chosen": [self.chosen], "rejected": [self.rejected]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A stretch of which nothing is learned, by the step of its solution, and why (one of `REASONS`)."""
+
+    solution: int | None
+    reason: str
+
+
+def chats_of(turns: Sequence[Turn], what: What, deleted: Collection[int] = ()) -> Iterator[Pair | LeftOut]:
+    """For each confirmed solution its pair, or why there is none."""
+    for stretch in _stretches(turns):
+        yield _chat(stretch, what, deleted)
+
+
+def preferences_of(
+    turns: Sequence[Turn], what: What, deleted: Collection[int] = ()
+) -> Iterator[Pair | LeftOut]:
+    """For each confirmed solution a preference over every attempt that was rejected before it, or why there is none."""
+    for stretch in _stretches(turns):
+        found = _chat(stretch, what, deleted)
+        if isinstance(found, LeftOut):
+            yield found
+            continue
+        preferences = list(_preferences(stretch, found, what, deleted))
+        yield from preferences
+        if not preferences:
+            yield LeftOut(solution=found.solution, reason="no_rejected_attempt")
+
+
+def _stretches(turns: Sequence[Turn]) -> Iterator[Sequence[Turn]]:
+    """The turns up to each confirmed solution, from behind the one before it that was of another problem."""
+    stretch: Sequence[Turn] = ()
+    begin = end = 0
+    for place, turn in enumerate(turns, 1):
+        if turn.significance not in CONFIRMED:
+            continue
+        if stretch and (_problem(turns[end:place]) or _asked(turn) is not None):
+            yield stretch
+            begin = end
+        stretch, end = turns[begin:place], place
+    if stretch:
+        yield stretch
+
+
+def _chat(stretch: Sequence[Turn], what: What, deleted: Collection[int]) -> Pair | LeftOut:
+    solution = stretch[-1]
+    problem = _problem(stretch)
+    if solution.sequence in deleted or any(each.sequence in deleted for each in problem):
+        return LeftOut(solution=solution.sequence, reason="deleted")
+    if not problem and _asked(solution) is None:
+        return LeftOut(solution=solution.sequence, reason="no_problem")
+    chosen = _said_by_agent(solution)
+    if chosen is None:
+        return LeftOut(solution=solution.sequence, reason="not_the_agents")
+    told = [each for each in (stretch[:-1] if what == "chain" else problem) if each.sequence not in deleted]
+    prompt = _prompt(told, solution)
+    if not prompt or not any(map(_says_something, prompt)) or not _says_something(chosen):
+        return LeftOut(solution=solution.sequence, reason="nothing_left")
+    steps = tuple(each.sequence for each in (*told, solution))
+    return Pair(solution=solution.sequence, steps=steps, prompt=prompt, chosen=chosen)
+
+
+def _preferences(
+    stretch: Sequence[Turn], found: Pair, what: What, deleted: Collection[int]
+) -> Iterator[Pair]:
+    """The prompt of each is what was known when the attempt was made."""
+    solution, problem = stretch[-1], {each.sequence for each in _problem(stretch)}
+    for place, attempt in enumerate(stretch[:-1]):
+        rule = _rejected_by(attempt, stretch[place + 1 :])
+        rejected = _said_by_agent(attempt)
+        if rule is None or rejected is None or attempt.sequence in deleted or attempt.sequence in problem:
+            continue
+        before = [each for each in stretch[:place] if each.sequence not in deleted]
+        told = before if what == "chain" else [each for each in before if each.sequence in problem]
+        prompt = _prompt(told, solution)
+        if prompt and _says_something(rejected) and rejected["content"] != found.chosen["content"]:
+            yield Pair(
+                solution=found.solution,
+                steps=(*(each.sequence for each in told), found.solution),
+                prompt=prompt,
+                chosen=found.chosen,
+                rejected=rejected,
+                rejected_step=attempt.sequence,
+                rule=rule,
+            )
+
+
+def _problem(stretch: Sequence[Turn]) -> list[Turn]:
+    """The first that the user said or asked, and the first error; of the turns before the solution, in their order."""
+    before = stretch[:-1]
+    said = next((each for each in before if _is_users(each)), None)
+    wrong = next((each for each in before if _is_error(each)), None)
+    found = {each.sequence: each for each in (said, wrong) if each is not None}
+    return [found[sequence] for sequence in sorted(found)]
+
+
+def _rejected_by(attempt: Turn, after: Sequence[Turn]) -> str | None:
+    """What shows that an attempt of the agent was rejected; None where nothing does."""
+    if not _is_agents(attempt):
+        return None
+    if attempt.error != (None, None):
+        return "failed"
+    answer = next((each for each in after if not _is_agents(each)), None)
+    return "failed" if answer is not None and _is_error(answer) else None
+
+
+def _is_users(turn: Turn) -> bool:
+    return (turn.kind == "message" and turn.role == "user") or turn.kind == "ask"
+
+
+def _is_error(turn: Turn) -> bool:
+    return turn.significance == "error" or turn.error != (None, None)
+
+
+def _is_agents(turn: Turn) -> bool:
+    """Whether it is something that the agent said or did, and no more than noting an error."""
+    if turn.significance == "error":
+        return False
+    if turn.kind == "message":
+        return turn.role in {"agent", "assistant"}
+    return turn.kind in {"ask", "llm_call", "tool_call"}
+
+
+def _asked(turn: Turn) -> Message | None:
+    """The question in front of an answer that one step holds."""
+    found = [each for each in messages_of(turn) if each["role"] != "assistant"]
+    return found[-1] if found and turn.kind in {"ask", "llm_call"} else None
+
+
+def _said_by_agent(turn: Turn) -> Message | None:
+    """The turn as the agent's words; None where it is not the agent's."""
+    if turn.kind == "message" and turn.role == "agent":
+        return {"role": "assistant", "content": content_of(turn)}
+    last = messages_of(turn)[-1:]
+    return last[0] if last and last[0]["role"] == "assistant" else None
+
+
+def _prompt(told: Sequence[Turn], solution: Turn) -> tuple[Message, ...]:
+    """The messages before the answer; those of one speaker in a row are one. The answer is never joined to them: it is what is to be learned."""
+    asked = _asked(solution)
+    found: list[Message] = []
+    for each in (*(message for turn in told for message in messages_of(turn)), *([asked] if asked else [])):
+        if found and found[-1]["role"] == each["role"] and each["role"] != "system":
+            found[-1] = {"role": each["role"], "content": f"{found[-1]['content']}\n\n{each['content']}"}
+        else:
+            found.append(each)
+    return tuple(found)
+
+
+def _says_something(message: Message) -> bool:
+    """Whether more than marks of what is withheld or erased is left."""
+    return any(letter.isalnum() for letter in PATTERN_OF_MARKS.sub("", message["content"]))

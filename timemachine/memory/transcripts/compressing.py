@@ -1,0 +1,26 @@
+"""What compression does to a session, in turns and tokens."""
+
+from dataclasses import dataclass
+
+from timemachine.memory.transcripts.transcript import Amount, Asked, transcript_of
+from timemachine.recording.annotations.significance.queries import compression_of
+from timemachine.recording.sessions.models import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What compression does to a session: the turns that stay as they are, those that fall to 0.30, and whether some tokens are estimated."""
+
+    kept: Amount
+    falls: Amount
+    estimated: bool
+
+
+def effect_on(session: Session) -> Effect:
+    """What compressing the session does, or did: of one that was compressed before more was recorded, the turns behind stay."""
+    now = compression_of(session)
+    found = transcript_of(session, Asked(staying=session.last_sequence if now is None else now.through))
+    falls = Amount(
+        turns=found.recorded.turns - found.kept.turns, tokens=found.recorded.tokens - found.kept.tokens
+    )
+    return Effect(kept=found.kept, falls=falls, estimated=found.estimated)

@@ -1,0 +1,83 @@
+"""What somebody asks to be told, as they wrote it."""
+
+from collections.abc import Mapping
+from math import isfinite
+from types import MappingProxyType
+from typing import Final
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.memory.transcripts.transcript import Asked
+from timemachine.recording.sessions.pure.vocabulary import KINDS, ROLES, SAME_ROLE, SIGNIFICANCES
+
+MOST_TOKENS: Final = 2**31 - 1
+
+
+def asked_for(
+    *,
+    significance: str = "",
+    role: str = "",
+    kind: str = "",
+    tag: str = "",
+    min_importance: str | float | None = None,
+    budget: str | int | None = None,
+) -> Asked:
+    """The words of each field apart, with commas between them, and the numbers as numbers. Raises `InvalidInput`, which names the field.
+
+    Another word for a role, as `assistant`, is the role as which it is recorded.
+    """
+    return Asked(
+        significances=_known("significance", significance, SIGNIFICANCES),
+        roles=_known("role", role, ROLES, SAME_ROLE),
+        kinds=_known("kind", kind, KINDS),
+        tags=_apart(tag),
+        min_importance=_importance(min_importance),
+        budget=_budget(budget),
+    )
+
+
+def _known(
+    field: str, given: str, known: tuple[str, ...], same: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(same.get(word, word) for word in _apart(given)))
+    for word in found:
+        if word not in known:
+            raise InvalidInput(
+                f"`{field}` cannot be {word[:80]!r}; it is one or more of {', '.join(known)}, with commas between them.",
+                code="invalid_field",
+                field=field,
+            )
+    return found
+
+
+def _apart(given: str) -> tuple[str, ...]:
+    return tuple(word for each in given.split(",") if (word := each.strip()))
+
+
+def _importance(given: str | float | None) -> float | None:
+    if given in {None, ""}:
+        return None
+    try:
+        found = float(str(given))
+    except ValueError:
+        found = float("nan")
+    if not isfinite(found) or not 0 <= found <= 1:
+        raise InvalidInput(
+            f"{str(given)[:40]!r} is no importance; write a number from 0 to 1, as 0.9.",
+            code="invalid_field",
+            field="min_importance",
+        )
+    return found
+
+
+def _budget(given: str | int | None) -> int | None:
+    if given in {None, ""}:
+        return None
+    text = str(given).replace(",", "").strip()
+    found = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_TOKENS)) else 0
+    if not 1 <= found <= MOST_TOKENS:
+        raise InvalidInput(
+            f"{str(given)[:40]!r} is no number of tokens; write a whole number from 1 to {MOST_TOKENS:,}, as 4000.",
+            code="invalid_field",
+            field="budget",
+        )
+    return found

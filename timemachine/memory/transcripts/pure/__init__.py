@@ -1,0 +1,1 @@
+"""The parts of `transcripts` that import no framework."""

@@ -1,0 +1,174 @@
+"""Which significance the words and errors of a session speak for, each with its reason. Pure.
+
+The rules are few and can be checked by reading: where a step failed first, where a call that had failed went well when it was made again, and
+sentences in which somebody says that they decide, suppose, found a cause or see something solved. Questions say none of these, nor does
+what is negated, wished for or depends on something. At most one rule speaks for a step: of those that nobody said no to, the one that weighs most.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from timemachine.memory.patterns.pure.retries import changed_between
+from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE
+from timemachine.text.pure.language.sentences import sentence_texts
+
+LONGEST_READ: Final = 4_096
+"""So many characters of a step are read for its wording."""
+LONGEST_QUOTED: Final = 160
+MOST_FAILED: Final = 200
+"""So many failed calls, the first ones, are looked at for one that went well later."""
+MOST_LATER: Final = 500
+"""So many calls of the same tool behind a failed one are looked at."""
+
+_PROPOSED: Final = {
+    "first_error": "error",
+    "error_gone": "solution",
+    "decision": "decision",
+    "hypothesis": "hypothesis",
+    "root_cause": "breakthrough",
+    "solved": "solution",
+}
+RULES: Final = frozenset(_PROPOSED)
+"""The names of the rules."""
+_FAULT: Final = r"(?:bug|issue|error|problem|failure|crash|leak|regression|tests?|build|deploy(?:ment)?|import|login|upload)"
+_OPEN: Final = r"(?!\s+(?:\w+\s+){0,2}(?:not|nothing|unclear|unknown|still|whatever|whichever|either|your)\b)"
+_SAYS: Final = {
+    "root_cause": re.compile(
+        rf"\broot cause(?: of [^.,;]{{1,60}})? (?:is|was|turns out to be|turned out to be){_OPEN}|\broot cause:{_OPEN}|\bturns out that{_OPEN}|\bit turn(?:s|ed) out{_OPEN}"
+        r"|\bfound the (?:(?:root )?cause|bug|culprit|problem)\b"
+        r"|\bthe (?:bug|culprit|cause|problem|issue) (?:is|was) (?:that|because|caused by|due to|an? (?:missing|wrong|stale|broken))\b",
+        re.IGNORECASE,
+    ),
+    "solved": re.compile(
+        rf"\b(?:that|this|which) (?:fixed|solved|resolved) (?:it|the|this|that)\b|\b(?:the|this|that) (?:\w+ )?{_FAULT} (?:is|are|was|has been) (?:now )?(?:fixed|resolved|solved|gone)\b"
+        r"|\b(?:works|passes|succeeds) now\b|\bnow (?:works|passes|succeeds)\b|\ball (?:\d+ )?tests (?:now )?pass(?:ed)?\b",
+        re.IGNORECASE,
+    ),
+    "decision": re.compile(
+        rf"\b(?:i|we) (?:have |had )?(?:decided|chose|opted|settled on|agreed (?:on|to))\b|\b(?:i|we)(?:[’']ll| will| am| are|[’']re|[’']m) (?:go|going|stick|sticking) with\b{_OPEN}"
+        rf"|\blet(?:[’']s| us) (?:go with|use|stick with)\b{_OPEN}|^decision\b\s*[:.–-]|\bthe decision (?:is|was) to\b|\bit was decided\b",
+        re.IGNORECASE,
+    ),
+    "hypothesis": re.compile(
+        r"^hypothesis\b\s*[:.–-]|\b(?:i|we) (?:suspect|hypothesi[sz]e)\b|\bmy (?:hypothesis|guess|theory) is\b|\bone (?:hypothesis|theory) is\b"
+        r"|\b(?:it|this) might be (?:the|an?|that|because)\b",
+        re.IGNORECASE,
+    ),
+}
+_NOT_SO: Final = re.compile(
+    r"\b(?:not|never|no|nothing|no longer|cannot|can[’']t|isn[’']t|wasn[’']t|aren[’']t|don[’']t|didn[’']t|doesn[’']t|haven[’']t|hasn[’']t|won[’']t|if|unless|until"
+    r"|whether|once|when|hope|hopefully|make sure|ensure|should|would|could|please)\b",
+    re.IGNORECASE,
+)
+_REFUSED: Final = re.compile(
+    r"\buser (?:doesn[’']t want|does not want|rejected|declined|denied)\b", re.IGNORECASE
+)
+_SPEAKING: Final = frozenset({"message", "ask", "llm_call"})
+_MARKS: Final = " \t\r\n*_#>-•"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """What the rules read of a step: whether the agent speaks, and its first words; for the outcome of a call its tool and its arguments; what went wrong."""
+
+    sequence: int
+    kind: str
+    of_agent: bool
+    text: str = ""
+    call: str | None = None
+    given: Any = None
+    error: str | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether something went wrong; that a person said no to a call is nothing wrong."""
+        return self.error is not None and _REFUSED.search(self.error) is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """That a step may be of that significance, by which rule and why."""
+
+    sequence: int
+    rule: str
+    significance: str
+    reason: str
+
+
+def proposals(lines: Sequence[Line], declined: Collection[tuple[int, str]] = ()) -> list[Proposal]:
+    """What the rules propose for the steps of a session, which come in their order; at most one for a step.
+
+    `declined` are the steps and rules that somebody said no to.
+    """
+    every = [*_first_error(lines), *_errors_gone(lines), *_said(lines)]
+    found = [each for each in every if (each.sequence, each.rule) not in declined]
+    found.sort(key=lambda each: (each.sequence, -DEFAULT_IMPORTANCE[each.significance], each.rule))
+    return [next(group) for _, group in groupby(found, key=lambda each: each.sequence)]
+
+
+def _first_error(lines: Sequence[Line]) -> Iterator[Proposal]:
+    failed = [line for line in lines if line.failed]
+    if failed:
+        first, more = failed[0], len(failed) - 1
+        others = f"; {more:,} more failed after it" if more else "; no other step failed"
+        yield _proposed(first, "first_error", f"the first step that failed: {_quoted(first.error)}{others}")
+
+
+def _errors_gone(lines: Sequence[Line]) -> Iterator[Proposal]:
+    """For each call that failed and was made again, with the same arguments or mostly those, until it went well: the one that did."""
+    calls: dict[str, list[Line]] = {}
+    for line in lines:
+        if line.call is not None:
+            calls.setdefault(line.call, []).append(line)
+    outcomes = {call: _outcomes(made) for call, made in calls.items()}
+    failed = [line for made in outcomes.values() for line in made if line.failed][:MOST_FAILED]
+    gone: dict[int, tuple[Line, Line]] = {}
+    for line in failed:
+        made = outcomes[line.call or ""]
+        well = _well(line, made[made.index(line) + 1 :][:MOST_LATER])
+        if well is not None:
+            gone[well.sequence] = (line, well)
+    for before, well in gone.values():
+        yield _proposed(
+            well,
+            "error_gone",
+            f"{well.call} failed in step {before.sequence:,} with {_quoted(before.error)}; called again so, it went well here and did not fail again",
+        )
+
+
+def _outcomes(made: list[Line]) -> list[Line]:
+    """The steps that say how calls of a tool ended: the results where there are any, else the calls."""
+    return [line for line in made if line.kind == "tool_result"] or made
+
+
+def _well(failed: Line, later: Sequence[Line]) -> Line | None:
+    """The same call that went well first, where it did not fail behind that."""
+    again = [line for line in later if changed_between(failed.given, line.given) is not None]
+    well = next((line for line in again if line.error is None), None)
+    if well is None or any(line.failed for line in again if line.sequence > well.sequence):
+        return None
+    return well
+
+
+def _said(lines: Iterable[Line]) -> Iterator[Proposal]:
+    for line in lines:
+        if not line.of_agent or line.kind not in _SPEAKING:
+            continue
+        for sentence in sentence_texts(line.text[:LONGEST_READ]):
+            words = sentence.strip(_MARKS)
+            for rule, says in _SAYS.items():
+                found = None if words.endswith("?") else says.search(words)
+                if found is not None and not _NOT_SO.search(words[: found.end()]):
+                    yield _proposed(line, rule, f"it says {_quoted(words)}")
+
+
+def _proposed(line: Line, rule: str, reason: str) -> Proposal:
+    return Proposal(sequence=line.sequence, rule=rule, significance=_PROPOSED[rule], reason=reason)
+
+
+def _quoted(text: str | None) -> str:
+    words = " ".join((text or "").split())
+    return f"“{words if len(words) <= LONGEST_QUOTED else words[:LONGEST_QUOTED] + '…'}”"

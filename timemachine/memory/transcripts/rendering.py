@@ -1,0 +1,153 @@
+"""A transcript as it is sent, piece by piece: as a JSON document, as words for a prompt, as messages of a chat."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Final
+
+from django.http import StreamingHttpResponse
+from pydantic_core import to_json
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.truncation import told_where_cut_off
+from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
+from timemachine.memory.transcripts.transcript import Asked, Transcript
+from timemachine.recording.sessions.pure.turn_text import left_out, messages_of, paragraph, text_of
+
+_PIECE: Final = 64 * 1024
+_ASKED: Final = {"significances": "significance", "roles": "role", "kinds": "kind", "tags": "tag"}
+
+
+def as_json(found: Transcript) -> Iterator[str]:
+    """One document: what is told of how much, and `items`, a turn each; `left_out_before` says how many turns are not told before it,
+
+    `deleted` when, by whom and why one went that was deleted.
+    """
+    items = (_written(turn.document) for turn in found.turns())
+    yield from _document(_head(found) | {"left_out_after": found.left_out_after}, "items", items)
+
+
+def as_messages(found: Transcript) -> Iterator[str]:
+    """One document: what is told of how much, and `messages` with `role` and `content`, in which marks stand as words to the agent."""
+    yield from _document(_head(found), "messages", map(_written, _messages(found)))
+
+
+def as_text(found: Transcript) -> Iterator[str]:
+    """A line of what it is, and every turn, with marks where some are left out."""
+    yield paragraph(in_words(found))
+    for turn in found.turns():
+        if turn.left_out:
+            yield paragraph(left_out(turn.left_out))
+        yield paragraph(_sendable(text_of(turn.turn)))
+    if found.left_out_after:
+        yield paragraph(left_out(found.left_out_after))
+
+
+def in_words(found: Transcript) -> str:
+    """What is told of how much, as a sentence."""
+    session, kept, recorded = found.session, found.kept, found.recorded
+    about = "about " if found.estimated else ""
+    marks = f", {found.marks:,} more for marks" if found.marks else ""
+    name = _sendable(f"{session.name!s} ({session.key})")
+    begun = "with no times, imported" if session.is_undated else "begun"
+    return (
+        f"{name}, {begun} {written(session.started_at)}: {kept.turns:,} of {recorded.turns:,} turns, "
+        f"{about}{kept.tokens:,} of {recorded.tokens:,} tokens{marks} ({TOKENIZER_NAME})."
+    )
+
+
+FORMS: Final[Mapping[str, tuple[str, Callable[[Transcript], Iterator[str]]]]] = {
+    "json": ("application/json", as_json),
+    "text": ("text/plain; charset=utf-8", as_text),
+    "messages": ("application/json", as_messages),
+}
+"""Each form by its name: its media type, and what writes it."""
+
+
+def _head(found: Transcript) -> dict[str, Any]:
+    session = found.session
+    return {
+        "session": {
+            "id": str(session.id),
+            "key": session.key,
+            "name": session.name,
+            "agent": session.agent,
+            "user": session.user,
+            "status": session.status,
+            "started_at": written(session.began_at),
+            "ended_at": written(session.ended_at),
+        },
+        "through_sequence": found.through,
+        "asked": _asked(found.asked),
+        "turns": {"kept": found.kept.turns, "recorded": found.recorded.turns},
+        "tokens": {
+            "kept": found.kept.tokens,
+            "recorded": found.recorded.tokens,
+            "marks": found.marks,
+            "tokenizer": TOKENIZER_NAME,
+            "estimated": found.estimated,
+        },
+    }
+
+
+def _asked(asked: Asked) -> dict[str, Any]:
+    named = {name: list(getattr(asked, field)) for field, name in _ASKED.items()}
+    return named | {"min_importance": asked.min_importance, "budget": asked.budget}
+
+
+def _messages(found: Transcript) -> Iterator[dict[str, str]]:
+    for turn in found.turns():
+        yield from _mark(turn.left_out)
+        yield from messages_of(turn.turn)
+    yield from _mark(found.left_out_after)
+
+
+def _mark(turns: int) -> Iterator[dict[str, str]]:
+    if turns:
+        yield {"role": "user", "content": left_out(turns)}
+
+
+def _written(document: Mapping[str, Any]) -> str:
+    """As JSON; a text that is no UTF-8 with escapes, by the slower writer that has them."""
+    try:
+        return to_json(document).decode()
+    except ValueError:
+        return json.dumps(document)
+
+
+def _document(head: Mapping[str, Any], name: str, items: Iterator[str]) -> Iterator[str]:
+    yield _written(head)[:-1]
+    yield f', "{name}": ['
+    for place, item in enumerate(items):
+        yield f",\n{item}" if place else item
+    yield "]}"
+
+
+def sent(found: Transcript, form: str) -> StreamingHttpResponse:
+    """The answer that streams the transcript in one of `FORMS`. Where it cannot be told to its end, it ends with `CUT_OFF`.
+
+    The first piece is read at once: raises what goes wrong with it, `Conflict` (`erased_meanwhile`) among that.
+    """
+    media_type, write = FORMS[form]
+    headers = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
+    pieces = _in_pieces(write(found))
+    told = chain([next(pieces)], told_where_cut_off(pieces))
+    return StreamingHttpResponse(told, content_type=media_type, headers=headers)
+
+
+def _in_pieces(parts: Iterator[str]) -> Iterator[bytes]:
+    """The parts as bytes, many together: each piece that is sent costs the server something."""
+    waiting: list[str] = []
+    size = 0
+    for part in parts:
+        waiting.append(part)
+        size += len(part)
+        if size >= _PIECE:
+            yield "".join(waiting).encode()
+            waiting, size = [], 0
+    yield "".join(waiting).encode()
+
+
+def _sendable(text: str) -> str:
+    """The text without what UTF-8 cannot hold."""
+    return text.encode("utf-8", "replace").decode()

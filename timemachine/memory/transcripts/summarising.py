@@ -1,0 +1,192 @@
+"""A summary of a session as a frame of a collection: by a named model, or quoted from the turns that matter most; linked to its steps."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import InvalidInput, ModelFailed, NotFound
+from timemachine.knowledge.commands import NewFrame, check_name, collection_named, put
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.llm.calling import complete
+from timemachine.llm.concurrency import let_go, place
+from timemachine.llm.prices import price_if_known
+from timemachine.llm.pure.catalogue import LOCAL, ModelName, sentences_of
+from timemachine.llm.pure.completion import Completion, Message, ModelRequest
+from timemachine.llm.queries import connection_of, usable_model
+from timemachine.memory.transcripts.pure.summary_prompt import SYSTEM_PROMPT, TEMPLATE, asked, cited, quoted
+from timemachine.memory.transcripts.transcript import Asked, Told, transcript_of
+from timemachine.memory.transcripts.turn_rows import rows
+from timemachine.recording.annotations.significance.effective import IMPORTANCE
+from timemachine.recording.answering.models import SessionSummary
+from timemachine.recording.sessions.models import Action, ErasedTurn, Session
+from timemachine.recording.sessions.pure.turn_text import content_of, left_out, text_of
+from timemachine.recording.sessions.pure.validation import COST_DIGITS
+
+TOKENS: Final = 6_000
+"""So many tokens of the session a model is given: the most important turns that fit, in their order."""
+EXTRACTIVE: Final = "local:extractive-5"
+"""Who summarises where no model is named: so many turns are quoted, those of the highest importance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """A summary with the steps that it names, and what its making used."""
+
+    text: str
+    steps: tuple[int, ...]
+    unknown: tuple[int, ...] = ()
+    facts: dict[str, Any]
+
+
+def summarise(
+    session: Session, *, by: str, collection: str = "", use_model: str = EXTRACTIVE
+) -> SessionSummary:
+    """Put a summary of the session into a collection, its own where none is named; the same collection has one frame of it, with versions.
+
+    Raises `InvalidInput` for a session without turns, a collection that is not said, and a model that cannot be; `ModelFailed` and
+    `Unavailable` as asking a model does: nothing is put then.
+    """
+    name = collection.strip() or (session.collection.name if session.collection else "")
+    if not name:
+        raise InvalidInput(
+            "This session has no collection; name the one that the summary is put into.",
+            code="collection_needed",
+            field="collection",
+        )
+    check_name(name)
+    if not session.last_sequence:
+        raise InvalidInput(
+            f"The session {session.key} has no turns to summarise.", code="nothing_to_summarise"
+        )
+    model = usable_model(session.project_id, use_model or EXTRACTIVE)
+    made = _quoted(session, model) if model.provider == LOCAL else _written(session, model)
+    return _kept(session, collection_named(session.project, name, by=by), model, made, by)
+
+
+def summaries_of(session: Session) -> QuerySet[SessionSummary]:
+    """The summaries of a session, the latest first."""
+    return SessionSummary.objects.filter(session=session).select_related("collection").order_by("-id")
+
+
+def _quoted(session: Session, model: ModelName) -> _Made:
+    """The beginnings of the turns that matter most, of equal ones the latest, in their order."""
+    gone = ErasedTurn.objects.filter(session=session).values("sequence")
+    weighed = Action.objects.filter(session=session).exclude(sequence__in=gone).annotate(now=IMPORTANCE)
+    best = weighed.order_by(F("now").desc(nulls_last=True), "-sequence").values_list("sequence", flat=True)
+    chosen = sorted(best[: sentences_of(model)])
+    found = rows(session.id, 0, session.last_sequence, chosen)
+    text = quoted((each.turn.sequence, content_of(each.turn)) for each in found)
+    return _Made(text=text, steps=cited(text, chosen).known, facts={})
+
+
+def _written(session: Session, model: ModelName) -> _Made:
+    """What the model makes of the turns that fit."""
+    found = list(transcript_of(session, Asked(budget=TOKENS)).turns())
+    prompt = asked(_lines(found))
+    messages = (Message(role="system", content=SYSTEM_PROMPT), Message(role="user", content=prompt))
+    request = ModelRequest(
+        model=model,
+        connection=connection_of(session.project_id, model),
+        question="",
+        passages=(),
+        messages=messages,
+        temperature=0,
+    )
+    with place():
+        let_go()
+        completion = complete(request)
+    if not completion.whole:
+        raise ModelFailed(
+            f"{model} wrote no whole summary (it ended with {completion.finish_reason or 'nothing'}); nothing was put.",
+            code="no_whole_answer",
+        )
+    names = cited(completion.text, [each.turn.sequence for each in found])
+    return _Made(
+        text=completion.text.strip(),
+        steps=names.known,
+        unknown=names.unknown,
+        facts=_facts(model, completion),
+    )
+
+
+def _lines(found: list[Told]) -> list[str]:
+    lines = list[str]()
+    for each in found:
+        if each.left_out:
+            lines.append(left_out(each.left_out))
+        lines.append(text_of(each.turn))
+    return lines
+
+
+def _facts(model: ModelName, completion: Completion) -> dict[str, Any]:
+    priced = price_if_known(model, completion.usage, now(), used=completion.model)
+    return {
+        "prompt_template": TEMPLATE,
+        "usage": None if completion.usage is None else asdict(completion.usage),
+        "cost_usd": None if priced.cost_usd is None else round(priced.cost_usd, COST_DIGITS),
+        "prices": priced.prices,
+        "duration_ms": completion.duration_ms,
+    }
+
+
+def _kept(session: Session, collection: Collection, model: ModelName, made: _Made, by: str) -> SessionSummary:
+    at: datetime = now()
+    frame = NewFrame(
+        title=f"Summary of {session.name}",
+        uri=f"{settings.PUBLIC_URL}/sessions/{session.id}/",
+        text=made.text,
+        metadata={
+            "summary_of": session.key,
+            "through": session.last_sequence,
+            "steps": list(made.steps),
+            "model": str(model),
+        },
+        number=_standing(session, collection),
+    )
+    try:
+        with transaction.atomic():
+            (done,) = put(collection, [frame], by=by)
+            return _remembered(session, collection, done.frame, model, made, by, at)
+    except IntegrityError as why:
+        raise NotFound(
+            "The session was deleted while it was summarised; nothing is put, and the call may have been billed.",
+            code="session_not_found",
+        ) from why
+
+
+def _remembered(
+    session: Session,
+    collection: Collection,
+    frame: Frame,
+    model: ModelName,
+    made: _Made,
+    by: str,
+    at: datetime,
+) -> SessionSummary:
+    return SessionSummary.objects.create(
+        session=session,
+        collection=collection,
+        number=frame.number,
+        version=frame.version,
+        model=str(model),
+        through=session.last_sequence,
+        steps=list(made.steps),
+        unknown_steps=list(made.unknown),
+        by=by[:254],
+        at=at,
+        **made.facts,
+    )
+
+
+def _standing(session: Session, collection: Collection) -> int | None:
+    """The number of the frame that has the session's summary in that collection, where it still stands."""
+    earlier = SessionSummary.objects.filter(session=session, collection=collection).order_by("-id").first()
+    if earlier is None:
+        return None
+    stands = Frame.objects.filter(collection=collection, number=earlier.number, valid_until=None).exists()
+    return earlier.number if stands else None

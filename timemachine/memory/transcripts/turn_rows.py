@@ -1,0 +1,198 @@
+"""The turns of a session as rows, in plain SQL that is prepared: to make these statements from models takes longer than they do."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import batched
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.content import value_of
+from timemachine.core.pure.postgres_text import original
+from timemachine.knowledge import prepared_statements
+from timemachine.recording.annotations.significance.effective import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
+from timemachine.recording.sessions.pure.turn_text import Deleted, Turn
+
+PAGE: Final = 1_000
+PAGE_BYTES: Final = 16 * 1024 * 1024
+_WHOLE: Final = 2**31 - 1
+_PARTS: Final = 3
+"""What a turn was given, what it said, and its error."""
+
+_OF: Final = "a.session_id = %(session)s AND a.sequence > %(after)s AND a.sequence <= %(through)s"
+_CHOSEN: Final = f"{_OF} AND a.sequence = ANY(%(chosen)s::bigint[])"
+_COUNTED: Final = """
+SELECT count(*), count(*) FILTER (WHERE w.tokens IS NOT NULL OR e.sequence IS NOT NULL),
+       coalesce(sum(w.tokens) FILTER (WHERE e.sequence IS NULL), 0)::bigint,
+       coalesce(array_agg(a.sequence ORDER BY a.sequence) FILTER (WHERE e.sequence IS NOT NULL), '{}')
+FROM tm_action a LEFT JOIN tm_searched_action w ON w.action_id = a.id
+LEFT JOIN tm_erased_turn e ON e.session_id = a.session_id AND e.sequence = a.sequence
+WHERE a.session_id = %(session)s AND a.sequence <= %(through)s
+"""
+_OWN: Final = """
+       a.id, a.session_id, a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, a.significance, a.importance, a.tags, a.started_at,
+       a.duration_ms, a.error_type, a.error_message,
+       i.media_type AS given_as, i.data AS given, i.size AS given_size, o.media_type AS said_as, o.data AS said, o.size AS said_size
+"""
+_PAYLOADS: Final = "LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id"
+_SIZE: Final = "least(coalesce(i.size, 0), %(longest)s::int) + least(coalesce(o.size, 0), %(longest)s::int)"
+_TOLD: Final = f"""
+SELECT a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, {SIGNIFICANCE_SQL},
+       {IMPORTANCE_SQL}, a.tags, a.started_at, a.duration_ms,
+       a.error_type, left(a.error_message, %(longest)s::int), length(a.error_message),
+       a.given_as, substring(a.given FOR %(longest)s::int), a.given_size, a.said_as, substring(a.said FOR %(longest)s::int), a.said_size,
+       e.erased_at, e.erased_by, e.reason, a.session_id
+FROM a LEFT JOIN tm_erased_turn e ON e.session_id = a.session_id AND e.sequence = a.sequence {JOINED}
+"""  # noqa: S608
+_PAGE_OF: Final = f"""
+WITH page AS (
+    SELECT {_OWN}, {_SIZE} AS own, sum({_SIZE}) OVER (ORDER BY a.sequence ROWS UNBOUNDED PRECEDING) AS so_far
+    FROM tm_action a {_PAYLOADS} WHERE {{condition}} ORDER BY a.sequence LIMIT {PAGE}
+), a AS (SELECT * FROM page WHERE so_far <= {PAGE_BYTES} OR so_far = own)
+{_TOLD} ORDER BY a.sequence
+"""  # noqa: S608
+_PAGE: Final = _PAGE_OF.format(condition=_OF)
+_CHOSEN_PAGE: Final = _PAGE_OF.format(condition=_CHOSEN)
+_ANYWHERE: Final = f"""
+WITH a AS (
+    SELECT {_OWN} FROM unnest(%(sessions)s::uuid[], %(sequences)s::bigint[]) AS place(session, sequence)
+    JOIN tm_action a ON a.session_id = place.session AND a.sequence = place.sequence {_PAYLOADS}
+)
+{_TOLD}
+"""  # noqa: S608
+
+
+class Row(NamedTuple):
+    """A turn: what is told of it, what it weighs, when it was. `cut`: it has only the beginning of what was given, said, or went wrong."""
+
+    turn: Turn
+    importance: float | None
+    tags: list[str]
+    started_at: datetime | None
+    duration_ms: int | None
+    cut: bool
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The same as a document, in which `deleted` stands where it was."""
+        turn = self.turn
+        kind, message = turn.error
+        told = {
+            "sequence": turn.sequence,
+            "kind": turn.kind,
+            "role": turn.role,
+            "agent": turn.agent,
+            "name": turn.name,
+            "tool": turn.tool,
+            "model": turn.model,
+            "significance": turn.significance,
+            "importance": self.importance,
+            "tags": self.tags,
+            "started_at": written(self.started_at),
+            "duration_ms": self.duration_ms,
+            "input": turn.input,
+            "output": turn.output,
+            "error": None if turn.error == (None, None) else {"type": kind, "message": message},
+        }
+        return told if turn.deleted is None else told | {"deleted": turn.deleted.as_json()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """How many turns there are, of how many the tokens are known, how many tokens those are, and which turns were deleted, which have none."""
+
+    turns: int
+    known: int
+    tokens: int
+    deleted: Sequence[int]
+
+
+def counted(session: UUID, through: int) -> Counted:
+    """What a session has up to that step, at one moment."""
+    turns, known, tokens, deleted = prepared_statements.rows(
+        _COUNTED, {"session": session, "through": through}
+    )[0]
+    return Counted(turns=turns, known=known, tokens=tokens, deleted=deleted)
+
+
+def rows(session: UUID, after: int, through: int, chosen: Sequence[int] | None = None) -> Iterator[Row]:
+    """The turns behind the step `after` up to `through`, in order, of those that are `chosen`: so many at once as memory has room for."""
+    if chosen is None:
+        yield from _pages(_PAGE, {"session": session, "through": through, "longest": _WHOLE}, after)
+        return
+    yield from heads(session, chosen, _WHOLE)
+
+
+def heads(session: UUID, chosen: Sequence[int], longest: int) -> Iterator[Row]:
+    """The turns that are chosen, in order, with at most so many bytes of what each was given and said, and characters of its error.
+
+    What is cut is a text, though it was none.
+    """
+    for some in batched(chosen, PAGE):
+        facts = {"session": session, "through": some[-1], "chosen": list(some), "longest": longest}
+        yield from _pages(_CHOSEN_PAGE, facts, some[0] - 1)
+
+
+def heads_of(places: Sequence[tuple[UUID, int]], longest: int) -> dict[tuple[UUID, int], Row]:
+    """The turns at these places (session and sequence), with no more of each than `heads` has: so many in one query as memory has room for."""
+    found = {}
+    for some in batched(places, max(1, PAGE_BYTES // (_PARTS * longest))):
+        sessions, sequences = zip(*some, strict=True)
+        facts = {"sessions": list(sessions), "sequences": list(sequences), "longest": longest}
+        for row in _fetched(_ANYWHERE, facts):
+            read = _row(row, longest)
+            found[row[-1], read.turn.sequence] = read
+    return found
+
+
+def _pages(sql: str, facts: dict[str, Any], after: int) -> Iterator[Row]:
+    """Page after page, each of as many turns as fit into `PAGE_BYTES`, and of the first at least that has any."""
+    last, longest = after, facts["longest"]
+    while last < facts["through"] and (page := _fetched(sql, facts | {"after": last})):
+        for row in page:
+            yield _row(row, longest)
+        last = page[-1][0]
+
+
+def _fetched(sql: str, facts: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return prepared_statements.ask(sql, facts, binary=True).rows()
+
+
+def _row(row: tuple[Any, ...], longest: int) -> Row:
+    (
+        sequence,
+        kind,
+        role,
+        agent,
+        name,
+        tool,
+        model,
+        significance,
+        importance,
+        tags,
+        started_at,
+        took,
+        *rest,
+    ) = row
+    error, message, long, given_as, given, given_size, said_as, said, said_size, at, by, reason, _ = rest
+    turn = Turn(
+        sequence=sequence,
+        kind=kind,
+        role=role,
+        agent=agent and original(agent),
+        name=name and original(name),
+        tool=tool and original(tool),
+        model=model and original(model),
+        significance=significance,
+        input=None if given_as is None else _value(longest, given_as, given, given_size),
+        output=None if said_as is None else _value(longest, said_as, said, said_size),
+        error=(error and original(error), message and original(message)),
+        deleted=None if at is None else Deleted(at=at, by=by, reason=original(reason)),
+    )
+    cut = max(long or 0, given_size or 0, said_size or 0) > longest
+    return Row(turn, importance, [original(tag) for tag in tags], started_at, took, cut)
+
+
+def _value(longest: int, media_type: str, data: bytes, size: int) -> Any:
+    return value_of(media_type, data) if size <= longest else data.decode("utf-8", "ignore")

@@ -1,0 +1,1 @@
+"""What people and programs said about steps after they were recorded; kept beside the record."""

@@ -1,0 +1,50 @@
+"""What we keep of notes: sentences that people and programs pin to steps. They lie beside the record, which never changes."""
+
+from typing import Final
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Length, Now
+from django.db.models.lookups import LessThanOrEqual
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.fields import FaithfulTextField
+from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.models import Session
+
+LONGEST_TEXT: Final = 2_000
+LONGEST_STORED: Final = 6 * LONGEST_TEXT
+"""How long such a text can become in the database, where every character is one that Postgres refuses (`core.pure.postgres_text`)."""
+LIVE: Final = Q(deleted_at=None)
+
+
+class Note(models.Model):
+    """A sentence pinned to one step of a session. Deleting takes its text away and keeps who deleted it and when."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="notes")
+    sequence = models.BigIntegerField()
+    text = FaithfulTextField(blank=True)
+    created_by = models.CharField(max_length=254)
+    created_at = models.DateTimeField(db_default=Now())
+    deleted_by = models.CharField(max_length=254, null=True)
+    deleted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_note"
+        constraints = [
+            models.CheckConstraint(condition=Q(sequence__gte=1), name="note_of_a_step"),
+            models.CheckConstraint(
+                condition=LessThanOrEqual(Length("text"), LONGEST_STORED), name="note_of_bounded_length"
+            ),
+            models.CheckConstraint(
+                condition=Q(LIVE, ~Q(text=""), deleted_by=None)
+                | Q(deleted_at__isnull=False, deleted_by__isnull=False, text=""),
+                name="note_has_a_text_or_was_deleted",
+            ),
+        ]
+        indexes = [models.Index(fields=["session", "sequence", "id"], condition=LIVE, name="note_in_order")]
+
+    def __str__(self) -> str:
+        return f"note on step {self.sequence} of {self.session_id}"

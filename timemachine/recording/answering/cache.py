@@ -1,0 +1,168 @@
+"""The answer cache of a project: one table that every process shares.
+
+Only whole answers are kept: none that failed, was refused, was cut off or is empty, and none whose provider does not say that
+it ended. There is no waiting for one another: of two identical asks at once each calls the model, and the later answer stays.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from decimal import Decimal
+from time import perf_counter
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.content import json_bytes, text_bytes, text_sha256
+from timemachine.knowledge.models import Collection
+from timemachine.llm.pure.catalogue import ModelName
+from timemachine.llm.pure.completion import ADAPTER_VERSIONS
+from timemachine.llm.queries import connection_of
+from timemachine.recording.answering.model_asks import (
+    Answered,
+    CallParameters,
+    ContextPassage,
+    grounding_of,
+    prompt_of,
+)
+from timemachine.recording.answering.models import AnswerCacheSwitch, CachedAnswer
+from timemachine.recording.answering.pure.cache_key import SameAsk, cache_key
+from timemachine.recording.sessions.models import Session
+
+OF_THE_CALL = frozenset({"call_ms", "first_text_ms", "attempts", "response_id"})
+"""Parameters that say how a call went: for an answer from the cache there was none."""
+
+
+def key_of(
+    project_id: UUID,
+    model: ModelName,
+    question: str,
+    passages: Sequence[ContextPassage],
+    parameters: CallParameters,
+) -> str:
+    """The key of this ask in its project. Raises `Unavailable` where the model's server or key is gone."""
+    connection = connection_of(project_id, model)
+    rendered = prompt_of(question, passages, parameters)
+    return cache_key(
+        SameAsk(
+            provider=model.provider,
+            model=model.model,
+            base_url=connection.base_url,
+            adapter_version=ADAPTER_VERSIONS[connection.protocol],
+            prompt_template=rendered.template,
+            system_prompt=rendered.system_prompt,
+            question=question,
+            passages=tuple((text_sha256(each.text), each.title) for each in passages),
+            temperature=parameters.temperature,
+            seed=parameters.seed,
+            max_tokens=parameters.max_tokens,
+        )
+    )
+
+
+def kept_answer(project_id: UUID, key: str, passages: Sequence[ContextPassage]) -> Answered | None:
+    """The answer that was kept under this key, grounded in these passages; None where there is none.
+
+    An answer that is too old, or whose text no longer hashes to what was kept, is none.
+    """
+    started = perf_counter()
+    if not is_on(project_id):
+        return None
+    kept = CachedAnswer.objects.filter(project_id=project_id, key=key, kept_at__gt=oldest()).first()
+    if kept is None or text_sha256(kept.text) != kept.text_sha256:
+        return None
+    CachedAnswer.objects.filter(id=kept.id).update(used_at=now())
+    return Answered(
+        text=kept.text,
+        model=kept.model,
+        parameters={name: value for name, value in kept.parameters.items() if name not in OF_THE_CALL},
+        usage=None,
+        cost_usd=Decimal(0),
+        prices=None,
+        duration_ms=(perf_counter() - started) * 1000,
+        grounding=grounding_of(kept.text, passages),
+        calls_made=0,
+        cached=True,
+        saved_usd=kept.cost_usd,
+        cached_from=_origin(kept),
+    )
+
+
+def keep(
+    key: str,
+    answered: Answered,
+    *,
+    collection: Collection,
+    session: Session | None,
+    sequence: int | None,
+    asked_at: datetime,
+) -> None:
+    """Keep a fresh, whole answer under its key, in place of an earlier one. Anything else is not kept."""
+    if not answered.whole or not is_on(collection.project_id):
+        return
+    row = _row(key, answered, collection)
+    row.session, row.sequence, row.asked_at = session, sequence, asked_at
+    if row.size > most_bytes():
+        return
+    # the session or the collection may have been erased while the model answered; then nothing may stay
+    with suppress(IntegrityError), transaction.atomic():
+        CachedAnswer.objects.bulk_create(
+            [row],
+            update_conflicts=True,
+            unique_fields=["project", "key"],
+            update_fields=_REPLACED,
+        )
+
+
+def is_on(project_id: UUID) -> bool:
+    """Whether answers of this project are kept and read."""
+    off = AnswerCacheSwitch.objects.filter(project_id=project_id, on=False)
+    return most_bytes() > 0 and not off.exists()
+
+
+def most_bytes() -> int:
+    """How much one project may keep."""
+    return int(settings.ANSWER_CACHE_MAX_MB) * 1024 * 1024
+
+
+def oldest() -> datetime:
+    """What was kept before this moment is not used any more."""
+    return now() - timedelta(days=settings.ANSWER_CACHE_MAX_AGE_DAYS)
+
+
+_REPLACED = [
+    field.name for field in CachedAnswer._meta.concrete_fields if field.name not in {"id", "project", "key"}
+]
+
+
+def _origin(kept: CachedAnswer) -> dict[str, object]:
+    return {
+        "session": None if kept.session_id is None else str(kept.session_id),
+        "sequence": kept.sequence,
+        "at": written(kept.asked_at),
+        "call_ms": kept.call_ms,
+        "usage": kept.usage,
+    }
+
+
+def _row(key: str, answered: Answered, collection: Collection) -> CachedAnswer:
+    usage = None if answered.usage is None else asdict(answered.usage)
+    moment = now()
+    return CachedAnswer(
+        project_id=collection.project_id,
+        key=key,
+        collection=collection,
+        text=answered.text,
+        text_sha256=text_sha256(answered.text),
+        model=answered.model,
+        parameters=answered.parameters,
+        usage=usage,
+        cost_usd=answered.cost_usd,
+        call_ms=answered.duration_ms,
+        size=len(text_bytes(answered.text)) + len(json_bytes([answered.parameters, usage])),
+        kept_at=moment,
+        used_at=moment,
+    )

@@ -1,0 +1,1 @@
+"""The parts of `answering` that import no framework."""

@@ -1,0 +1,223 @@
+"""Exporting: a session as a file, as it stands at one moment, also while it is recorded."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain
+from pkgutil import iter_modules
+from typing import Any, Final
+
+from django.db.models import F, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.core.pure.truncation import told_where_cut_off
+from timemachine.recording.importing.pure import exports
+from timemachine.recording.importing.pure.exported import Exported, Step
+from timemachine.recording.importing.pure.formats.timemachine import FORMAT, VERSION
+from timemachine.recording.sessions.deletions import deletions_of
+from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.text.redaction.pure.marks import DELETED_TURN
+
+AT_ONCE: Final = 200
+BYTES_AT_ONCE: Final = 16 * 1024 * 1024
+"""Of the payloads that are read together; one action may have more."""
+FIRST_PART, PART = 1024, 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """One way to write a session out: its name, what people call it, and what its file is."""
+
+    name: str
+    title: str
+    ending: str
+    media_type: str
+    parts: Callable[[Exported], Iterator[bytes]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedFile:
+    """A file, part by part: each is read when it is asked for. `through` is the last sequence in it.
+
+    Where it cannot be written to its end, the last part is `CUT_OFF`, and what comes behind raises: `Conflict` (`erased_meanwhile`) where the session
+    was erased meanwhile.
+    """
+
+    parts: Iterator[bytes]
+    name: str
+    media_type: str
+    through: int
+
+
+def _found() -> dict[str, Export]:
+    modules = [import_module(f"{exports.__name__}.{each.name}") for each in iter_modules(exports.__path__)]
+    found = {
+        module.NAME: Export(
+            name=module.NAME,
+            title=module.TITLE,
+            ending=module.ENDING,
+            media_type=module.MEDIA_TYPE,
+            parts=module.parts,
+        )
+        for module in modules
+    }
+    return {OWN: found.pop(OWN), **found}
+
+
+OWN: Final = "timemachine"
+EXPORTS: Final = _found()
+
+
+def export_named(name: str | None) -> Export:
+    """The way to write of that name; our own without one. Raises `InvalidInput` (`unknown_format`)."""
+    found = EXPORTS.get(name or OWN)
+    if found is None:
+        raise InvalidInput(
+            f"There is no format {name!r} to export to; known formats: {', '.join(EXPORTS)}.",
+            code="unknown_format",
+            known=list(EXPORTS),
+        )
+    return found
+
+
+def export_session(session: Session, format_name: str | None = None) -> ExportedFile:
+    """The session up to the step that is its last at this moment. Memory does not grow with it, and no transaction is held:
+
+    what is recorded never changes, so that reading it in several statements is the same as in one; an erasure meanwhile takes what it takes.
+    The first part is read at once. Raises `InvalidInput` (`unknown_format`), and `NotFound` where it was erased meanwhile.
+    """
+    way = export_named(format_name)
+    now = session_of(session.project, str(session.id))
+    parts = _in_parts(way.parts(Exported(about=about(now), steps=_steps(now))))
+    first = next(parts)
+    return ExportedFile(
+        parts=chain([first], told_where_cut_off(parts)),
+        name=f"{now.key}{way.ending}",
+        media_type=way.media_type,
+        through=now.last_sequence,
+    )
+
+
+def _in_parts(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in parts that are worth sending; one that is empty where there are none."""
+    held: list[bytes] = []
+    size, enough = 0, FIRST_PART
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= enough:
+            yield b"".join(held)
+            held, size, enough = [], 0, PART
+    yield b"".join(held)
+
+
+def about(session: Session) -> dict[str, Any]:
+    """The first line of an export: the session by names that mean the same elsewhere, no id of this server."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "key": session.key,
+        "name": session.name,
+        "agent": session.agent,
+        "user": session.user,
+        "status": session.status,
+        "collection": session.collection.name if session.collection else None,
+        "parent": _parent_of(session),
+        "imported_as": session.imported_as,
+        "metadata": session.metadata,
+        "tags": session.tags,
+        "started_at": written(session.began_at),
+        "ended_at": written(session.ended_at),
+        "created_at": written(session.created_at),
+        "created_by": session.created_by,
+        "through": session.last_sequence,
+    }
+
+
+def _parent_of(session: Session) -> dict[str, Any] | None:
+    """The key of the session that it went on from, and the step; of one that was deleted since only which deletion that was, where it is kept."""
+    if session.has_lost_parent:
+        erased = session.parent_erased
+        return {
+            "key": None,
+            "sequence": session.parent_sequence,
+            "deleted": None if erased is None else str(erased),
+        }
+    key = session.parent.key if session.parent else session.parent_key
+    return None if key is None else {"key": key, "sequence": session.parent_sequence}
+
+
+def exact(action: Action) -> dict[str, Any]:
+    """The action's document with money as it is kept, to the last digit, as a text."""
+    return {
+        **action_json(action),
+        "cost_usd": None if action.cost_usd is None else f"{action.cost_usd:f}",
+        "saved_usd": None if action.saved_usd is None else f"{action.saved_usd:f}",
+        "recorded_at": written(action.recorded_at),
+    }
+
+
+def _steps(session: Session) -> Iterator[Step]:
+    """Every action up to the session's last sequence, so many at a time as memory has room for: four queries for these, five where one was deleted. One that was deleted says when, by whom and why."""
+    every = Action.objects.filter(session=session).order_by("sequence")
+    after = 0
+    while after < session.last_sequence:
+        last = _last_that_fits(session, after)
+        some = list(with_everything(every.filter(sequence__gt=after, sequence__lte=last)))
+        if len(some) < last - after:
+            raise _erased(session)
+        parents = _parents(session, some)
+        deleted = deletions_of(
+            session, [each.sequence for each in some if each.label.startswith(DELETED_TURN)]
+        )
+        for action in some:
+            given = action.parent_id_given if action.parent_id_given is not None else action.parent_sequence
+            gone = {"deleted": deleted[action.sequence].as_json()} if action.sequence in deleted else {}
+            yield Step(action=exact(action) | gone, parent=None if given is None else parents.get(given))
+        after = last
+
+
+def _last_that_fits(session: Session, after: int) -> int:
+    """The last of the next actions whose payloads fit into `BYTES_AT_ONCE` together, and always the first."""
+    until = min(after + AT_ONCE, session.last_sequence)
+    sizes = [Coalesce(F(f"{name}__size"), 0) for name in ("input", "output", "source")]
+    found = Hit.objects.filter(action=OuterRef("pk")).order_by().values("action")
+    hits = Coalesce(Subquery(found.annotate(bytes=Sum("payload__size")).values("bytes")), 0)
+    next_ones = Action.objects.filter(session=session, sequence__gt=after, sequence__lte=until)
+    last, held = after, 0
+    for sequence, *each in next_ones.order_by("sequence").values_list("sequence", *sizes, hits):
+        held += sum(each)
+        if last > after and held > BYTES_AT_ONCE:
+            break
+        last = sequence
+    if last == after:
+        raise _erased(session)
+    return last
+
+
+def _erased(session: Session) -> Conflict:
+    return Conflict(
+        f"The session {session.key} was deleted while it was written out; the file is not whole.",
+        code="erased_meanwhile",
+    )
+
+
+def _parents(session: Session, actions: list[Action]) -> dict[str | int, tuple[int, str | None]]:
+    """The actions that these are under, by what they are named by."""
+    ids = {each.parent_id_given for each in actions if each.parent_id_given is not None}
+    sequences = {each.parent_sequence for each in actions if each.parent_sequence is not None}
+    if not ids and not sequences:
+        return {}
+    named = Q(client_id__in=ids) | Q(sequence__in=sequences)
+    there = Action.objects.filter(named, session=session, sequence__lte=session.last_sequence)
+    rows = there.values_list("sequence", "client_id")
+    found: dict[str | int, tuple[int, str | None]] = {}
+    for sequence, client_id in rows:
+        found[sequence] = (sequence, client_id)
+        if client_id is not None:
+            found[client_id] = (sequence, client_id)
+    return found

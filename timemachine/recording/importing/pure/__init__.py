@@ -1,0 +1,1 @@
+"""The parts of `importing` that import no framework."""

@@ -1,0 +1,100 @@
+"""Messages of a chat, in the form that OpenAI made common and many tools keep, as actions. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from timemachine.recording.importing.pure.session_builder import Ids
+from timemachine.recording.importing.pure.values import list_at, parsed, record_at, said, text_at, word_at
+from timemachine.recording.sessions.pure.draft import ActionDraft
+
+_SPEAKERS = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "agent",
+    "ai": "agent",
+}
+_RETURNS = {"tool", "function"}
+
+
+def chat_actions(message: dict[str, Any], base: ActionDraft, ids: Ids, where: str) -> list[ActionDraft]:
+    """What a message becomes; the first of its actions has it as `source`.
+
+    What a speaker said is a `message`, what an assistant thought before it another, each call of a tool a `tool_call`, what a tool
+    returned a `tool_result`. A message of nobody known is an `event`. `base` has what they share.
+    """
+    found = list(_actions(message, base))
+    return [
+        replace(
+            action,
+            id=ids.claim(where if place == 1 else f"{where}/{place}"),
+            source=message if place == 1 else None,
+        )
+        for place, action in enumerate(found, start=1)
+    ]
+
+
+def _actions(message: dict[str, Any], base: ActionDraft) -> Iterator[ActionDraft]:
+    role = text_at(message, "role") or "unknown"
+    if role in _RETURNS:
+        yield _result(message, base)
+        return
+    speaker = _SPEAKERS.get(role)
+    if speaker is None:
+        yield replace(
+            base, kind="event", layer="sys", role="system", name=role[:80], output=message.get("content")
+        )
+        return
+    layer = "sys" if speaker == "system" else "agent"
+    spoken = replace(base, kind="message", layer=layer, role=speaker, agent=_who(message, base, speaker))
+    calls = [_call(each, spoken) for each in (*list_at(message, "tool_calls"), *_older_call(message))]
+    thought = text_at(message, "reasoning_content", "reasoning")
+    if thought is not None:
+        yield replace(spoken, name="thinking", tags=(*spoken.tags, "thinking"), output=thought)
+    refusal = text_at(message, "refusal")
+    if refusal is not None:
+        yield replace(spoken, name="refusal", output=refusal)
+    content = message.get("content")
+    if content not in (None, "", []) or not (calls or thought or refusal):
+        yield replace(spoken, output=content)
+    yield from calls
+
+
+def _who(message: dict[str, Any], base: ActionDraft, speaker: str) -> str | None:
+    return word_at(message, "name") or (base.agent if speaker == "agent" else None)
+
+
+def _older_call(message: dict[str, Any]) -> list[Any]:
+    found = message.get("function_call")
+    return [found] if isinstance(found, dict) else []
+
+
+def _call(call: Any, spoken: ActionDraft) -> ActionDraft:
+    function = record_at(call, "function")
+    given = function.get("arguments", call.get("arguments")) if isinstance(call, dict) else call
+    return replace(
+        spoken,
+        kind="tool_call",
+        layer="tool",
+        tool=word_at(function, "name") or word_at(call, "function", "name"),
+        call_id=word_at(call, "id"),
+        input=parsed(given),
+    )
+
+
+def _result(message: dict[str, Any], base: ActionDraft) -> ActionDraft:
+    content = message.get("content")
+    failure = record_at(message, "error")
+    return replace(
+        base,
+        kind="tool_result",
+        layer="tool",
+        role="tool",
+        tool=word_at(message, "name", "function"),
+        call_id=word_at(message, "tool_call_id"),
+        output=content,
+        error_type=(word_at(failure, "type") or "tool_error") if failure else None,
+        error_message=(text_at(failure, "message") or said(content)) if failure else None,
+    )

@@ -1,0 +1,185 @@
+"""ATIF, the Agent Trajectory Interchange Format (v1.7): a document of steps, written step by step. Pure.
+
+A call of a model is a step of the agent; what lies under it (thoughts, words, calls of tools, their results) is a part of that step.
+Whatever else was recorded is a step of the system. Every action of a step stands whole in the step's `extra`.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, Final
+
+from timemachine.recording.importing.pure.exported import Exported, line_of, text_of
+from timemachine.recording.sessions.pure.unknown_cost import CALLS, is_unknown_cost
+
+NAME: Final = "atif"
+TITLE: Final = "ATIF v1.7, a trajectory for tools that train and evaluate agents"
+ENDING: Final = ".atif.json"
+MEDIA_TYPE: Final = "application/json"
+_UNKNOWN: Final = "unknown"
+_SUMS: Final = {
+    "prompt_tokens": "total_prompt_tokens",
+    "completion_tokens": "total_completion_tokens",
+    "cached_tokens": "total_cached_tokens",
+    "cost_usd": "total_cost_usd",
+}
+_USAGE: Final = {
+    "prompt_tokens": "input_tokens",
+    "completion_tokens": "output_tokens",
+    "cached_tokens": "cached_tokens",
+}
+
+
+def parts(session: Exported) -> Iterator[bytes]:
+    """The trajectory; its sums are of what was recorded, and where a call's cost is unknown there is no total of cost."""
+    about = session.about
+    agent: dict[str, Any] = {"name": about["agent"] or _UNKNOWN, "version": _UNKNOWN}
+    agent["extra"] = {"not_recorded": ["version"] if about["agent"] else ["name", "version"]}
+    opening = {"schema_version": "ATIF-v1.7", "session_id": about["key"], "agent": agent}
+    yield line_of(opening)[:-1] + b',"steps":['
+    sums: dict[str, Any] = {}
+    number = unknown = 0
+    for number, step in enumerate(_steps(session), start=1):
+        metrics = step.get("metrics", {})
+        _add(sums, metrics)
+        unknown += sum(_has_unknown_cost(each) for each in step["extra"]["timemachine"])
+        yield b",\n" if number > 1 else b"\n"
+        yield line_of({"step_id": number, **step})
+    final = {_SUMS[name]: _number(value) for name, value in sums.items()}
+    extra: dict[str, Any] = {"timemachine": about}
+    if unknown:
+        extra |= {"known_cost_usd": final.pop(_SUMS["cost_usd"], None), "unknown_cost_calls": unknown}
+    ending = {"final_metrics": {**final, "total_steps": number}, "extra": extra}
+    yield b"\n]," + line_of(ending)[1:] + b"\n"
+
+
+def _steps(session: Exported) -> Iterator[dict[str, Any]]:
+    open_one: dict[str, Any] | None = None
+    for each in session.steps:
+        action = each.action
+        if open_one is not None and _joins(open_one, action):
+            _join(open_one, action)
+            continue
+        if open_one is not None:
+            yield open_one
+        open_one = _begun(action)
+    if open_one is not None:
+        yield open_one
+
+
+def _begun(action: dict[str, Any]) -> dict[str, Any]:
+    """The step that an action begins."""
+    kind = action["kind"]
+    step: dict[str, Any] = {"timestamp": action["started_at"], "source": "system", "message": ""}
+    if step["timestamp"] is None:
+        del step["timestamp"]
+    step["extra"] = {"timemachine": []}
+    if kind in CALLS:
+        step |= {"source": "agent", "llm_call_count": 1, **_called(action)}
+        step["message"] = text_of(action["output"]) if kind == "ask" else ""
+        _hold(step, action, "llm_call")
+        return step
+    if kind in {"tool_call", "tool_result"} or (kind == "message" and action["role"] == "agent"):
+        step |= {"source": "agent", "llm_call_count": 0}
+        _join(step, action)
+        return step
+    if kind == "message":
+        step["source"] = "user" if action["role"] == "user" else "system"
+        step["message"] = text_of(action["output"])
+        if action["role"] not in {"user", "system"}:
+            step["extra"]["role"] = action["role"]
+    else:
+        step["message"] = text_of(action["output"]) or action["name"] or kind
+    _hold(step, action, "message")
+    return step
+
+
+def _hold(step: dict[str, Any], action: dict[str, Any], read_as: str, call_id: str | None = None) -> None:
+    """Keep the action whole, and its error, for which the format has no words, by the kind and the call's id as which it is read back."""
+    step["extra"]["timemachine"].append(action)
+    if action["error"] is not None:
+        told = {"kind": read_as, "call_id": call_id or action["call_id"], **action["error"]}
+        step["extra"].setdefault("errors", []).append(told)
+
+
+def _called(action: dict[str, Any]) -> dict[str, Any]:
+    usage = action["usage"] or {}
+    metrics: dict[str, Any] = {name: usage.get(ours) for name, ours in _USAGE.items()}
+    metrics["cost_usd"] = None if action["cost_usd"] is None else float(action["cost_usd"])
+    told = {name: value for name, value in metrics.items() if value is not None}
+    return {
+        **({"model_name": action["model"]} if action["model"] is not None else {}),
+        **({"metrics": told} if told else {}),
+    }
+
+
+def _has_unknown_cost(action: dict[str, Any]) -> bool:
+    usage = action["usage"] or {}
+    used = {name: usage.get(name) for name in ("input_tokens", "output_tokens")}
+    return is_unknown_cost(action["kind"], model=action["model"], cost_usd=action["cost_usd"], **used)
+
+
+def _joins(step: dict[str, Any], action: dict[str, Any]) -> bool:
+    """Whether the action is a part of the step that is open: a result goes with its call, and a call comes before every result."""
+    if step["source"] != "agent":
+        return False
+    calls = [call["tool_call_id"] for call in step.get("tool_calls", [])]
+    if action["kind"] == "tool_result":
+        return action["call_id"] is not None and action["call_id"] in calls
+    if "observation" in step:
+        return False
+    if action["kind"] == "tool_call":
+        return action["call_id"] not in calls
+    if action["kind"] != "message" or action["role"] != "agent" or calls:
+        return False
+    return "reasoning_content" not in step if _is_thought(action) else step["message"] == ""
+
+
+def _join(step: dict[str, Any], action: dict[str, Any]) -> None:
+    if action["kind"] == "tool_call":
+        _join_call(step, action)
+        return
+    _hold(step, action, action["kind"])
+    if action["kind"] == "tool_result":
+        calls = [call["tool_call_id"] for call in step.get("tool_calls", [])]
+        result: dict[str, Any] = {"content": text_of(action["output"])}
+        if action["call_id"] in calls:
+            result["source_call_id"] = action["call_id"]
+        step.setdefault("observation", {"results": []})["results"].append(result)
+    elif _is_thought(action):
+        step["reasoning_content"] = text_of(action["output"])
+    else:
+        step["message"] = text_of(action["output"])
+
+
+def _join_call(step: dict[str, Any], action: dict[str, Any]) -> None:
+    """A call has to have an id and a name; `extra` says which of them is made up."""
+    name = action["call_id"] or f"step-{action['sequence']}"
+    _hold(step, action, "tool_call", name)
+    given = action["input"]
+    step.setdefault("tool_calls", []).append(
+        {
+            "tool_call_id": name,
+            "function_name": action["tool"] or _UNKNOWN,
+            "arguments": given if isinstance(given, dict) else _wrapped(given),
+        }
+    )
+    if missing := [field for field in ("call_id", "tool") if not action[field]]:
+        step["extra"].setdefault("not_recorded", {})[name] = missing
+
+
+def _is_thought(action: dict[str, Any]) -> bool:
+    return "thinking" in action["tags"]
+
+
+def _wrapped(given: Any) -> dict[str, Any]:
+    """Arguments have to be an object."""
+    return {} if given is None else {"input": given}
+
+
+def _add(sums: dict[str, Any], metrics: dict[str, Any]) -> None:
+    for name, value in metrics.items():
+        sums[name] = sums.get(name, 0) + (Decimal(str(value)) if name == "cost_usd" else value)
+
+
+def _number(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else value

@@ -1,0 +1,18 @@
+"""Our own format: a line about the session, then each action on a line of its own, everything that was recorded of it. Pure."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from timemachine.recording.importing.pure.exported import Exported, line_of
+
+NAME: Final = "timemachine"
+TITLE: Final = "Time Machine (JSON lines), the whole session"
+ENDING: Final = ".jsonl"
+MEDIA_TYPE: Final = "application/x-ndjson"
+
+
+def parts(session: Exported) -> Iterator[bytes]:
+    """The session as `formats.timemachine` reads it back."""
+    yield line_of(session.about) + b"\n"
+    for step in session.steps:
+        yield line_of(step.action) + b"\n"

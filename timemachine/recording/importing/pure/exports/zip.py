@@ -1,0 +1,117 @@
+"""A ZIP of `events.jsonl`, `snapshots.json` (the checkpoints) and `metadata.json`; the same session makes the same bytes. Pure.
+
+An event is an action with its name in the words of such recordings; the whole action stands in its `action`.
+"""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Final
+
+from timemachine.recording.importing.pure.exported import Exported, line_of
+
+NAME: Final = "zip"
+TITLE: Final = "ZIP of events.jsonl, snapshots.json and metadata.json"
+ENDING: Final = ".zip"
+MEDIA_TYPE: Final = "application/zip"
+_IN_MEMORY: Final = 1024 * 1024
+_BEGIN: Final = (1980, 1, 1, 0, 0, 0)
+_READABLE: Final = 0o644 << 16
+_WORDS: Final = {"tool_call": "tool.call", "tool_result": "tool.result"}
+
+
+class _Sink:
+    """Where the archive is written to: what is in it is taken away part by part, so that nothing can be gone back to."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        """Add some bytes."""
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def taken(self) -> bytes:
+        """What came since the last time."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
+
+
+def parts(session: Exported) -> Iterator[bytes]:
+    """The archive. Checkpoints stand among the snapshots and nowhere else."""
+    sink = _Sink()
+    with SpooledTemporaryFile(max_size=_IN_MEMORY) as snapshots:
+        with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]  # it is written to and nothing else
+            snapshots.write(b"[")
+            with _member(archive, "events.jsonl") as events:
+                for step in session.steps:
+                    if step.action["kind"] == "checkpoint":
+                        snapshots.write(b",\n" if snapshots.tell() > 1 else b"\n")
+                        snapshots.write(line_of(_snapshot(step.action)))
+                    else:
+                        events.write(line_of(_event(step.action)) + b"\n")
+                    yield sink.taken()
+            snapshots.write(b"\n]\n")
+            snapshots.seek(0)
+            with _member(archive, "snapshots.json") as kept:
+                while part := snapshots.read(_IN_MEMORY):
+                    kept.write(part)
+                    yield sink.taken()
+            with _member(archive, "metadata.json") as kept:
+                kept.write(line_of({"session_id": session.about["key"], **session.about}) + b"\n")
+        yield sink.taken()
+
+
+@contextmanager
+def _member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
+    about = zipfile.ZipInfo(name, _BEGIN)
+    about.compress_type = zipfile.ZIP_DEFLATED
+    about.external_attr = _READABLE
+    about.create_system = 3
+    with archive.open(about, "w", force_zip64=True) as opened:
+        yield opened
+
+
+def _event(action: dict[str, Any]) -> dict[str, Any]:
+    kind = action["kind"]
+    return {
+        "event_type": _WORDS.get(kind, kind),
+        "layer": action["layer"],
+        "role": action["role"],
+        "agent": action["agent"],
+        "timestamp": action["started_at"],
+        "duration_ms": action["duration_ms"],
+        "data": _data(action),
+        "action": action,
+    }
+
+
+def _data(action: dict[str, Any]) -> dict[str, Any]:
+    if action["kind"] == "message":
+        found = {"role": action["role"], "content": action["output"]}
+    else:
+        found = {name: action[name] for name in ("tool", "call_id", "name", "input", "output")}
+    return {name: value for name, value in found.items() if value is not None} | _error(action)
+
+
+def _error(action: dict[str, Any]) -> dict[str, Any]:
+    error = action["error"]
+    return {} if error is None else {"error": error["message"], "error_type": error["type"]}
+
+
+def _snapshot(action: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": action["sequence"],
+        "role": action["role"],
+        "agent": action["agent"],
+        "name": action["name"],
+        "timestamp": action["started_at"],
+        "model": action["model"],
+        "state": action["output"],
+        **_error(action),
+        "action": action,
+    }

@@ -1,0 +1,236 @@
+"""Trajectories in ATIF, the Agent Trajectory Interchange Format (written after v1.7). Pure.
+
+A record of the report is a step, or a trajectory without its steps, which becomes an `event` at the end. A trajectory within
+another is a session of its own, which goes on from it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from timemachine.recording.importing.pure.document import document_of
+from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.recording.importing.pure.opening import Opening
+from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft
+from timemachine.recording.importing.pure.session_builder import (
+    Ids,
+    Keys,
+    hopeless,
+    linked,
+    marked,
+    only_object,
+    session_of,
+)
+from timemachine.recording.importing.pure.values import (
+    dollars,
+    list_at,
+    moment,
+    named,
+    record_at,
+    text_at,
+    usage_of,
+    word_at,
+)
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.vocabulary import ROLES
+
+NAME: Final = "atif"
+TITLE: Final = "an ATIF trajectory (a JSON object with schema_version and steps)"
+_SOURCES: Final = {"user": "user", "agent": "agent"}
+_LAYERS: Final = {"system": "sys", "tool": "tool", None: None}
+_UNSAID: Final = object()
+
+
+def recognises(opening: Opening) -> bool:
+    """Whether its schema says so."""
+    return (text_at(opening.fields, "schema_version") or "").upper().startswith("ATIF")
+
+
+def read(data: Contents) -> Imported:
+    """The session of the trajectory and those of the ones within it. Raises `InvalidInput` where it has no steps."""
+    found = only_object(document_of(data, TITLE), TITLE)
+    if not list_at(found, "steps"):
+        raise hopeless(TITLE, "it has no `steps`.")
+    ledger, keys = Ledger(), Keys(NAME)
+    return ledger.account(_sessions(found, ledger, keys, None))
+
+
+def _sessions(found: dict[str, Any], ledger: Ledger, keys: Keys, outer: str | None) -> list[SessionDraft]:
+    key = keys.of(word_at(found, "trajectory_id", "session_id"), found)
+    inner = [each for each in list_at(found, "subagent_trajectories") if isinstance(each, dict)]
+    drafts = [_session(found, key, ledger, outer)]
+    for each in inner:
+        drafts += _sessions(each, ledger, keys, key)
+    for _ in range(len(list_at(found, "subagent_trajectories")) - len(inner)):
+        ledger.skip("It is no trajectory: no object.")
+    return drafts
+
+
+def _session(found: dict[str, Any], key: str, ledger: Ledger, outer: str | None) -> SessionDraft:
+    agent = _recorded(record_at(found, "agent"))
+    ids = Ids()
+    actions: list[ActionDraft] = []
+    for step in list_at(found, "steps"):
+        if isinstance(step, dict):
+            ledger.use()
+            actions += _step(step, agent, ids)
+        else:
+            ledger.skip("It is no step: no object.")
+    ledger.use()
+    return session_of(
+        key,
+        linked([*actions, _rest(found, agent, actions, ids)]),
+        agent=word_at(agent, "name"),
+        metadata={
+            "schema_version": text_at(found, "schema_version"),
+            "session_id": text_at(found, "session_id"),
+            "agent_version": text_at(agent, "version"),
+            "model": text_at(agent, "model_name"),
+            "notes": text_at(found, "notes"),
+            "continued_trajectory_ref": text_at(found, "continued_trajectory_ref"),
+        },
+        forked_from=outer,
+    )
+
+
+def _recorded(agent: dict[str, Any]) -> dict[str, Any]:
+    """The agent without what the format wants and an export of ours had to make up."""
+    made_up = list_at(record_at(agent, "extra"), "not_recorded")
+    return {name: value for name, value in agent.items() if name not in made_up}
+
+
+def _step(step: dict[str, Any], agent: dict[str, Any], ids: Ids) -> list[ActionDraft]:
+    """What a step becomes; the first of its actions has it as `source`."""
+    name = ids.claim(marked(f"step-{step.get('step_id')}"[:40], step))
+    role = _role(step)
+    base = ActionDraft(
+        kind="message",
+        layer=_LAYERS.get(role, "agent"),
+        role=role,
+        agent=word_at(agent, "name") if role == "agent" else None,
+        started_at=moment(step.get("timestamp"), offset_missing=True),
+    )
+    called = role == "agent" and step.get("llm_call_count") != 0
+    first = [_call(step, agent, base)] if called else []
+    rest = list(_parts(step, base, whole=not called))
+    made = _failed([*first, *rest] or [replace(base, output=step.get("message"))], step)
+    return [
+        replace(
+            _as_recorded(action, step),
+            id=name if place == 1 else ids.claim(f"{name}/{place}"),
+            parent=name if called and place > 1 and action.kind != "tool_result" else None,
+            source=step if place == 1 else None,
+        )
+        for place, action in enumerate(made, start=1)
+    ]
+
+
+def _role(step: dict[str, Any]) -> str | None:
+    """Whose step it is; an export of ours says of a message whom the format has no word for, or that nobody was recorded."""
+    told = record_at(step, "extra").get("role", _UNSAID)
+    if told is None or told in ROLES:
+        return cast("str | None", told)
+    return _SOURCES.get(text_at(step, "source") or "", "system")
+
+
+def _failed(made: Sequence[ActionDraft], step: dict[str, Any]) -> list[ActionDraft]:
+    """The actions with the errors that an export of ours says of them."""
+    left = [each for each in list_at(record_at(step, "extra"), "errors") if isinstance(each, dict)]
+    found = []
+    for action in made:
+        error = next((each for each in left if _is_of(each, action)), None)
+        if error is None:
+            found.append(action)
+            continue
+        left.remove(error)
+        found.append(
+            replace(action, error_type=word_at(error, "type"), error_message=text_at(error, "message"))
+        )
+    return found
+
+
+def _as_recorded(action: ActionDraft, step: dict[str, Any]) -> ActionDraft:
+    """A call without the id or the tool that an export of ours had to make up."""
+    if action.kind != "tool_call" or action.call_id is None:
+        return action
+    made_up = list_at(record_at(record_at(step, "extra"), "not_recorded"), action.call_id)
+    return replace(
+        action,
+        call_id=None if "call_id" in made_up else action.call_id,
+        tool=None if "tool" in made_up else action.tool,
+    )
+
+
+def _is_of(error: dict[str, Any], action: ActionDraft) -> bool:
+    ids = (error.get("call_id"), action.call_id)
+    return error.get("kind") == action.kind and (None in ids or ids[0] == ids[1])
+
+
+def _call(step: dict[str, Any], agent: dict[str, Any], base: ActionDraft) -> ActionDraft:
+    metrics = record_at(step, "metrics")
+    effort = step.get("reasoning_effort")
+    return replace(
+        base,
+        kind="llm_call",
+        model=named(word_at(step, "model_name") or word_at(agent, "model_name")),
+        parameters=None if effort is None else {"reasoning_effort": effort},
+        usage=usage_of(
+            metrics, read=["prompt_tokens"], written=["completion_tokens"], cached=["cached_tokens"]
+        ),
+        cost_usd=dollars(metrics.get("cost_usd")),
+        output={name: step[name] for name in ("message", "tool_calls") if step.get(name)},
+    )
+
+
+def _parts(step: dict[str, Any], base: ActionDraft, *, whole: bool) -> Iterator[ActionDraft]:
+    if (thought := text_at(step, "reasoning_content")) is not None:
+        yield replace(base, name="thinking", tags=("thinking",), output=thought)
+    message = step.get("message")
+    if message not in (None, "", []) or (whole and base.role != "agent"):
+        yield replace(base, output=message)
+    for call in list_at(step, "tool_calls"):
+        yield replace(
+            base,
+            kind="tool_call",
+            layer="tool",
+            tool=word_at(call, "function_name"),
+            call_id=word_at(call, "tool_call_id"),
+            input=call.get("arguments") if isinstance(call, dict) else call,
+        )
+    for result in list_at(record_at(step, "observation"), "results"):
+        inner = list_at(result, "subagent_trajectory_ref")
+        content = result.get("content") if isinstance(result, dict) else result
+        yield replace(
+            base,
+            kind="tool_result",
+            layer="tool",
+            role="tool",
+            call_id=word_at(result, "source_call_id"),
+            output={"content": content, "subagent_trajectory_ref": inner} if inner else content,
+        )
+
+
+def _rest(found: dict[str, Any], agent: dict[str, Any], actions: list[ActionDraft], ids: Ids) -> ActionDraft:
+    """All of the trajectory that is no step; the sums of the run count only where no step has figures of its own."""
+    rest = {name: value for name, value in found.items() if name not in {"steps", "subagent_trajectories"}}
+    final = record_at(found, "final_metrics")
+    told = any(action.usage or action.cost_usd is not None for action in actions)
+    return ActionDraft(
+        kind="event",
+        id=ids.claim(marked("trajectory", rest)),
+        layer="sys",
+        role="system",
+        agent=word_at(agent, "name"),
+        name="trajectory",
+        usage=None
+        if told
+        else usage_of(
+            final,
+            read=["total_prompt_tokens"],
+            written=["total_completion_tokens"],
+            cached=["total_cached_tokens"],
+        ),
+        cost_usd=None if told else dollars(final.get("total_cost_usd")),
+        output=rest,
+        source=rest,
+    )

@@ -1,0 +1,172 @@
+"""The model calls of a Claude Code session. Pure.
+
+Claude Code writes one answer of the model over several lines, a line for each block or so, all with the same `message.id`.
+The usage grows from line to line, because it is written while the answer still streams in.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from timemachine.core.pure.content import canonical_json
+from timemachine.recording.importing.pure.formats.claude_code.lines import (
+    identity,
+    message_of,
+    stem,
+    text_at,
+    type_of,
+)
+from timemachine.recording.importing.pure.jsonl import Line
+from timemachine.recording.importing.pure.session_builder import Ids
+from timemachine.recording.importing.pure.values import said
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import CACHED_FOR_AN_HOUR
+
+_SYNTHETIC = "<synthetic>"
+_MOST_TOKENS = 2**31
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One answer of the model: the client id of its action, its lines, and by line number the blocks that a line added,
+    each with its place in that line, from 1."""
+
+    id: str
+    lines: tuple[Line, ...]
+    added: dict[int, list[tuple[int, Any]]]
+
+
+def calls_of(lines: Sequence[Line], ids: Ids) -> dict[int, Call]:
+    """The call that each assistant line belongs to, by line number. A line without a message id is a call of its own."""
+    groups: dict[str | int, list[Line]] = {}
+    for line in lines:
+        if line.record["type"] == "assistant" and message_of(line):
+            groups.setdefault(text_at(message_of(line), "id") or line.number, []).append(line)
+    calls = [
+        Call(id=ids.claim(identity(group[0])), lines=tuple(group), added=_added(group))
+        for group in groups.values()
+    ]
+    return {line.number: call for call in calls for line in call.lines}
+
+
+def call_actions(line: Line, call: Call, ids: Ids) -> Iterator[ActionDraft]:
+    """What one line of a call becomes: the call itself where it is its first line, then a child for each block it added."""
+    if line is call.lines[0]:
+        yield _call_action(call)
+    for place, block in call.added[line.number]:
+        yield replace(_child(stem(line), block), id=ids.claim(f"{identity(line)}/{place}"), parent=call.id)
+
+
+def _added(group: Sequence[Line]) -> dict[int, list[tuple[int, Any]]]:
+    """A block that an earlier line of the answer holds is not added again: some versions write the whole answer anew."""
+    seen: set[bytes] = set()
+    added = {}
+    for line in group:
+        blocks = [(place, block, canonical_json(block)) for place, block in enumerate(_blocks(line), start=1)]
+        added[line.number] = [(place, block) for place, block, written in blocks if written not in seen]
+        seen.update(written for _, _, written in blocks)
+    return added
+
+
+def _blocks(line: Line) -> list[Any]:
+    content = message_of(line).get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return content if isinstance(content, list) else []
+
+
+def _call_action(call: Call) -> ActionDraft:
+    messages = [message_of(line) for line in call.lines]
+    blocks = [block for line in call.lines for _, block in call.added[line.number]]
+    model = next(filter(None, (text_at(message, "model") for message in messages)), None)
+    failure = next((line.record for line in call.lines if _failed(line)), None)
+    return replace(
+        stem(call.lines[0]),
+        kind="llm_call",
+        id=call.id,
+        layer="agent",
+        role="agent",
+        name=None,
+        model=f"anthropic:{model}" if model and model != _SYNTHETIC else None,
+        usage=_usage(messages),
+        parameters=_cached_for_an_hour(messages),
+        output={"content": blocks, "stop_reason": _last_stop_reason(messages)},
+        error_type=None if failure is None else text_at(failure, "error") or "api_error",
+        error_message=None if failure is None else said(blocks),
+        source=[line.record for line in call.lines],
+    )
+
+
+def _failed(line: Line) -> bool:
+    """Claude Code speaks as `<synthetic>` when the API failed; it sets `isApiErrorMessage` to false when nothing did."""
+    flag = line.record.get("isApiErrorMessage")
+    return flag is True or (message_of(line).get("model") == _SYNTHETIC and flag is not False)
+
+
+def _last_stop_reason(messages: Sequence[dict[str, Any]]) -> str | None:
+    return next(filter(None, (text_at(message, "stop_reason") for message in reversed(messages))), None)
+
+
+def _usage(messages: Sequence[dict[str, Any]]) -> Usage | None:
+    """The usage with the most output tokens, the later of two equal ones; None where no line has one.
+
+    Anthropic counts what was read from the cache and written to it beside `input_tokens`; ours counts them in.
+    """
+    final = _final(messages)
+    if final is None:
+        return None
+    fresh, output = _tokens(final, "input_tokens"), _tokens(final, "output_tokens")
+    read, written = _tokens(final, "cache_read_input_tokens"), _tokens(final, "cache_creation_input_tokens")
+    all_read = None if fresh is None else fresh + (read or 0) + (written or 0)
+    return Usage(
+        input_tokens=all_read,
+        output_tokens=output,
+        total_tokens=None if all_read is None or output is None else all_read + output,
+        cached_tokens=read,
+        cache_write_tokens=written,
+    )
+
+
+def _cached_for_an_hour(messages: Sequence[dict[str, Any]]) -> dict[str, int] | None:
+    written = (_final(messages) or {}).get("cache_creation")
+    tokens = _tokens(written, "ephemeral_1h_input_tokens") if isinstance(written, dict) else None
+    return {CACHED_FOR_AN_HOUR: tokens} if tokens else None
+
+
+def _final(messages: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    recorded = [found for message in messages if isinstance(found := message.get("usage"), dict)]
+    return max(reversed(recorded), key=lambda usage: _tokens(usage, "output_tokens") or 0, default=None)
+
+
+def _tokens(usage: dict[str, Any], name: str) -> int | None:
+    found = usage.get(name)
+    counts = isinstance(found, int) and not isinstance(found, bool) and 0 <= found < _MOST_TOKENS
+    return found if counts else None
+
+
+def _child(base: ActionDraft, block: Any) -> ActionDraft:
+    message = replace(base, kind="message", layer="agent", role="agent", name=None)
+    thought = replace(message, name="thinking", tags=(*base.tags, "thinking"))
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return replace(message, output=text)
+        case {"type": "thinking", "thinking": str(text)}:
+            return replace(thought, output=text)
+        case {"type": "thinking" | "redacted_thinking"}:
+            return replace(thought, output=block)
+        case {"type": "tool_use"}:
+            return _tool_call(base, block)
+    return replace(base, layer="agent", role="agent", name=type_of(block), output=block)
+
+
+def _tool_call(base: ActionDraft, block: dict[str, Any]) -> ActionDraft:
+    return replace(
+        base,
+        kind="tool_call",
+        layer="tool",
+        role="agent",
+        name=None,
+        tool=text_at(block, "name"),
+        call_id=text_at(block, "id"),
+        input=block.get("input"),
+    )

@@ -1,0 +1,134 @@
+"""Memories of Dakera in which a session was kept: `{agent_id, content: "[role] text", memory_type, importance, tags}`. Pure.
+
+JSON lines, a list, or an object with `memories`. The tags say the session, `role:`, `seq:` and the significance. A record of the
+report is a memory. They stand in the order of `seq:`; one without it keeps its place, and the report names it.
+"""
+
+import re
+from typing import Any, Final
+
+from timemachine.core.pure.formatting import counted
+from timemachine.recording.importing.pure.document import records_of
+from timemachine.recording.importing.pure.jsonl import Line
+from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.recording.importing.pure.opening import Opening
+from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft, Skipped
+from timemachine.recording.importing.pure.session_builder import Ids, Keys, hopeless, marked, session_of
+from timemachine.recording.importing.pure.values import (
+    list_at,
+    moment,
+    moment_after_1970,
+    number,
+    record_at,
+    word_at,
+)
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.validation import LONGEST_WORD
+from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
+
+NAME: Final = "dakera"
+TITLE: Final = "Dakera memories of a session (a JSON list, or .jsonl)"
+MOST_NAMED: Final = 20
+_SPOKEN: Final = re.compile(r"\[(\w{1,20})\] ?(.*)", re.DOTALL)
+_SEQUENCE: Final = re.compile(r"seq:([0-9]{1,9})")
+_ROLES: Final = {
+    "user": "user",
+    "human": "user",
+    "agent": "agent",
+    "assistant": "agent",
+    "system": "system",
+    "tool": "tool",
+}
+
+
+def recognises(opening: Opening) -> bool:
+    """Whether one of the first records is a memory with tags."""
+    memories = [each for each in list_at(opening.fields, "memories") if isinstance(each, dict)]
+    return any(
+        {"content", "memory_type", "tags"} <= each.keys()
+        for each in (*opening.records, *opening.lines, *memories)
+    )
+
+
+def read(data: Contents) -> Imported:
+    """A session for each that the memories name. Raises `InvalidInput` where there is no memory."""
+    ledger = Ledger()
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for line in records_of(data, TITLE, inside="memories"):
+        if isinstance(line, Line) and "content" in line.record:
+            ledger.use()
+            groups.setdefault(_session_id(line.record), []).append(line.record)
+        else:
+            ledger.skip(
+                line.reason if isinstance(line, Skipped) else "It has no `content`, which every memory has."
+            )
+    if not groups:
+        raise hopeless(TITLE, "no record in it has a `content`.")
+    keys = Keys(NAME)
+    return ledger.account(
+        _session(keys.of(key or None, found), found, ledger) for key, found in groups.items()
+    )
+
+
+def _tags(memory: dict[str, Any]) -> list[str]:
+    return [each for each in list_at(memory, "tags") if isinstance(each, str)]
+
+
+def _session_id(memory: dict[str, Any]) -> str:
+    """The id in the metadata; else the tag that is none of those whose meaning is known."""
+    named = word_at(record_at(memory, "metadata"), "session_id")
+    others = [
+        tag for tag in _tags(memory) if tag and ":" not in tag and tag not in {"episode", *SIGNIFICANCES}
+    ]
+    return named or next((tag for tag in others if len(tag) <= LONGEST_WORD), "")
+
+
+def _sequence(memory: dict[str, Any]) -> int | None:
+    for tag in _tags(memory):
+        if (found := _SEQUENCE.fullmatch(tag)) is not None:
+            return int(found[1])
+    return None
+
+
+def _session(key: str, memories: list[dict[str, Any]], ledger: Ledger) -> SessionDraft:
+    ids = Ids()
+    numbered = iter(
+        sorted(
+            (each for each in memories if _sequence(each) is not None), key=lambda each: _sequence(each) or 0
+        )
+    )
+    ordered = [each if _sequence(each) is None else next(numbered) for each in memories]
+    if without := [place for place, each in enumerate(memories, start=1) if _sequence(each) is None]:
+        which = ", ".join(map(str, without[:MOST_NAMED])) + ("…" if len(without) > MOST_NAMED else "")
+        ledger.notes.append(
+            f"{counted(len(without), 'record')} of {key} without a `seq:` kept the place: {which}."
+        )
+    return session_of(
+        key, [_action(memory, ids) for memory in ordered], agent=word_at(memories[0], "agent_id")
+    )
+
+
+def _action(memory: dict[str, Any], ids: Ids) -> ActionDraft:
+    tags = _tags(memory)
+    content = memory.get("content")
+    spoken = _SPOKEN.fullmatch(content) if isinstance(content, str) else None
+    told = next(
+        (tag.removeprefix("role:") for tag in tags if tag.startswith("role:")), spoken[1] if spoken else ""
+    )
+    role = _ROLES.get(told)
+    importance = number(memory.get("importance"))
+    created = memory.get("created_at")
+    return ActionDraft(
+        kind="message" if role else "event",
+        id=ids.claim(word_at(memory, "id") or marked(f"memory-{_sequence(memory)}", memory)),
+        layer="sys" if role == "system" else "agent",
+        role=role,
+        agent=word_at(memory, "agent_id"),
+        name=None if role else word_at(memory, "memory_type"),
+        significance=next((tag for tag in tags if tag in SIGNIFICANCES), None),
+        importance=importance if importance is not None and 0 <= importance <= 1 else None,
+        started_at=moment(created) or moment_after_1970(created),
+        output=spoken[2] if spoken and role else content,
+        source=memory,
+        tags=tuple(tag[:80] for tag in tags if ":" in tag and not tag.startswith(("role:", "seq:"))),
+    )

@@ -1,0 +1,110 @@
+"""Traces of OpenTelemetry as a collector's file exporter writes them: OTLP in JSON, a request a line, or one document. Pure.
+
+A record of the report is a span. A session is what spans name as one, else what another span of their trace names, else the trace:
+the same as for spans that are sent to `/v1/traces`, but that here all of them are known before the first one is placed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from timemachine.core.pure.content import content_of
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.importing.pure.document import records_of
+from timemachine.recording.importing.pure.jsonl import Line
+from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.recording.importing.pure.opening import Opening
+from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft, Skipped
+from timemachine.recording.importing.pure.session_builder import hopeless, session_of
+from timemachine.recording.otel.pure import session_identity
+from timemachine.recording.otel.pure.decoding import of_document
+from timemachine.recording.otel.pure.drafts import again, draft_of
+from timemachine.recording.otel.pure.span import Span
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.validation import check_action, key_of
+
+NAME: Final = "otlp_json"
+TITLE: Final = "traces of OpenTelemetry in JSON (an object with resourceSpans, or lines of them)"
+
+
+def recognises(opening: Opening) -> bool:
+    """Whether the document, or one of the first lines, has `resourceSpans`."""
+    return any(isinstance(each.get("resourceSpans"), list) for each in (opening.fields, *opening.records))
+
+
+def read(data: Contents) -> Imported:
+    """The sessions that the spans name. Raises `InvalidInput` (`unknown_format`) where there is no span."""
+    ledger = Ledger()
+    found: list[tuple[Span, ActionDraft]] = []
+    for line in records_of(data, TITLE):
+        if not isinstance(line, Line) or not isinstance(line.record.get("resourceSpans"), list):
+            ledger.skip(line.reason if isinstance(line, Skipped) else "It has no `resourceSpans`.")
+            continue
+        for span in of_document(line.record):
+            _take(span if isinstance(span, Span) else None, getattr(span, "reason", ""), ledger, found)
+    if not found:
+        raise hopeless(TITLE, "there is no span in it that can be recorded.")
+    found.sort(key=lambda each: (each[0].began, -each[0].ended, each[0].id))
+    homes = _homes([span for span, _ in found])
+    groups: dict[str, list[tuple[Span, ActionDraft]]] = {}
+    for span, draft in found:
+        groups.setdefault(homes[id(span)], []).append((span, draft))
+    return ledger.account(_session(key, group, ledger) for key, group in groups.items())
+
+
+def _take(span: Span | None, reason: str, ledger: Ledger, found: list[tuple[Span, ActionDraft]]) -> None:
+    if span is None:
+        ledger.skip(reason)
+        return
+    draft = draft_of(span)
+    try:
+        check_action(draft)
+    except InvalidInput as why:
+        ledger.skip(why.message)
+        return
+    ledger.use()
+    found.append((span, draft))
+
+
+def _homes(spans: Sequence[Span]) -> dict[int, str]:
+    """The key of the session of each span, by its `id()`."""
+    named = {id(span): key_of(name, NAME) for span in spans if (name := session_identity.session_of(span))}
+    first: dict[str, str] = {}
+    for span in spans:
+        if id(span) in named:
+            first.setdefault(span.trace, named[id(span)])
+    return {id(span): named.get(id(span), first.get(span.trace, span.trace)) for span in spans}
+
+
+def _session(key: str, group: Sequence[tuple[Span, ActionDraft]], ledger: Ledger) -> SessionDraft:
+    spans = [span for span, _ in group]
+    root = session_identity.root_of(spans)
+    return session_of(
+        key,
+        _apart([draft for _, draft in group], ledger),
+        name=(root.name if root else None) or session_identity.service_of(spans),
+        agent=session_identity.agent_named(spans),
+        user=session_identity.user_named(spans),
+        metadata={"service": session_identity.service_of(spans)},
+    )
+
+
+def _apart(drafts: Sequence[ActionDraft], ledger: Ledger) -> list[ActionDraft]:
+    """The drafts; a span that stands there twice is one, and one with other words an event beside it. A parent elsewhere is none."""
+    kept: dict[str | None, list[ActionDraft]] = {}
+    sha256: dict[str | None, str] = {}
+    for draft in drafts:
+        source = content_of(draft.source).sha256
+        placed = draft if sha256.setdefault(draft.id, source) == source else again(draft, source)
+        kept.setdefault(placed.id, []).append(placed)
+    twice = sum(len(same) - 1 for same in kept.values())
+    if twice:
+        ledger.notes.append(f"{twice:,} spans stand there again, word for word; they are part of the first.")
+    return [
+        replace(
+            same[0],
+            parent=same[0].parent if same[0].parent in kept else None,
+            source=same[0].source if len(same) == 1 else [each.source for each in same],
+        )
+        for same in kept.values()
+    ]

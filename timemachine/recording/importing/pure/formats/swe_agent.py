@@ -1,0 +1,222 @@
+"""Trajectories of SWE-agent: a `.traj` file each. Pure.
+
+`trajectory` has the steps (thought, action, observation), `history` has what the model was given, and tells the steps again: such
+a message becomes a part of its step's action. A record of the report is a step, a message, or all the rest of the file: that is an
+`event` at the end, with the tokens and the cost of the whole run, for it was recorded for the whole alone.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from timemachine.core.pure.formatting import counted
+from timemachine.recording.importing.pure.chat import chat_actions
+from timemachine.recording.importing.pure.document import document_of
+from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.recording.importing.pure.opening import Opening
+from timemachine.recording.importing.pure.report import Imported, Ledger
+from timemachine.recording.importing.pure.session_builder import Ids, Keys, hopeless, only_object, session_of
+from timemachine.recording.importing.pure.values import (
+    dollars,
+    list_at,
+    milliseconds,
+    parsed,
+    record_at,
+    text_at,
+    usage_of,
+    word_at,
+)
+from timemachine.recording.sessions.pure.draft import ActionDraft
+
+NAME: Final = "swe_agent"
+TITLE: Final = "a SWE-agent trajectory (a .traj file)"
+_AGENT: Final = "swe-agent"
+_ISSUE: Final = re.compile(r"ISSUE:\s*(.+)")
+
+
+def recognises(opening: Opening) -> bool:
+    """Whether it has a trajectory of steps with actions, or none yet and a history."""
+    found = opening.fields
+    steps = found.get("trajectory")
+    if not isinstance(steps, list):
+        return False
+    return any(isinstance(step, dict) and "action" in step for step in steps) or (
+        not steps and "history" in found
+    )
+
+
+def read(data: Contents) -> Imported:
+    """The session of the file. Raises `InvalidInput` (`unknown_format`) where it has neither steps nor messages."""
+    found = only_object(document_of(data, TITLE), TITLE)
+    if not (list_at(found, "trajectory") or list_at(found, "history")):
+        raise hopeless(TITLE, "it has no `trajectory` and no `history`.")
+    ledger = Ledger()
+    steps = _usable(list_at(found, "trajectory"), ledger, "It is no step: no object.")
+    messages = _usable(list_at(found, "history"), ledger, "It is no message: no object.")
+    owners = _owners(messages, steps)
+    if owners:
+        ledger.notes.append(
+            f"{counted(len(owners), 'message')} of the history told a step again; each is kept in its source."
+        )
+    ledger.use()
+    ids = Ids()
+    config = record_at({"config": parsed(found.get("replay_config"))}, "config")
+    actions = [*_told(messages, steps, owners, ids), _end(found, ids)]
+    instance = text_at(record_at(config, "problem_statement"), "id")
+    session = session_of(
+        Keys(NAME).of(None, found),
+        actions,
+        name=instance or _issue(messages),
+        agent=_AGENT,
+        metadata={
+            "environment": text_at(found, "environment"),
+            "instance": instance,
+            "model": text_at(record_at(config, "agent", "model"), "name"),
+            "exit_status": text_at(record_at(found, "info"), "exit_status"),
+            "api_calls": record_at(found, "info", "model_stats").get("api_calls"),
+        },
+    )
+    return ledger.account([session])
+
+
+def _usable(records: Sequence[Any], ledger: Ledger, reason: str) -> list[dict[str, Any]]:
+    found = []
+    for record in records:
+        if isinstance(record, dict):
+            ledger.use()
+            found.append(record)
+        else:
+            ledger.skip(reason)
+    return found
+
+
+def _owners(
+    messages: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]]
+) -> dict[int, tuple[int, bool]]:
+    """By the place of a message that tells a step again: the place of the step, and whether it is what the model wrote."""
+    owners: dict[int, tuple[int, bool]] = {}
+    step = -1
+    for place, message in enumerate(messages):
+        if message.get("is_demo"):
+            continue
+        if message.get("role") == "assistant":
+            ahead = step + 1
+            if ahead < len(steps) and message.get("action", message.get("content")) in _written(steps[ahead]):
+                step = ahead
+                owners[place] = (step, True)
+        elif step >= 0 and owners.get(place - 1) == (step, True) and _seen(message, steps[step]):
+            owners[place] = (step, False)
+    return owners
+
+
+def _written(step: dict[str, Any]) -> list[Any]:
+    return [step.get("action"), step.get("response")]
+
+
+def _seen(message: dict[str, Any], step: dict[str, Any]) -> bool:
+    shown, observed = text_at(message, "content"), text_at(step, "observation")
+    return shown is not None and (
+        observed is None or observed.strip()[:200] in shown or message.get("message_type") == "observation"
+    )
+
+
+def _told(
+    messages: Sequence[dict[str, Any]],
+    steps: Sequence[dict[str, Any]],
+    owners: dict[int, tuple[int, bool]],
+    ids: Ids,
+) -> Iterator[ActionDraft]:
+    again: dict[tuple[int, bool], dict[str, Any]] = {
+        owner: messages[place] for place, owner in owners.items()
+    }
+    done = 0
+    for place, message in enumerate(messages):
+        step, by_model = owners.get(place, (-1, False))
+        if by_model:
+            yield from _step(step, steps[step], again, ids)
+            done = step + 1
+        elif step < 0:
+            demo = ("meta", "demo") if message.get("is_demo") else ()
+            stem = ActionDraft(kind="event", agent=word_at(message, "agent"), tags=demo)
+            yield from chat_actions(message, stem, ids, f"message-{place + 1}")
+    for step in range(done, len(steps)):
+        yield from _step(step, steps[step], again, ids)
+
+
+def _step(
+    place: int, step: dict[str, Any], again: dict[tuple[int, bool], dict[str, Any]], ids: Ids
+) -> Iterator[ActionDraft]:
+    """What the model thought, the command that it gave, and what came of it."""
+    wrote, saw = again.get((place, True)), again.get((place, False))
+    call = next((each for each in list_at(wrote, "tool_calls") if isinstance(each, dict)), {})
+    action = text_at(step, "action")
+    tool = word_at(record_at(call, "function"), "name") or word_at(
+        {"word": (action or "").partition(" ")[0].strip()}, "word"
+    )
+    stem = ActionDraft(
+        kind="message",
+        layer="agent",
+        role="agent",
+        agent=word_at(wrote, "agent") or _AGENT,
+        iteration=place + 1,
+    )
+    called = ids.claim(f"step-{place + 1}/call")
+    yield replace(
+        stem,
+        id=ids.claim(f"step-{place + 1}"),
+        output=text_at(step, "thought", "response"),
+        source=step if wrote is None else [step, wrote],
+    )
+    yield replace(
+        stem,
+        kind="tool_call",
+        layer="tool",
+        id=called,
+        tool=tool,
+        call_id=word_at(call, "id"),
+        input=step.get("action"),
+    )
+    yield replace(
+        stem,
+        kind="tool_result",
+        layer="tool",
+        role="tool",
+        id=ids.claim(f"step-{place + 1}/result"),
+        tool=tool,
+        call_id=word_at(call, "id"),
+        parent=called,
+        output=step.get("observation"),
+        duration_ms=milliseconds(step.get("execution_time"), of_one=1000),
+        source=saw,
+    )
+
+
+def _end(found: dict[str, Any], ids: Ids) -> ActionDraft:
+    rest = {name: value for name, value in found.items() if name not in {"trajectory", "history"}}
+    info = record_at(found, "info")
+    stats = record_at(info, "model_stats")
+    status = text_at(info, "exit_status")
+    failed = status is not None and not status.startswith("submitted")
+    cost = stats.get("instance_cost", stats.get("total_cost"))
+    return ActionDraft(
+        kind="event",
+        id=ids.claim("end"),
+        layer="sys",
+        role="system",
+        agent=_AGENT,
+        name="end",
+        usage=usage_of(stats, read=["tokens_sent"], written=["tokens_received"]),
+        cost_usd=dollars(cost),
+        error_type=word_at(info, "exit_status") if failed else None,
+        output=info or None,
+        source=rest,
+    )
+
+
+def _issue(messages: Sequence[dict[str, Any]]) -> str | None:
+    for message in messages:
+        found = _ISSUE.search(text_at(message, "content") or "")
+        if found is not None and message.get("role") == "user" and not message.get("is_demo"):
+            return found[1]
+    return None

@@ -1,0 +1,118 @@
+"""Failures of Who&When: a file each, the messages of several agents and the step at which it went wrong. Pure.
+
+A record of the report is a message, a system prompt, or all the rest of the file, which becomes an `event` at the end.
+"""
+
+import re
+from dataclasses import replace
+from typing import Any, Final
+
+from timemachine.recording.importing.pure.document import document_of
+from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.recording.importing.pure.opening import Opening
+from timemachine.recording.importing.pure.report import Imported, Ledger
+from timemachine.recording.importing.pure.session_builder import Ids, Keys, hopeless, only_object, session_of
+from timemachine.recording.importing.pure.values import list_at, record_at, text_at, word_at
+from timemachine.recording.sessions.pure.draft import ActionDraft
+
+NAME: Final = "who_and_when"
+TITLE: Final = "a Who&When failure (a JSON object with history, mistake_agent and mistake_step)"
+_MARKS: Final = frozenset({"mistake_agent", "mistake_step"})
+_METADATA: Final = (
+    "question", "question_ID", "level", "ground_truth", "is_correct", "is_corrected", "mistake_agent", "mistake_step",
+    "mistake_reason",
+)  # fmt: skip
+_PLACE: Final = re.compile(r"[0-9]{1,9}")
+_TERMINALS: Final = {"Computer_terminal", "ComputerTerminal"}
+
+
+def recognises(opening: Opening) -> bool:
+    """Whether it names a mistake, or begins as a file does whose first megabyte does not reach it."""
+    found = opening.fields
+    return found.keys() >= _MARKS or (found.keys() >= {"question_ID", "history"} and "is_correct" in found)
+
+
+def read(data: Contents) -> Imported:
+    """The session of the file. Raises `InvalidInput` (`unknown_format`) where it has no history."""
+    found = only_object(document_of(data, TITLE), TITLE)
+    if not list_at(found, "history"):
+        raise hopeless(TITLE, "it has no `history`.")
+    ledger, ids = Ledger(), Ids()
+    actions = _prompts(found, ledger, ids)
+    said = _history(found, ledger, ids)
+    wrong = _place(found.get("mistake_step"))
+    if wrong is not None and wrong in said:
+        said[wrong] = replace(said[wrong], significance="error", tags=(*said[wrong].tags, "mistake"))
+    else:
+        ledger.notes.append(
+            "The labelled mistake names no message of the history; it stands in the metadata alone."
+        )
+    ledger.use()
+    rest = {name: value for name, value in found.items() if name not in {"history", "system_prompt"}}
+    label = ActionDraft(
+        kind="event",
+        id=ids.claim("label"),
+        layer="sys",
+        role="system",
+        name="label",
+        output=rest,
+        source=rest,
+    )
+    session = session_of(
+        Keys(NAME).of(None, found),
+        [*actions, *said.values(), label],
+        name=text_at(found, "question"),
+        agent=NAME,
+        metadata={name: found.get(name) for name in _METADATA},
+    )
+    return ledger.account([session])
+
+
+def _prompts(found: dict[str, Any], ledger: Ledger, ids: Ids) -> list[ActionDraft]:
+    prompts = record_at(found, "system_prompt")
+    if not prompts and found.get("system_prompt") is not None:
+        prompts = {"": found["system_prompt"]}
+    ledger.use(len(prompts))
+    return [
+        ActionDraft(
+            kind="message", id=ids.claim(f"prompt-{place}"), layer="sys", role="system",
+            agent=word_at({"name": name}, "name"), output=prompt, source={"system_prompt": {name: prompt}},
+        )
+        for place, (name, prompt) in enumerate(prompts.items(), start=1)
+    ]  # fmt: skip
+
+
+def _history(found: dict[str, Any], ledger: Ledger, ids: Ids) -> dict[int, ActionDraft]:
+    """The messages, each by its place from 0, by which the mistake names it."""
+    said = {}
+    for place, message in enumerate(found["history"]):
+        if isinstance(message, dict):
+            ledger.use()
+            said[place] = _message(message, ids.claim(f"message-{place}"))
+        else:
+            ledger.skip("It is no message: no object.")
+    return said
+
+
+def _message(message: dict[str, Any], name: str) -> ActionDraft:
+    speaker = word_at(message, "name", "role")
+    layer, role = "agent", "agent"
+    if speaker in _TERMINALS:
+        layer, role = "tool", "tool"
+    elif speaker in {"human", "user"}:  # all others are agents: `user` is only how one of them sees another
+        role = "user"
+    return ActionDraft(
+        kind="message",
+        id=name,
+        layer=layer,
+        role=role,
+        agent=speaker,
+        output=message.get("content"),
+        source=message,
+    )
+
+
+def _place(written: Any) -> int | None:
+    if isinstance(written, str) and _PLACE.fullmatch(written):
+        return int(written)
+    return written if isinstance(written, int) and not isinstance(written, bool) else None

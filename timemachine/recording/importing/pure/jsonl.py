@@ -1,0 +1,67 @@
+"""A file of JSON lines, each read on its own: one bad line costs that line and no other. Pure."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from timemachine.core.pure.content import MAX_DEPTH, parse_json, text_sha256
+from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.recording.importing.pure.mapped_bytes import Contents, count_in, raw_lines
+from timemachine.recording.importing.pure.report import Skipped
+
+MOST_LINES: Final = 1_000_000
+"""Each that cannot be used is named in the report, and takes more memory than its bytes."""
+_BLANK = " \t\r"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A JSON object and where it stood: `number` from 1; `digest` is the SHA-256 of its text without outer blanks."""
+
+    number: int
+    record: dict[str, Any]
+    digest: str
+
+
+def lines_of(data: Contents, *, deepest: int = MAX_DEPTH) -> Iterator[Line | Skipped]:
+    """Every line of the file, in order, as its object or as the reason why it has none.
+
+    Lines end with LF or CRLF; a byte order mark is ignored. Blank lines keep their number and are passed over: they hold
+    nothing, so no report counts them. Raises `TooLarge` for more than `MOST_LINES`.
+    """
+    check_lines(count_in(data, b"\n"))
+    for number, raw in enumerate(raw_lines(data), start=1):
+        try:
+            text = raw.removesuffix(b"\n").decode("utf-8-sig").strip(_BLANK)
+        except UnicodeDecodeError as why:
+            yield Skipped(line=number, reason=f"It is not UTF-8 text: byte {why.start + 1} cannot be read.")
+            continue
+        if text:
+            yield _line(number, text, deepest)
+
+
+def check_lines(lines: int) -> None:
+    """Refuse a file of more lines, or records, than one report can account for."""
+    if lines > MOST_LINES:
+        raise TooLarge(
+            f"The file has {lines:,} lines or records; {MOST_LINES:,} are the most. Split it.",
+            limit=MOST_LINES,
+        )
+
+
+def _line(number: int, text: str, deepest: int) -> Line | Skipped:
+    try:
+        record = parse_json(text, deepest=deepest)
+    except InvalidInput as why:
+        return Skipped(line=number, reason=_reason(why))
+    if not isinstance(record, dict):
+        return Skipped(line=number, reason="It is JSON but not an object.")
+    return Line(number=number, record=record, digest=text_sha256(text))
+
+
+def _reason(error: InvalidInput) -> str:
+    cause = error.__cause__
+    if isinstance(cause, json.JSONDecodeError):
+        return f"It is cut off or not JSON: {cause.msg.removesuffix(' at')} at character {cause.pos + 1}."
+    return error.message

@@ -1,0 +1,155 @@
+"""Handing a file in: it is put at once, or kept for a worker to put."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+
+from timemachine.core.payloads.commands import keep
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import file_content
+from timemachine.core.pure.errors import Conflict, InvalidInput, TooLarge
+from timemachine.knowledge.commands import NewFrame, Put
+from timemachine.knowledge.models import Collection, Source
+from timemachine.knowledge.replacing import EditedFrame, EndedFrame, edited_beside, ended_frames
+from timemachine.knowledge.sources import keep_source, note_put
+from timemachine.recording.answering import commands as answering
+from timemachine.recording.intake.models import FAILED, RUNNING, WAITING, Intake
+from timemachine.recording.intake.preparing import HandedIn, Prepared
+from timemachine.recording.intake.queries import on_their_way
+from timemachine.recording.sessions.commands import require_open
+from timemachine.recording.sessions.models import Session
+from timemachine.text.pure.documents.document import LARGEST_FILE
+from timemachine.text.pure.documents.formats import format_of
+
+RING_AGAIN_AFTER = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePut:
+    """What putting a file at once came to. `frames` are the passages as they were put, `puts` what became of each.
+
+    `ended_frames` are the first twenty that it ended, `edited` those that were edited by hand and have their old text beside them.
+    """
+
+    source: Source | None
+    frames: list[NewFrame]
+    puts: list[Put]
+    sequences: list[int]
+    ended: int
+    ended_frames: list[EndedFrame]
+    edited: list[EditedFrame]
+
+    @property
+    def new(self) -> int:
+        """How many passages were not there before."""
+        return sum(1 for each in self.puts if not each.already_there)
+
+
+def check(file: HandedIn) -> None:
+    """Refuse a file that no worker could put. Raises `InvalidInput`, `TooLarge`."""
+    if not file.data:
+        raise InvalidInput(
+            f"{file.name or 'This file'} is empty; there is nothing to put.", code="empty_file"
+        )
+    if len(file.data) > LARGEST_FILE:
+        raise TooLarge(
+            f"{file.name} has {len(file.data):,} bytes; a file may have {LARGEST_FILE:,}. Split it.",
+            limit_bytes=LARGEST_FILE,
+        )
+    format_of(file.name, file.data)
+
+
+def must_wait(collection: Collection, prepared: Prepared) -> bool:
+    """Whether an earlier file of the same uri is still on its way into the collection."""
+    return prepared.source is not None and on_their_way(collection, prepared.source.uri).exists()
+
+
+@transaction.atomic
+def put_at_once(
+    collection: Collection, prepared: Prepared, *, by: str, session: Session | None = None
+) -> FilePut:
+    """Put all passages of a file, or none; in a session each is recorded.
+
+    Raises `Conflict` where an earlier file of its uri is still on its way: the newer one is to have the last word.
+    """
+    source = None if prepared.source is None else keep_source(collection, prepared.source, by=by)
+    if must_wait(collection, prepared):
+        raise Conflict(
+            "An earlier file of this uri is still on its way; send this one again when that is done.",
+            code="file_on_its_way",
+        )
+    frames = prepared.of_source(None if source is None else source.id)
+    done = answering.put(collection, frames, by=by, session=session)
+    new = sum(1 for each in done.puts if not each.already_there)
+    note = None if source is None else note_put(source, frames, by=by, new=new, replace=prepared.replace)
+    return FilePut(
+        source=source,
+        frames=frames,
+        puts=done.puts,
+        sequences=done.sequences,
+        ended=note.ended if note else 0,
+        ended_frames=ended_frames(note) if note else [],
+        edited=[] if source is None else edited_beside(source),
+    )
+
+
+@transaction.atomic
+def hand_in(collection: Collection, file: HandedIn, *, by: str, session: Session | None = None) -> Intake:
+    """Keep the file; once this is committed it will be put, whatever happens to whom. Raises `InvalidInput`, `Conflict`."""
+    check(file)
+    if session is not None:
+        require_open(session)
+    content = file_content(file.data)
+    return Intake.objects.create(
+        project_id=collection.project_id,
+        collection=collection,
+        session=session,
+        recorded=session is not None,
+        name=file.name,
+        title=file.title,
+        uri=file.uri,
+        replace=file.replace,
+        payload_id=keep(collection.project_id, [content])[content],
+        put_by=by,
+        rung_at=now(),
+    )
+
+
+def dismiss(intake: Intake, *, by: str) -> None:
+    """Take a file that failed out of the list of its collection; its page says who did. Raises `Conflict` for any other."""
+    failed = Intake.objects.filter(id=intake.id, status=FAILED, dismissed_at=None)
+    if failed.update(dismissed_at=now(), dismissed_by=by):
+        return
+    if not Intake.objects.filter(id=intake.id, dismissed_at__isnull=False).exists():
+        raise Conflict(
+            "Only a file that failed can be taken out of the list; this one did not.", code="not_failed"
+        )
+
+
+@transaction.atomic
+def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
+    """The intakes that have passages to put and nobody at it, marked as rung.
+
+    `at_once` (a worker has just started) does not wait for the last ringing to grow old.
+    """
+    moment = now()
+    idle = Intake.objects.filter(
+        Q(status=WAITING) | Q(status=RUNNING, lease_until__lt=moment), finished_at=None
+    )
+    if not at_once:
+        idle = idle.filter(Q(status=RUNNING) | Q(rung_at__lt=moment - RING_AGAIN_AFTER))
+    ids = list(idle.values_list("id", flat=True))
+    Intake.objects.filter(id__in=ids).update(rung_at=moment)
+    return ids
+
+
+def next_after(intake_id: UUID) -> list[UUID]:
+    """The file that waited for this one and is to be rung for now; none while this one is not over."""
+    over = Intake.objects.filter(id=intake_id, finished_at__isnull=False).select_related("collection").first()
+    if over is None:
+        return []
+    waiting = on_their_way(over.collection, over.uri or over.name)
+    return list(waiting.order_by("id").values_list("id", flat=True)[:1])

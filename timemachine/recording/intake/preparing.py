@@ -1,0 +1,122 @@
+"""A file that was handed in as the passages to be put: read, parted, named. Nothing is written here."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.knowledge.commands import LARGEST_FRAME, NewFrame, Origin
+from timemachine.knowledge.sources import SourceFile
+from timemachine.text.pure.documents.formats import MEDIA_TYPES, Format, format_of
+from timemachine.text.pure.documents.jsonl import BadLine, Record
+from timemachine.text.pure.documents.passages import Passage
+from timemachine.text.pure.documents.reading import Limits, read, read_lines
+
+MOST_SKIPPED = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedIn:
+    """A file as it came. Without a `title` it is called what it calls itself, else by its name; without a `uri`, by its name."""
+
+    name: str
+    data: bytes
+    title: str = ""
+    uri: str = ""
+    replace: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """The passages of a file in their order; `places` are their offsets in the source's text. JSONL has no source."""
+
+    frames: tuple[NewFrame, ...]
+    places: tuple[tuple[int, int], ...]
+    source: SourceFile | None
+    replace: bool
+
+    def of_source(self, source_id: UUID | None) -> list[NewFrame]:
+        """The passages, each with where in the source it stands."""
+        if source_id is None:
+            return list(self.frames)
+        return [
+            replace(frame, origin=Origin(source=source_id, start=start, end=end))
+            for frame, (start, end) in zip(self.frames, self.places, strict=True)
+        ]
+
+
+def prepare(file: HandedIn, *, seconds: int | None = None) -> Prepared:
+    """The passages of a file.
+
+    Raises `InvalidInput` where it cannot be read, where it has no text, and with `facts["skipped"]` where lines of JSONL are
+    no passages; `TooLarge` where it is over a limit.
+    """
+    format_ = format_of(file.name, file.data)
+    limits = Limits(seconds=seconds or settings.DOCUMENT_SECONDS, megabytes=settings.DOCUMENT_MEMORY_MB)
+    if format_ == "jsonl":
+        return _of_lines(file, limits)
+    return _of_document(file, format_, limits)
+
+
+def _of_document(file: HandedIn, format_: Format, limits: Limits) -> Prepared:
+    document = read(file.data, format_, limits, title=file.title, name=file.name)
+    uri, found = file.uri or file.name, document.passages
+    return Prepared(
+        frames=tuple(_frame(each, uri) for each in found),
+        places=tuple((each.start, each.end) for each in found),
+        source=SourceFile(
+            name=file.name,
+            title=document.title,
+            uri=uri,
+            media_type=MEDIA_TYPES[format_],
+            data=file.data,
+            text=document.text,
+            left_out=document.left_out,
+        ),
+        replace=file.replace,
+    )
+
+
+def _frame(passage: Passage, uri: str) -> NewFrame:
+    metadata: dict[str, Any] = {} if passage.page is None else {"page": passage.page}
+    return NewFrame(text=passage.text, title=passage.title, uri=uri, metadata=metadata)
+
+
+def _of_lines(file: HandedIn, limits: Limits) -> Prepared:
+    if file.title or file.uri or file.replace:
+        raise InvalidInput(
+            "Every line of a .jsonl file has a title and a uri of its own; leave `title`, `uri` and `replace` out.",
+            code="not_for_lines",
+        )
+    lines = read_lines(file.data, limits)
+    bad = [
+        _bad(line)
+        for line in lines
+        if isinstance(line, BadLine) or len(line.text.encode("utf-8", "replace")) > LARGEST_FRAME
+    ]
+    if bad:
+        raise _refused(bad)
+    frames = tuple(_line_frame(line) for line in lines if isinstance(line, Record))
+    return Prepared(frames=frames, places=(), source=None, replace=False)
+
+
+def _bad(line: Record | BadLine) -> BadLine:
+    if isinstance(line, BadLine):
+        return line
+    return BadLine(line=line.line, reason=f"Its text has more than {LARGEST_FRAME:,} bytes; put it in parts.")
+
+
+def _line_frame(line: Record) -> NewFrame:
+    return NewFrame(text=line.text, title=line.title, uri=line.uri, metadata=line.metadata, may_be_empty=True)
+
+
+def _refused(bad: list[BadLine]) -> InvalidInput:
+    others = f" {len(bad) - 1:,} more cannot be used either." if len(bad) > 1 else ""
+    return InvalidInput(
+        f"Line {bad[0].line:,}: {bad[0].reason}{others} Nothing was put.",
+        code="bad_lines",
+        skipped=[{"line": line.line, "reason": line.reason} for line in bad[:MOST_SKIPPED]],
+        skipped_lines=len(bad),
+    )

@@ -1,0 +1,94 @@
+"""The actions of a session that was started for a trace alone move to the session that the trace turned out to belong to."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import connection, models
+
+from timemachine.core.pure.errors import NotFound
+from timemachine.recording.otel.models import Trace
+from timemachine.recording.otel.session_attributes import describe
+from timemachine.recording.sessions import action_rows
+from timemachine.recording.sessions.locks import keep_from_sealing
+from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.signals import session_moved
+
+MADE_BY_RECORDING: Final = frozenset(
+    {
+        "AccessHead", "Action", "ActionMeaning", "ActionSketch", "Bin", "Delivery", "FirstUse", "IndexedSession", "Latency", "PatternStep", "ReadSession", "Seal",
+        "SearchedAction", "Trace", "Usage",
+    }
+)  # fmt: skip
+"""What a session has without anybody's doing; where there is anything else, somebody has made something of it, and it stays."""
+_COLUMNS: Final = [
+    field.attname for field in Action._meta.concrete_fields if field.name not in ("id", "session", "sequence")
+]
+_MOVE_ACTIONS: Final = """
+INSERT INTO tm_action (session_id, sequence, {columns})
+SELECT %(new)s, %(last)s + row_number() OVER (ORDER BY sequence), {columns}
+FROM tm_action AS old WHERE session_id = %(old)s AND NOT EXISTS (
+    SELECT FROM tm_action AS there WHERE there.session_id = %(new)s AND there.client_id = old.client_id
+)
+ORDER BY sequence
+"""
+_HIT_COLUMNS: Final = [
+    field.attname for field in Hit._meta.concrete_fields if field.name not in ("id", "action")
+]
+_MOVE_HITS: Final = """
+INSERT INTO tm_hit (action_id, {columns})
+SELECT new.id, {columns} FROM tm_hit AS hit
+JOIN tm_action AS old ON old.id = hit.action_id
+JOIN tm_action AS new ON new.session_id = %(new)s AND new.client_id = old.client_id
+WHERE old.session_id = %(old)s AND new.sequence > %(last)s
+"""
+
+
+def move(trace: Trace, old: Session, new: Session, *, by: str) -> bool:
+    """Move every action of the trace's own session behind those of another, and erase it; False where there is more in it than spans of the trace.
+
+    What was sealed of it leaves a tombstone. The actions' times, ids and parents stay; they get the next sequences. Raises `NotFound`
+    where one of the two was erased meanwhile. Locks in the order of `evidence.sealing.locks`.
+    """
+    for session in sorted((old, new), key=lambda each: str(each.id)):
+        keep_from_sealing(session)
+    ids = [old.id, new.id]
+    locked = {each.id: each for each in Session.objects.select_for_update().filter(id__in=ids).order_by("id")}
+    if len(locked) < len(ids):
+        raise NotFound("A session of these spans was deleted meanwhile.", code="session_not_found")
+    source, target = locked[old.id], locked[new.id]
+    if _has_more(source, trace):
+        return False
+    facts: dict[str, UUID | int] = {"old": old.id, "new": new.id, "last": target.last_sequence}
+    with connection.cursor() as cursor:
+        cursor.execute(_statement(_MOVE_ACTIONS, _COLUMNS), facts)
+        cursor.execute(_statement(_MOVE_HITS, _HIT_COLUMNS), facts)
+    moved = Action.objects.filter(session=target, sequence__gt=target.last_sequence)
+    action_rows.count(target, list(moved.values(*action_rows.COUNTED)))
+    target.save(update_fields=action_rows.COUNTERS)
+    named = source.name if source.name != source.key else None
+    describe(new, agent=source.agent, user=source.user, began=source.started_at, name=named)
+    trace.session, trace.own = target, False
+    trace.save()  # before the session goes, and with it what belongs to it
+    told = f"Its trace turned out to belong to the session {new.id}."
+    session_moved.send(Session, session=source, by=by, reason=told)
+    return True
+
+
+def attached() -> list[models.ForeignKey[Any, Any]]:
+    """Every relation by which something that people make belongs to a session."""
+    relations = Session._meta.get_fields(include_hidden=True)
+    fields = [each.field for each in relations if isinstance(each, models.ManyToOneRel)]
+    return [field for field in fields if field.model.__name__ not in MADE_BY_RECORDING]
+
+
+def _has_more(session: Session, trace: Trace) -> bool:
+    if session.tags or session.metadata or session.status != Session.RECORDING:
+        return True
+    if any(field.model._base_manager.filter(**{field.name: session}).exists() for field in attached()):
+        return True
+    ours = Action.objects.filter(session=session, client_id__startswith=f"{trace.trace}-")
+    return ours.count() != session.last_sequence
+
+
+def _statement(sql: str, columns: list[str]) -> str:
+    return sql.format(columns=", ".join(f'"{name}"' for name in columns))

@@ -1,0 +1,293 @@
+"""What OTLP/HTTP carries, as spans: `ExportTraceServiceRequest` in protobuf or in its JSON form (opentelemetry-proto 1.x). Pure.
+
+One span that cannot be read costs that span and no other; a body that cannot be read at all raises `InvalidInput`.
+"""
+
+import base64
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1 import trace_pb2
+
+from timemachine.core.pure.content import parse_json
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.otel.pure.counting import check_document, check_protobuf
+from timemachine.recording.otel.pure.span import Span, SpanEvent
+
+LATEST: Final = 2**63 - 1
+LONGEST_NAME: Final = 80
+"""How many characters of the name of a span that is refused are told."""
+_TRACE_ID, _SPAN_ID = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{16}")
+_COUNTS: Final = ("dropped_attributes_count", "dropped_events_count", "dropped_links_count")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A span that cannot be recorded, and why, in one sentence. It is told by its id, else by its name, else by its place in the request, from 1."""
+
+    span: str
+    reason: str
+
+
+def _number(found: float) -> Any:
+    """JSON has no infinities and no NaN: they are kept by name."""
+    return found if math.isfinite(found) else str(found)
+
+
+def _typed(*kinds: type) -> Callable[[Any], Any]:
+    """A reader of one kind of value: null is none, and what is of another kind cannot be read."""
+
+    def read(found: Any) -> Any:
+        if found is not None and type(found) not in kinds:
+            raise TypeError(f"a value of an attribute is {type(found).__name__}")
+        return found
+
+    return read
+
+
+def _whole_number(found: Any) -> int | None:
+    """As JSON writes 64 bits: in a text, or as a number."""
+    read = _typed(int, str)(found)
+    return None if read is None else int(read)
+
+
+def _double(found: Any) -> Any:
+    read = _typed(int, float, str)(found)
+    return None if read is None else _number(float(read))
+
+
+_SCALARS: Final[dict[str, Callable[[Any], Any]]] = {
+    "stringValue": _typed(str),
+    "boolValue": _typed(bool),
+    "intValue": _whole_number,
+    "doubleValue": _double,
+    "bytesValue": _typed(str),
+}
+
+
+def from_protobuf(body: bytes) -> Iterator[Span | Refused]:
+    """The spans of a protobuf body. Raises `TooLarge` for more than a request may have."""
+    check_protobuf(body)
+    try:
+        request = ExportTraceServiceRequest.FromString(body)
+    except DecodeError as why:
+        raise InvalidInput(
+            "The body is not an ExportTraceServiceRequest in protobuf.", code="not_otlp"
+        ) from why
+    places = count(1)
+    for group in request.resource_spans:
+        resource = _attributes(group.resource.attributes)
+        for scoped in group.scope_spans:
+            scope = _scope(scoped.scope.name, scoped.scope.version, _attributes(scoped.scope.attributes))
+            for each in scoped.spans:
+                yield _checked(_of_protobuf(each, resource, scope), next(places))
+
+
+def from_json(body: bytes) -> Iterator[Span | Refused]:
+    """The spans of a JSON body: ids in hex, 64-bit numbers as text or as numbers, fields that are not known passed over.
+
+    Raises `TooLarge` for more than a request may have.
+    """
+    document = parse_json(body)
+    check_document(document)
+    yield from of_document(document)
+
+
+def of_document(request: Any) -> Iterator[Span | Refused]:
+    """The same of a JSON document that was read already."""
+    if not isinstance(request, dict) or not isinstance(request.get("resourceSpans", []), list):
+        raise InvalidInput(
+            "The body is JSON but no ExportTraceServiceRequest: an object with `resourceSpans`.",
+            code="not_otlp",
+        )
+    places = count(1)
+    for group in _objects(request, "resourceSpans"):
+        for scoped in _objects(group, "scopeSpans"):
+            for each in _objects(scoped, "spans"):
+                place = next(places)
+                try:
+                    span = _of_json(each, _object(group, "resource"), _object(scoped, "scope"))
+                except (ValueError, TypeError) as why:
+                    told = _told(each.get("spanId"), each.get("name"), place)
+                    yield Refused(span=told, reason=f"It cannot be read: {str(why)[:200]}.")
+                else:
+                    yield _checked(span, place)
+
+
+def _checked(span: Span, place: int) -> Span | Refused:
+    if not _TRACE_ID.fullmatch(span.trace) or not int(span.trace, 16):
+        told = _told(span.id, span.name, place)
+        return Refused(span=told, reason="Its trace id is not 16 bytes with one that is not 0.")
+    if not _is_span_id(span.id):
+        told = _told(None, span.name, place)
+        return Refused(span=told, reason="Its span id is not 8 bytes with one that is not 0.")
+    if span.parent is not None and not _SPAN_ID.fullmatch(span.parent):
+        return Refused(span=span.id, reason="Its parent's span id is not 8 bytes.")
+    if not 0 <= span.began <= LATEST or not 0 <= span.ended <= LATEST:
+        return Refused(span=span.id, reason="Its times lie beyond the year 2262.")
+    return span
+
+
+def _is_span_id(text: str) -> bool:
+    return bool(_SPAN_ID.fullmatch(text)) and int(text, 16) != 0
+
+
+def _told(span_id: Any, name: Any, place: int) -> str:
+    """What a span that is refused is called by."""
+    if isinstance(span_id, str) and _is_span_id(span_id.lower()):
+        return span_id.lower()
+    if isinstance(name, str) and name.strip():
+        shown = name.strip()[:LONGEST_NAME].encode("utf-8", "replace").decode()
+        return f"The span “{shown}”"
+    return f"Span {place:,} of the request"
+
+
+def _of_protobuf(span: trace_pb2.Span, resource: dict[str, Any], scope: dict[str, Any]) -> Span:
+    more: dict[str, Any] = {}
+    if span.kind:
+        more["kind"] = int(span.kind)
+    if span.trace_state:
+        more["trace_state"] = span.trace_state
+    if span.links:
+        more["links"] = [
+            {
+                "trace": link.trace_id.hex(),
+                "span": link.span_id.hex(),
+                "attributes": _attributes(link.attributes),
+            }
+            for link in span.links
+        ]
+    more |= {name: count for name in _COUNTS if (count := getattr(span, name))}
+    return Span(
+        trace=span.trace_id.hex(),
+        id=span.span_id.hex(),
+        parent=span.parent_span_id.hex() or None,
+        name=span.name,
+        began=span.start_time_unix_nano,
+        ended=span.end_time_unix_nano,
+        attributes=_attributes(span.attributes),
+        events=tuple(
+            SpanEvent(name=each.name, at=each.time_unix_nano, attributes=_attributes(each.attributes))
+            for each in span.events
+        ),
+        status=span.status.code,
+        status_message=span.status.message,
+        more=more,
+        resource=resource,
+        scope=scope,
+    )
+
+
+def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:
+    return {pair.key: _value(pair.value) for pair in pairs}
+
+
+def _value(value: AnyValue) -> Any:
+    kind = value.WhichOneof("value")
+    if kind is None:
+        return None
+    found = getattr(value, kind)
+    if kind == "array_value":
+        return [_value(each) for each in found.values]
+    if kind == "kvlist_value":
+        return _attributes(found.values)
+    if kind == "bytes_value":
+        return base64.b64encode(found).decode()
+    if kind == "double_value":
+        return _number(found)
+    return found
+
+
+def _of_json(span: Mapping[str, Any], resource: Mapping[str, Any], scope: Mapping[str, Any]) -> Span:
+    status = _object(span, "status")
+    links = [
+        {
+            "trace": _text(each, "traceId"),
+            "span": _text(each, "spanId"),
+            "attributes": _json_attributes(each),
+        }
+        for each in _objects(span, "links")
+    ]
+    more = {
+        "kind": span.get("kind") or None,
+        "trace_state": _text(span, "traceState") or None,
+        "links": links or None,
+        **{name: span.get(_camel(name)) or None for name in _COUNTS},
+    }
+    events = tuple(
+        SpanEvent(
+            name=_text(each, "name"), at=_whole(each, "timeUnixNano"), attributes=_json_attributes(each)
+        )
+        for each in _objects(span, "events")
+    )
+    return Span(
+        trace=_text(span, "traceId").lower(),
+        id=_text(span, "spanId").lower(),
+        parent=_text(span, "parentSpanId").lower() or None,
+        name=_text(span, "name"),
+        began=_whole(span, "startTimeUnixNano"),
+        ended=_whole(span, "endTimeUnixNano"),
+        attributes=_json_attributes(span),
+        events=events,
+        status=_status(status.get("code")),
+        status_message=_text(status, "message"),
+        more={name: value for name, value in more.items() if value is not None},
+        resource=_json_attributes(resource),
+        scope=_scope(_text(scope, "name"), _text(scope, "version"), _json_attributes(scope)),
+    )
+
+
+def _json_attributes(owner: Mapping[str, Any]) -> dict[str, Any]:
+    return {_text(pair, "key"): _json_value(pair.get("value")) for pair in _objects(owner, "attributes")}
+
+
+def _json_value(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return None
+    if "arrayValue" in value:
+        return [_json_value(each) for each in _objects(value["arrayValue"], "values")]
+    if "kvlistValue" in value:
+        pairs = _objects(value["kvlistValue"], "values")
+        return {_text(pair, "key"): _json_value(pair.get("value")) for pair in pairs}
+    return next((read(value[name]) for name, read in _SCALARS.items() if name in value), None)
+
+
+def _status(code: Any) -> int:
+    names = {"STATUS_CODE_UNSET": 0, "STATUS_CODE_OK": 1, "STATUS_CODE_ERROR": 2}
+    return names[code] if code in names else int(code or 0)
+
+
+def _scope(name: str, version: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    said = {"name": name, "version": version, "attributes": attributes}
+    return {key: value for key, value in said.items() if value}
+
+
+def _object(owner: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = owner.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _objects(owner: Any, name: str) -> Sequence[dict[str, Any]]:
+    found = owner.get(name) if isinstance(owner, dict) else None
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _text(owner: Mapping[str, Any], name: str) -> str:
+    found = owner.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _whole(owner: Mapping[str, Any], name: str) -> int:
+    return int(owner.get(name) or 0)
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(each.title() for each in others)

@@ -1,0 +1,114 @@
+"""A span as an action. Pure.
+
+One span is one action under the id `trace-span`, whatever it holds; its parent is named by the same kind of id, so that a child may
+come first. The span stays with it, whole, as its source.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from timemachine.recording.otel.pure import kinds
+from timemachine.recording.otel.pure.attributes import Attributes
+from timemachine.recording.otel.pure.kinds import Kind, kind_of
+from timemachine.recording.otel.pure.messages import asked_of, said_of
+from timemachine.recording.otel.pure.model_calls import cost_of, model_of, parameters_of, usage_of
+from timemachine.recording.otel.pure.own_attributes import cached_of, saved_of, was_recorded
+from timemachine.recording.otel.pure.passages import retrieval_of
+from timemachine.recording.otel.pure.span import STATUS_ERROR, Span
+from timemachine.recording.sessions.pure.draft import ActionDraft
+
+_1970: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def draft_of(span: Span) -> ActionDraft:
+    """The action that a span is."""
+    attributes = Attributes(span.attributes)
+    kind = kind_of(attributes)
+    error_type, error_message = _error(span, attributes)
+    is_call = kind == kinds.CALL
+    return ActionDraft(
+        kind=kind.kind,
+        layer=kind.layer,
+        role=kind.role,
+        id=action_id(span.trace, span.id),
+        parent=action_id(span.trace, span.parent) if span.parent else None,
+        name=span.name or None,
+        agent=agent_of(attributes),
+        tool=_tool(kind, span, attributes),
+        call_id=attributes.text("gen_ai.tool.call.id", "tool_call.id", "tool.id"),
+        tags=_tags(attributes),
+        started_at=moment(span.began) if was_recorded(attributes, "started_at") else None,
+        duration_ms=_took(span) if was_recorded(attributes, "duration_ms") else None,
+        input=asked_of(span, attributes),
+        output=said_of(span, attributes),
+        error_type=error_type,
+        error_message=error_message,
+        # what other spans say of these is the sum of their calls, and stays in the source
+        model=model_of(attributes) if is_call else None,
+        parameters=parameters_of(attributes) if is_call else None,
+        usage=usage_of(attributes) if is_call else None,
+        cost_usd=cost_of(attributes) if is_call else None,
+        cached=cached_of(attributes) if is_call else None,
+        saved_usd=saved_of(attributes) if is_call else None,
+        retrieval=retrieval_of(attributes) if kind.kind == "find" else None,
+        source=span.whole,
+    )
+
+
+def _took(span: Span) -> float | None:
+    return (span.ended - span.began) / 1e6 if span.began and span.ended >= span.began else None
+
+
+def again(draft: ActionDraft, sha256: str) -> ActionDraft:
+    """What is kept of a span that came a second time with other words: an event under the first; `sha256` is its source's."""
+    return ActionDraft(
+        kind="event",
+        id=f"{draft.id}-{sha256[:12]}",
+        parent=draft.id,
+        name=f"{draft.name or 'span'} (sent again, otherwise)",
+        started_at=draft.started_at,
+        duration_ms=draft.duration_ms,
+        source=draft.source,
+    )
+
+
+def action_id(trace: str, span: str) -> str:
+    """The id of a span's action in its session."""
+    return f"{trace}-{span}"
+
+
+def agent_of(attributes: Attributes) -> str | None:
+    """Which agent the span names."""
+    return attributes.text("gen_ai.agent.name", "agent.name", "gen_ai.agent.id")
+
+
+def moment(nanoseconds: int) -> datetime | None:
+    """A time of a span, cut to microseconds; its source has it whole. None for 0, which means that none was said."""
+    return _1970 + timedelta(microseconds=nanoseconds // 1000) if nanoseconds else None
+
+
+def _tool(kind: Kind, span: Span, attributes: Attributes) -> str | None:
+    if kind != kinds.TOOL:
+        return None
+    return (
+        attributes.text("gen_ai.tool.name", "tool.name", "traceloop.entity.name", "tool_call.function.name")
+        or span.name
+        or None
+    )
+
+
+def _tags(attributes: Attributes) -> tuple[str, ...]:
+    found = attributes.value("tag.tags", "langfuse.trace.tags")
+    return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
+
+
+def _error(span: Span, attributes: Attributes) -> tuple[str | None, str | None]:
+    """Type and message of a span that failed; an exception that the span survived is in its source only."""
+    if span.status != STATUS_ERROR:
+        return None, None
+    raised = Attributes(
+        next((each.attributes for each in span.events if each.name == "exception"), span.attributes)
+    )
+    kind = attributes.text("error.type") or raised.text("exception.type")
+    message = span.status_message or raised.text("exception.message")
+    return (kind or "error"), message or None

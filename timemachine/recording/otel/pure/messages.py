@@ -1,0 +1,96 @@
+"""What went into a span and what came out: messages, arguments and results, in whichever convention. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from timemachine.recording.otel.pure.attributes import Attributes
+from timemachine.recording.otel.pure.span import Span
+
+_ASKED: Final = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+}
+_ANSWERED: Final = "gen_ai.choice"
+_DETAILS: Final = "gen_ai.client.inference.operation.details"
+_IN: Final = (
+    "gen_ai.tool.call.arguments",
+    "gen_ai.retrieval.query.text",
+    "gen_ai.memory.query.text",
+    "langfuse.observation.input",
+    "mlflow.spanInputs",
+    "traceloop.entity.input",
+    "input.value",
+    "gen_ai.prompt",
+    "tool.parameters",
+)
+_OUT: Final = (
+    "gen_ai.tool.call.result",
+    "gen_ai.memory.records",
+    "langfuse.observation.output",
+    "mlflow.spanOutputs",
+    "traceloop.entity.output",
+    "output.value",
+    "gen_ai.completion",
+)
+
+
+def asked_of(span: Span, attributes: Attributes) -> Any:
+    """The messages that a model was given, or whatever else went in; None where nothing says."""
+    details = _details(span)
+    return (
+        attributes.value("gen_ai.input.messages")
+        or details.value("gen_ai.input.messages")
+        or _messages(attributes.listed("llm.input_messages"))
+        or attributes.listed("gen_ai.prompt")
+        or [_of_event(each.attributes, _ASKED[each.name]) for each in span.events if each.name in _ASKED]
+        or attributes.value(*_IN)
+    )
+
+
+def said_of(span: Span, attributes: Attributes) -> Any:
+    """What came back: the text alone where it is one message of text, else the messages or the value."""
+    messages = (
+        attributes.value("gen_ai.output.messages")
+        or _details(span).value("gen_ai.output.messages")
+        or _messages(attributes.listed("llm.output_messages"))
+        or attributes.listed("gen_ai.completion")
+        or [_of_event(each.attributes, "assistant") for each in span.events if each.name == _ANSWERED]
+    )
+    if messages:
+        text = _only_text(messages)
+        return messages if text is None else text
+    return attributes.value(*_OUT)
+
+
+def _details(span: Span) -> Attributes:
+    return Attributes(next((each.attributes for each in span.events if each.name == _DETAILS), {}))
+
+
+def _messages(listed: Sequence[Any]) -> list[Any]:
+    """OpenInference's messages without the word that stands around each."""
+    return [
+        each["message"] if isinstance(each, dict) and isinstance(each.get("message"), dict) else each
+        for each in listed
+    ]
+
+
+def _of_event(attributes: Mapping[str, Any], role: str) -> dict[str, Any]:
+    return {"role": role, **{name: value for name, value in attributes.items() if name != "gen_ai.system"}}
+
+
+def _only_text(messages: Any) -> str | None:
+    """The text of one message that has nothing but text."""
+    if not isinstance(messages, list) or len(messages) != 1 or not isinstance(messages[0], dict):
+        return None
+    message = messages[0]
+    if any(message.get(name) for name in ("tool_calls", "function_call", "refusal")):
+        return None
+    parts = message.get("parts")
+    if isinstance(parts, list):
+        part = parts[0] if len(parts) == 1 and isinstance(parts[0], dict) else {}
+        said = part.get("content") if part.get("type") == "text" else None
+    else:
+        said = message.get("content")
+    return said if isinstance(said, str) and said else None

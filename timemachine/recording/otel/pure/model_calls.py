@@ -1,0 +1,135 @@
+"""The call of a model in a span: which model, what it was asked with, what it used and what it cost. Pure."""
+
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from timemachine.recording.otel.pure.attributes import Attributes
+from timemachine.recording.sessions.pure.draft import Usage
+
+_PROVIDERS: Final = {
+    "azure.ai.openai": "azure",
+    "azure.ai.inference": "azure",
+    "az.ai.openai": "azure",
+    "az.ai.inference": "azure",
+    "aws.bedrock": "bedrock",
+    "aws_bedrock": "bedrock",
+    "gcp.gemini": "gemini",
+    "gcp.gen_ai": "gemini",
+    "gcp.vertex_ai": "vertex",
+    "google": "gemini",
+    "gemini": "gemini",
+    "vertexai": "vertex",
+    "mistral_ai": "mistral",
+    "mistralai": "mistral",
+    "x_ai": "xai",
+}
+_REQUEST: Final = "gen_ai.request."
+_NOT_PARAMETERS: Final = {"model"}
+_USAGE: Final = {
+    "input_tokens": (
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.prompt_tokens",
+        "llm.token_count.prompt",
+        "llm.usage.prompt_tokens",
+    ),
+    "output_tokens": (
+        "gen_ai.usage.output_tokens",
+        "gen_ai.usage.completion_tokens",
+        "llm.token_count.completion",
+        "llm.usage.completion_tokens",
+    ),
+    "total_tokens": ("gen_ai.usage.total_tokens", "llm.token_count.total", "llm.usage.total_tokens"),
+    "cached_tokens": (
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_read_input_tokens",
+        "llm.token_count.prompt_details.cache_read",
+    ),
+    "cache_write_tokens": (
+        "gen_ai.usage.cache_creation.input_tokens",
+        "gen_ai.usage.cache_creation_input_tokens",
+        "llm.token_count.prompt_details.cache_write",
+    ),
+    "reasoning_tokens": (
+        "gen_ai.usage.reasoning.output_tokens",
+        "gen_ai.usage.reasoning_tokens",
+        "llm.usage.reasoning_tokens",
+        "llm.token_count.completion_details.reasoning",
+    ),
+}
+_LANGFUSE_USAGE: Final = {
+    "input_tokens": "input",
+    "output_tokens": "output",
+    "total_tokens": "total",
+    "cached_tokens": "input_cached_tokens",
+}
+
+
+def model_of(attributes: Attributes) -> str | None:
+    """`provider:model`, the model that answered before the one that was asked; without a provider the model alone."""
+    model = attributes.text(
+        "gen_ai.response.model",
+        "gen_ai.request.model",
+        "llm.model_name",
+        "embedding.model_name",
+        "reranker.model_name",
+        "langfuse.observation.model.name",
+        "mlflow.llm.model",
+    )
+    if model is None:
+        return None
+    provider = attributes.text(
+        "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "mlflow.llm.provider"
+    )
+    if provider is None:
+        return model
+    provider = provider.strip().lower()
+    provider = _PROVIDERS.get(provider, provider.replace(":", "_").replace(" ", "_"))
+    return model if model.startswith(f"{provider}:") else f"{provider}:{model}"
+
+
+def parameters_of(attributes: Attributes) -> dict[str, Any] | None:
+    """What the call was asked with, tools and system instructions included; None where nothing says."""
+    given = attributes.value(
+        "llm.invocation_parameters", "langfuse.observation.model.parameters", "mlflow.invocationParams"
+    )
+    found = dict(given) if isinstance(given, dict) else {}
+    found |= {
+        name.removeprefix(_REQUEST): value
+        for name, value in attributes.found.items()
+        if name.startswith(_REQUEST) and name.removeprefix(_REQUEST) not in _NOT_PARAMETERS
+    }
+    others = {
+        "tools": attributes.value("gen_ai.tool.definitions", "mlflow.chat.tools")
+        or attributes.listed("llm.tools"),
+        "system_instructions": attributes.value("gen_ai.system_instructions"),
+        "finish_reasons": attributes.value("gen_ai.response.finish_reasons", "llm.finish_reason"),
+        "response_id": attributes.text("gen_ai.response.id"),
+        "prompt_template": attributes.text("llm.prompt_template.template"),
+    }
+    found |= {name: value for name, value in others.items() if value not in (None, [], "")}
+    return found or None
+
+
+def usage_of(attributes: Attributes) -> Usage | None:
+    """The tokens of the call; None where none were counted."""
+    found = {name: attributes.whole(*names) for name, names in _USAGE.items()}
+    details = attributes.value("langfuse.observation.usage_details")
+    if isinstance(details, dict):
+        counted = Attributes(details)
+        found |= {
+            name: counted.whole(key) for name, key in _LANGFUSE_USAGE.items() if found.get(name) is None
+        }
+    return Usage(**found) if any(count is not None for count in found.values()) else None
+
+
+def cost_of(attributes: Attributes) -> Decimal | None:
+    """What the sender says that the call cost, in US dollars; None where it does not."""
+    said = attributes.first_number("gen_ai.usage.cost", "gen_ai.usage.total_cost", "llm.cost.total")
+    details = attributes.value("langfuse.observation.cost_details")
+    if said is None and isinstance(details, dict):
+        said = Attributes(details).first_number("total")
+    try:
+        cost = None if said is None else round(Decimal(repr(said)), 12)
+    except InvalidOperation:
+        return None
+    return cost if cost is not None and cost >= 0 else None

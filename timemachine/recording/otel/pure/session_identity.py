@@ -1,0 +1,74 @@
+"""Which session a span belongs to, by the words of the conventions, and whose it is. Pure."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from timemachine.recording.otel.pure.attributes import Attributes
+from timemachine.recording.otel.pure.drafts import agent_of
+from timemachine.recording.otel.pure.span import Span
+
+_SESSION: Final = (
+    "session.id",
+    "gen_ai.conversation.id",
+    "langfuse.session.id",
+    "mlflow.trace.session",
+    "traceloop.association.properties.session_id",
+    "traceloop.association.properties.thread_id",
+)
+_IN_METADATA: Final = ("thread_id", "session_id", "conversation_id")
+_METADATA: Final = ("metadata", "langfuse.trace.metadata", "mlflow.traceMetadata")
+_USER: Final = (
+    "user.id",
+    "enduser.id",
+    "langfuse.user.id",
+    "mlflow.trace.user",
+    "traceloop.association.properties.user_id",
+)
+_NO_SERVICE: Final = "unknown_service"
+
+
+def session_of(span: Span) -> str | None:
+    """The session that the span names; its own attributes before those of its resource."""
+    for found in (span.attributes, span.resource):
+        attributes = Attributes(found)
+        named = attributes.text(*_SESSION) or _in_metadata(attributes)
+        if named:
+            return named
+    return None
+
+
+def agent_named(spans: Sequence[Span]) -> str | None:
+    """The agent that the earliest of the spans names."""
+    return _earliest(spans, lambda span: agent_of(Attributes(span.attributes)))
+
+
+def user_named(spans: Sequence[Span]) -> str | None:
+    """The user that the earliest of the spans names."""
+    return _earliest(spans, lambda span: Attributes(span.attributes).text(*_USER))
+
+
+def service_of(spans: Sequence[Span]) -> str | None:
+    """The service that sent the spans, where it has a name."""
+    found = _earliest(spans, lambda span: Attributes(span.resource).text("service.name"))
+    return None if found is None or found.startswith(_NO_SERVICE) else found
+
+
+def root_of(spans: Sequence[Span]) -> Span | None:
+    """The span that has no parent."""
+    return next((span for span in _in_time(spans) if span.parent is None), None)
+
+
+def _earliest(spans: Sequence[Span], of: Any) -> str | None:
+    return next((found for span in _in_time(spans) if (found := of(span))), None)
+
+
+def _in_time(spans: Sequence[Span]) -> list[Span]:
+    return sorted(spans, key=lambda span: (span.began, span.id))
+
+
+def _in_metadata(attributes: Attributes) -> str | None:
+    for name in _METADATA:
+        found = attributes.value(name)
+        if isinstance(found, dict) and (named := Attributes(found).text(*_IN_METADATA)):
+            return named
+    return None

@@ -1,0 +1,221 @@
+"""Drafts as rows: payloads kept once, actions, their hits, and the session's counters."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from timemachine.core.payloads.commands import keep
+from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.content import Content, content_of, text_bytes
+from timemachine.core.pure.numbers import together
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure import validation
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.sessions.pure.label import label
+from timemachine.recording.sessions.unknown_costs import would_have_unknown_cost
+
+COUNTERS: Final = [
+    "last_sequence",
+    "error_count",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "unknown_cost_calls",
+    "cached_calls",
+    "saved_usd",
+    "unknown_saved_calls",
+    "last_action_at",
+]
+COUNTED: Final = (
+    "kind",
+    "model",
+    "error_type",
+    "error_message",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "cached",
+    "saved_usd",
+)
+"""The columns that `count` reads."""
+COPIED: Final = (
+    "kind",
+    "layer",
+    "role",
+    "agent",
+    "name",
+    "tool",
+    "call_id",
+    "significance",
+    "importance",
+    "iteration",
+    "started_at",
+    "duration_ms",
+    "error_type",
+    "error_message",
+    "model",
+    "parameters",
+    "cost_usd",
+    "prices",
+    "cached",
+    "saved_usd",
+    "cached_from",
+    "grounding",
+)
+PAYLOADS: Final = ("input", "output", "source")
+_copied: Final = attrgetter(*COPIED)
+TOKENS: Final = tuple(field.name for field in fields(Usage))
+_tokens: Final = attrgetter(*TOKENS)
+SAID: Final = ("tags", "parent_id_given", "parent_sequence", "retrieval", *COPIED, *TOKENS)
+OF_HIT: Final = ("rank", "score", "scores", "matched", "frame", "version", "title", "uri", "metadata")
+SEARCHED: Final = ("semantic_search", "curve", "below", "thresholds", "min_score")
+_beside: Final = attrgetter("name", "error_type", "error_message", "parameters", "prices", "cached_from", "grounding")  # fmt: skip
+_beside_hits: Final = attrgetter("cut_by", "embedding_model", "semantic_search", "curve", "below", "thresholds")  # fmt: skip
+_beside_passage: Final = attrgetter("frame", "title", "uri", "metadata", "scores", "matched")
+"""What of an action, of its search and of its hits may have any length, beside what is kept as payloads."""
+Kept = Mapping[Content, int]
+type Row = dict[str, Any]
+"""The columns of a row that is to be written."""
+_NOT_COUNTED: Final = Usage()
+
+
+class Held(NamedTuple):
+    """What an action holds, as bytes with their hashes: each is made once, and named by it afterwards."""
+
+    input: Content | None
+    output: Content | None
+    source: Content | None
+    texts: tuple[Content | None, ...]
+    """Of its hits, in their order."""
+
+
+def held(draft: ActionDraft, largest: int) -> Held:
+    """The payloads and passages of a draft. Refuses what somebody sent where it is over `largest` bytes.
+
+    The texts of frames that were found here stand in their collection already, whatever their size; `source` says the same again
+    in another tool's words. Neither counts.
+    """
+    found = _hits(draft)
+    parts = Held(
+        input=_content(draft.input),
+        output=_content(draft.output),
+        source=_content(draft.source),
+        texts=tuple(_content(hit.text) for hit in found),
+    )
+    own = [parts.input, parts.output]
+    own += [text for hit, text in zip(found, parts.texts, strict=True) if hit.stored_frame is None]
+    size = sum(len(content.data) for content in own if content is not None)
+    validation.check_size(size + _size_beside(draft), largest)
+    return parts
+
+
+def _size_beside(draft: ActionDraft) -> int:
+    """The bytes of what an action holds in its own row and those of its hits."""
+    values = [*_beside(draft), draft.tags or None]
+    if draft.retrieval is not None:
+        values += _beside_hits(draft.retrieval)
+    for hit in _hits(draft):
+        if hit.stored_frame is None:
+            values += _beside_passage(hit)
+    return sum(_size(each) for each in values if each is not None)
+
+
+def _size(value: Any) -> int:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return len(text_bytes(text))
+
+
+def keep_payloads(project_id: UUID, parts: Sequence[Held]) -> Kept:
+    """Keep every payload and passage; the rows by content."""
+    contents = (content for each in parts for content in (each.input, each.output, each.source, *each.texts))
+    return keep(project_id, (content for content in contents if content is not None))
+
+
+def action(session: Session, sequence: int, draft: ActionDraft, parts: Held, kept: Kept) -> Row:
+    """The row of one action."""
+    return {
+        "project_id": session.project_id,
+        "session_id": session.id,
+        "sequence": sequence,
+        "client_id": draft.id,
+        "label": label(draft),
+        "recorded_at": now(),
+        **said(draft),
+        **{f"{name}_id": _row_of(getattr(parts, name), kept) for name in PAYLOADS},
+    }
+
+
+def said(draft: ActionDraft) -> Row:
+    """The columns that its sender fills, `SAID`, without payloads, passages and the id."""
+    return {
+        "tags": list(draft.tags),
+        "parent_id_given": draft.parent if isinstance(draft.parent, str) else None,
+        "parent_sequence": draft.parent if isinstance(draft.parent, int) else None,
+        "retrieval": _retrieval(draft.retrieval),
+        **dict(zip(COPIED, _copied(draft), strict=True)),
+        **dict(zip(TOKENS, _tokens(draft.usage or _NOT_COUNTED), strict=True)),
+    }
+
+
+def hits(action_id: int, draft: ActionDraft, parts: Held, kept: Kept) -> list[Row]:
+    """The rows of the passages that were found."""
+    return [
+        {
+            "action_id": action_id,
+            **{name: getattr(hit, name) for name in OF_HIT},
+            "sha256": hit.sha256 if text is None or hit.unhashed else text.sha256,
+            "payload_id": _row_of(text, kept),
+            "stored_frame_id": hit.stored_frame,
+        }
+        for hit, text in zip(_hits(draft), parts.texts, strict=True)
+    ]
+
+
+def count(session: Session, actions: Sequence[Row]) -> None:
+    """Add the actions to the session's counters.
+
+    What no action recorded stays unrecorded; a call whose cost or saving is not known is counted as such.
+    """
+    session.last_sequence += len(actions)
+    session.error_count += sum(
+        1 for row in actions if row["error_type"] is not None or row["error_message"] is not None
+    )
+    session.input_tokens = together(session.input_tokens, *(row["input_tokens"] for row in actions))
+    session.output_tokens = together(session.output_tokens, *(row["output_tokens"] for row in actions))
+    session.cost_usd = together(session.cost_usd, *(row["cost_usd"] for row in actions))
+    session.unknown_cost_calls += sum(1 for row in actions if would_have_unknown_cost(row))
+    saved = [row["saved_usd"] for row in actions if row["cached"]]
+    session.cached_calls += len(saved)
+    session.saved_usd = together(session.saved_usd, *saved)
+    session.unknown_saved_calls += saved.count(None)
+    session.last_action_at = now()
+
+
+def _hits(draft: ActionDraft) -> Sequence[HitDraft]:
+    return draft.retrieval.hits if draft.retrieval is not None else ()
+
+
+def _content(value: Any) -> Content | None:
+    return None if value is None else content_of(value)
+
+
+def _row_of(content: Content | None, kept: Kept) -> int | None:
+    return None if content is None else kept[content]
+
+
+def _retrieval(retrieval: RetrievalDraft | None) -> dict[str, Any] | None:
+    if retrieval is None:
+        return None
+    return {
+        "mode": retrieval.mode,
+        "top_k": retrieval.top_k,
+        "adaptive": retrieval.adaptive,
+        "cut_by": retrieval.cut_by,
+        "as_of": written(retrieval.as_of),
+        "embedding_model": retrieval.embedding_model,
+        **{name: value for name in SEARCHED if (value := getattr(retrieval, name)) is not None},
+        **({"not_embedded": retrieval.not_embedded} if retrieval.not_embedded else {}),
+    }

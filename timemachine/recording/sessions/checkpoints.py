@@ -1,0 +1,70 @@
+"""Checkpoints: what an agent knew at a step, and getting it back to go on from there."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from timemachine.core.payloads.queries import value
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.sessions.commands import append
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.queries import checkpoint_of
+
+STATE: Final = (
+    "messages",
+    "system_prompt",
+    "working_directory",
+    "tools",
+    "last_query",
+    "last_result",
+    "model",
+    "environment",
+)
+"""The parts of a state that have a name; whatever else an agent keeps there comes back as well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """A checkpoint to go on from. `at` is when it was set by the recorder's clock, None where that is not recorded."""
+
+    session: Session
+    sequence: int
+    name: str | None
+    at: datetime | None
+    state: dict[str, Any]
+
+
+def set_checkpoint(
+    session_id: UUID,
+    name: str,
+    state: dict[str, Any],
+    *,
+    agent: str | None = None,
+    idempotency_key: str | None = None,
+    request_sha256: str = "",
+) -> int:
+    """Record a checkpoint, and return its sequence; that of the first where the same idempotency key comes again.
+
+    It is the session's agent's where no other is said. Secrets in `environment` are withheld before anything is kept.
+
+    Raises `InvalidInput` for an empty name, and what `append` raises.
+    """
+    if not name.strip():
+        raise InvalidInput("A checkpoint needs a name.", code="invalid_field", field="name")
+    draft = ActionDraft(kind="checkpoint", layer="agent", agent=agent, name=name, output=dict(state))
+    return append(session_id, [draft], idempotency_key=idempotency_key, request_sha256=request_sha256)[0]
+
+
+def resume(session: Session, checkpoint: int | str | None) -> Resumed:
+    """The state of the checkpoint of that sequence or name, of the last one where none is named. Raises `NotFound`."""
+    found = checkpoint_of(session, checkpoint)
+    state = value(found.output)
+    return Resumed(
+        session=session,
+        sequence=found.sequence,
+        name=found.name,
+        at=found.started_at or found.recorded_at,
+        state=state if isinstance(state, dict) else {},
+    )

@@ -1,0 +1,278 @@
+"""What changes in recording: a session begins, actions are appended, it ends. Nothing recorded is ever changed."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import batched, chain, groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, connection, transaction
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.copying import copy_in
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
+from timemachine.core.pure.postgres_text import original, storable
+from timemachine.knowledge import prepared_statements
+from timemachine.knowledge.models import Collection as FrameCollection
+from timemachine.recording.sessions import action_rows, idempotency
+from timemachine.recording.sessions.environments import as_kept
+from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.parents import Parent, found_or_awaited, hold_keys, tie_awaiting
+from timemachine.recording.sessions.prepared_rows import columns, rows_of
+from timemachine.recording.sessions.pure import validation
+from timemachine.recording.sessions.pure.draft import ActionDraft
+
+MOST_ACTIONS = 1_000
+# for one action, making these statements anew each time took longer than they do
+_LOCK = f"SELECT {columns(Session)} FROM tm_session WHERE id = ANY(%(sessions)s) ORDER BY id FOR UPDATE"  # noqa: S608  # names of columns
+_KNOWN = """
+SELECT asked.session, asked.client_id, a.sequence, p.sha256
+FROM unnest(%(sessions)s::uuid[], %(names)s::text[]) AS asked(session, client_id) CROSS JOIN LATERAL (
+    SELECT sequence, source_id FROM tm_action WHERE session_id = asked.session AND client_id = asked.client_id LIMIT 1
+) AS a LEFT JOIN tm_payload AS p ON p.id = a.source_id
+"""
+_COUNTED = f"""
+UPDATE tm_session AS s SET {", ".join(f"{name} = new.{name}" for name in action_rows.COUNTERS)}
+FROM jsonb_populate_recordset(NULL::tm_session, %(new)s::jsonb) AS new WHERE s.id = new.id
+"""  # noqa: S608
+_ROWS = """
+SELECT a.session_id, a.sequence, a.id FROM unnest(%s::uuid[], %s::bigint[]) AS asked(session, sequence)
+JOIN tm_action AS a ON a.session_id = asked.session AND a.sequence = asked.sequence
+"""
+type More = tuple[Session, Sequence[ActionDraft]]
+"""A session, and what is recorded in it."""
+
+
+def start_session(
+    project: Project,
+    *,
+    name: str,
+    by: str,
+    key: str | None = None,
+    agent: str | None = None,
+    user: str | None = None,
+    collection: FrameCollection | None = None,
+    parent: Parent | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    tags: Sequence[str] = (),
+    started_at: datetime | None = None,
+    imported_as: str | None = None,
+) -> Session:
+    """A new session that records. Raises `Conflict` where the key is taken, `InvalidInput` where it has a wrong form, what it is called is too long, or its time is none.
+
+    A parent that is not here yet is named by its key, and is tied to it when it comes, unless that one goes on from this session.
+    """
+    if not name.strip():
+        raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
+    validation.check_head(name=name, agent=agent, user=user, tags=tags)
+    validation.check_moment("started_at", started_at)
+    chosen = validation.check_key(key) if key is not None else validation.new_key()
+    named, sequence = parent or (None, None)
+    try:
+        with transaction.atomic():
+            hold_keys(project, chosen, named if isinstance(named, str) else None)
+            branched_from, awaited = found_or_awaited(project, named)
+            begun = Session.objects.create(
+                project=project,
+                key=chosen,
+                name=name,
+                agent=agent,
+                user=user,
+                collection=collection,
+                parent=branched_from,
+                parent_key=awaited,
+                parent_sequence=sequence,
+                parent_erased=named if isinstance(named, UUID) else None,
+                metadata=dict(metadata or {}),
+                tags=list(tags),
+                created_by=by,
+                started_at=started_at or now(),
+                imported_as=imported_as,
+                is_undated=imported_as is not None and started_at is None,
+            )
+            tie_awaiting(begun)
+            return begun
+    except IntegrityError as why:
+        if "session_key_once" not in str(why):
+            raise
+        raise Conflict(
+            f"A session with the key {chosen!r} exists already; choose another key, or append to that session.",
+            code="key_taken",
+            key=chosen,
+        ) from why
+
+
+@transaction.atomic
+def append(
+    session_id: UUID,
+    drafts: Sequence[ActionDraft],
+    *,
+    idempotency_key: str | None = None,
+    request_sha256: str = "",
+    imported: bool = False,
+    as_it_is: bool = False,
+    was_open: bool = False,
+) -> list[int]:
+    """Record actions in their order, all or none, and return their sequences; durable when it returns.
+
+    The session's row is locked, so that sequences run without a gap under any number of writers. A client id that the
+    session has already is the same action: its sequence is returned and nothing is added, also when the session has ended. The same
+    idempotency key again returns the first answer. Secrets of a checkpoint's environment are withheld before anything is kept, but for
+    actions that were recorded by a server like this and come back `as_it_is`. Raises `InvalidInput`, `TooLarge`, `Conflict` (the session
+    has ended; the key came with another request), `NotFound` (it was erased). An import may add to a session that has ended, and is
+    bound by the size of its file alone; so may what began while the session `was_open` and comes late.
+    """
+    _check(drafts)
+    if idempotency_key is not None:
+        idempotency.check_key(idempotency_key)
+    session = locked([session_id])[session_id]
+    earlier = idempotency_key and idempotency.delivery(session, idempotency_key, request_sha256)
+    if earlier:
+        return earlier.sequences
+    largest = settings.MAX_REQUEST_BYTES if imported else settings.MAX_ACTION_BYTES
+    sequences, fresh = _placed(session, drafts if as_it_is else [as_kept(draft) for draft in drafts])
+    if (fresh or not drafts) and not imported and not was_open:
+        require_open(session)
+    if fresh:
+        _insert([(session, fresh)], largest)
+    if idempotency_key is not None:
+        idempotency.keep_delivery(session, idempotency_key, request_sha256, sequences=sequences)
+    return sequences
+
+
+def locked(session_ids: Collection[UUID]) -> dict[UUID, Session]:
+    """The sessions, and nobody else appends to them until the transaction that is open ends. Raises `NotFound` (one was erased)."""
+    found = {each.id: each for each in rows_of(Session, _LOCK, {"sessions": list(session_ids)})}
+    if len(found) < len(session_ids):
+        raise NotFound("The session was deleted; nothing is recorded.", code="session_not_found")
+    return found
+
+
+def append_new(some: Iterable[More]) -> None:
+    """Record actions that were checked and that their `locked` sessions, all of one project, do not have; durable when the open transaction ends.
+
+    A session may have ended meanwhile: they began while it was open, and come late. Raises `TooLarge`.
+    """
+    each = ((session, draft) for session, drafts in some for draft in drafts)
+    for together in batched(each, MOST_ACTIONS, strict=False):
+        by_session = groupby(together, key=itemgetter(0))
+        _insert(
+            [(session, [draft for _, draft in its]) for session, its in by_session], settings.MAX_ACTION_BYTES
+        )
+
+
+def require_open(session: Session) -> None:
+    """Raise `Conflict` for a session that has ended."""
+    if session.status != Session.RECORDING:
+        raise Conflict(f"The session {session.key} has ended; start a new one.", code="session_ended")
+
+
+@transaction.atomic
+def end_session(session_id: UUID, *, at: datetime | None = None) -> Session:
+    """Close a session: nothing can be appended any more. Ending it twice is the same as once."""
+    session = Session.objects.select_for_update().get(id=session_id)
+    if session.status == Session.RECORDING:
+        session.status = Session.ENDED
+        session.ended_at = at or now()
+        session.save(update_fields=["status", "ended_at"])
+    return session
+
+
+def check_count(actions: int) -> None:
+    """Refuse more actions than go in one request."""
+    if actions > MOST_ACTIONS:
+        raise InvalidInput(
+            f"{actions:,} actions in one request; send at most {MOST_ACTIONS:,}.",
+            code="too_many_actions",
+            limit=MOST_ACTIONS,
+        )
+
+
+def _check(drafts: Sequence[ActionDraft]) -> None:
+    check_count(len(drafts))
+    for place, draft in enumerate(drafts):
+        try:
+            validation.check_action(draft)
+        except InvalidInput as why:
+            if len(drafts) == 1:
+                raise
+            message = f"`actions.{place}`, the {place + 1:,}. of {len(drafts):,}: {why.message}"
+            raise type(why)(message, code=why.code, **{**why.facts, "action": place}) from why
+
+
+def _placed(session: Session, drafts: Sequence[ActionDraft]) -> tuple[list[int], list[ActionDraft]]:
+    """The sequence of each, and those that the session does not have yet."""
+    found = known_ids([(session.id, draft.id) for draft in drafts if draft.id is not None])
+    known = {client_id: sequence for (_, client_id), (sequence, _) in found.items()}
+    fresh: list[ActionDraft] = []
+    sequences: list[int] = []
+    for draft in drafts:
+        sequence = known.get(draft.id) if draft.id is not None else None
+        if sequence is None:
+            fresh.append(draft)
+            sequence = session.last_sequence + len(fresh)
+            if draft.id is not None:
+                known[draft.id] = sequence
+        sequences.append(sequence)
+    return sequences, fresh
+
+
+def known_ids(asked: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], tuple[int, str | None]]:
+    """Which of these client ids their sessions have: the sequence of each, and the SHA-256 of its source."""
+    if not asked:
+        return {}
+    facts = {
+        "sessions": [session for session, _ in asked],
+        "names": [storable(each) for _, each in asked],
+    }
+    return {
+        (session, original(named)): (at, source)
+        for session, named, at, source in prepared_statements.rows(_KNOWN, facts)
+    }
+
+
+class _Placed(NamedTuple):
+    session: Session
+    sequence: int
+    draft: ActionDraft
+    parts: action_rows.Held
+
+
+def _insert(some: Sequence[More], largest: int) -> None:
+    """Into sessions of one project; a statement of each kind for all of them."""
+    placed = [
+        _Placed(session, sequence, draft, action_rows.held(draft, largest))
+        for session, drafts in some
+        for sequence, draft in enumerate(drafts, session.last_sequence + 1)
+    ]
+    kept = action_rows.keep_payloads(some[0][0].project_id, [each.parts for each in placed])
+    actions = [action_rows.action(*each, kept) for each in placed]
+    copy_in(Action, actions)
+    _insert_hits([each for each in placed if each.parts.texts], kept)
+    by_session = {session: list(its) for session, its in groupby(actions, key=itemgetter("session_id"))}
+    for session, _ in some:
+        action_rows.count(session, by_session[session.id])
+    _count([session for session, _ in some])
+
+
+def _insert_hits(placed: Sequence[_Placed], kept: action_rows.Kept) -> None:
+    """The passages that were found, in any number of sessions."""
+    if not placed:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_ROWS, [[each.session.id for each in placed], [each.sequence for each in placed]])
+        ids = {(session, sequence): row for session, sequence, row in cursor.fetchall()}
+    found = (
+        action_rows.hits(ids[each.session.id, each.sequence], each.draft, each.parts, kept) for each in placed
+    )
+    copy_in(Hit, list(chain.from_iterable(found)))
+
+
+def _count(sessions: Sequence[Session]) -> None:
+    """Write the counters of these sessions, in one statement."""
+    new = [{name: getattr(session, name) for name in ("id", *action_rows.COUNTERS)} for session in sessions]
+    prepared_statements.ask(_COUNTED, {"new": json.dumps(new, default=str)})

@@ -1,0 +1,44 @@
+"""What legal holds keep: whether nothing of a session may be deleted or erased. The database refuses it as well, by triggers."""
+
+from collections.abc import Iterable
+from datetime import UTC
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from timemachine.core.pure.errors import Conflict
+from timemachine.recording.sessions.models import HeldSession, Hold, Session
+
+IS_HELD: Final = Exists(HeldSession.objects.filter(session=OuterRef("pk"), released_at=None))
+"""Whether a session is under a hold."""
+
+
+def holds_on(session: Session | UUID) -> list[Hold]:
+    """The holds under which a session is, oldest first. One query."""
+    return list(
+        Hold.objects.filter(held__session=session, held__released_at=None).order_by("placed_at", "id")
+    )
+
+
+def held_among(sessions: Iterable[UUID]) -> set[UUID]:
+    """Which of these sessions are under a hold. One query."""
+    found = HeldSession.objects.filter(session__in=list(sessions), released_at=None)
+    return set(found.values_list("session", flat=True))
+
+
+def require_free(session: Session) -> None:
+    """Raise `Conflict` (`on_hold`) where a hold keeps the session. Who deletes or erases asks it behind the lock of the session's row."""
+    found = holds_on(session)
+    if found:
+        first = found[0]
+        raise Conflict(
+            f"The session {session.key} is under legal hold since {first.placed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC, placed by {first.placed_by}: {_sentence(first.reason)} "
+            "Nothing of it can be deleted or erased before an administrator releases the hold.",
+            code="on_hold",
+            holds=[str(each.id) for each in found],
+        )
+
+
+def _sentence(reason: str) -> str:
+    return reason if reason.endswith((".", "!", "?", "…")) else f"{reason}."

@@ -1,0 +1,31 @@
+"""Sealing and erasing exclude each other: what one of them has read is not changed by the other before it is written down.
+
+A new seal has no row to lock yet, and a new row asks for its session only at the end of its transaction. So both take an advisory lock
+on the session's name, and always in this order: project, names of sessions, session, seals, log.
+"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db import connection
+
+from timemachine.core.accounts.models import Project
+from timemachine.recording.sessions.models import Session
+
+
+def keep_from_erasure(sessions: Iterable[UUID]) -> None:
+    """Lock these sessions against erasure until the transaction ends."""
+    with connection.cursor() as cursor:
+        for each in sorted(sessions):
+            cursor.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [_name(each)])
+
+
+def keep_from_sealing(session: Session) -> None:
+    """Lock the session, its replays and comparisons against sealing until the transaction ends, and the project's access logs with them."""
+    Project.objects.select_for_update(no_key=True).get(pk=session.project_id)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [_name(session.pk)])
+
+
+def _name(session: UUID) -> str:
+    return f"evidence of {session}"

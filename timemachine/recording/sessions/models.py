@@ -1,0 +1,364 @@
+"""What we keep of a session: its actions in order, their payloads, and the passages frozen with them."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
+from timemachine.core.payloads.models import Payload
+from timemachine.core.pure.ids import uuid7
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, ROLES, SIGNIFICANCES
+
+KEY_PATTERN = r"^[A-Za-z0-9._:@-]{1,200}$"
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    """Sessions, asked for from the project that may see them."""
+
+    def of(self, project: Project) -> "SessionQuerySet":
+        return self.filter(project=project)
+
+
+class Session(models.Model):
+    """The ordered actions of one agent run. Its counters are kept in the transaction that appends."""
+
+    RECORDING, ENDED = "recording", "ended"
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    key = models.CharField(max_length=200)
+    name = FaithfulTextField()
+    agent = FaithfulTextField(null=True)
+    user = FaithfulTextField(null=True)
+    collection = models.ForeignKey(Collection, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    status = models.CharField(max_length=10, default=RECORDING)
+    parent = models.ForeignKey("self", null=True, on_delete=models.DB_SET_NULL, related_name="branches")
+    parent_sequence = models.BigIntegerField(null=True)
+    parent_key = models.CharField(max_length=200, null=True)
+    # the id of a parent that was deleted, by which the same session is known when it is imported again
+    parent_erased = models.UUIDField(null=True)
+    metadata = FaithfulJSONField(default=dict)
+    tags = ArrayField(FaithfulTextField(), default=list)
+    created_at = models.DateTimeField(db_default=Now())
+    created_by = models.CharField(max_length=254)
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    imported_as = models.CharField(max_length=30, null=True)
+    # the file that it was imported from told no times: `started_at` is when it came in, its place in lists, and nothing that is told
+    is_undated = models.BooleanField(default=False, db_default=False)
+
+    last_sequence = models.BigIntegerField(default=0)
+    error_count = models.BigIntegerField(default=0)
+    input_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    unknown_cost_calls = models.BigIntegerField(default=0)
+    cached_calls = models.BigIntegerField(default=0, db_default=0)
+    saved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    unknown_saved_calls = models.BigIntegerField(default=0, db_default=0)
+    last_action_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[models.Manager["Session"]] = models.Manager.from_queryset(SessionQuerySet)()
+
+    class Meta:
+        db_table = "tm_session"
+        constraints = [
+            models.UniqueConstraint(fields=["project", "key"], name="session_key_once"),
+            models.CheckConstraint(condition=Q(key__regex=KEY_PATTERN), name="session_key_form"),
+            models.CheckConstraint(
+                condition=Q(status__in=("recording", "ended")), name="session_status_known"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["project", "-started_at", "-id"], name="session_newest_first"),
+            models.Index(
+                fields=["project", "parent_key"],
+                condition=Q(parent_key__isnull=False),
+                name="session_awaits_parent",
+            ),
+            models.Index(
+                fields=["parent_erased"],
+                condition=Q(parent_erased__isnull=False),
+                name="session_lost_parent",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.key})"
+
+    @property
+    def has_lost_parent(self) -> bool:
+        """Whether it went on from a session that was deleted since; of one that went in earlier versions the step alone is left."""
+        named = self.parent_id is not None or self.parent_key is not None
+        return not named and (self.parent_erased is not None or self.parent_sequence is not None)
+
+    @property
+    def began_at(self) -> datetime | None:
+        """When it began; None where the file that it was imported from told no times."""
+        return None if self.is_undated else self.started_at
+
+
+UNSAID = Q(kind="message", layer__in=("tool", "sys")) & (Q(role=None) | ~Q(role="system"))
+"""Messages that nobody said to the agent, and it to nobody: what tools and the system said among themselves. A system prompt is said."""
+
+
+class Action(models.Model):
+    """One recorded step. Append-only: a trigger refuses every change; `recording.sessions.session_deletion` is the one way out."""
+
+    id = models.BigAutoField(primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    session = models.ForeignKey(
+        Session, on_delete=models.DB_CASCADE, related_name="actions", db_index=False
+    )  # found by `action_sequence_once`
+    sequence = models.BigIntegerField()
+    client_id = FaithfulTextField(null=True)
+    kind = models.CharField(max_length=12)
+    layer = models.CharField(max_length=10, null=True)
+    role = models.CharField(max_length=10, null=True)
+    agent = FaithfulTextField(null=True)
+    name = FaithfulTextField(null=True)
+    tool = FaithfulTextField(null=True)
+    call_id = FaithfulTextField(null=True)
+    parent_id_given = FaithfulTextField(null=True)
+    parent_sequence = models.BigIntegerField(null=True)
+    significance = models.CharField(max_length=12, null=True)
+    importance = models.FloatField(null=True)
+    iteration = models.BigIntegerField(null=True)
+    tags = ArrayField(FaithfulTextField(), default=list)
+    started_at = models.DateTimeField(null=True)
+    recorded_at = models.DateTimeField(db_default=Now())
+    duration_ms = models.FloatField(null=True)
+    input = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    output = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    source = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    label = FaithfulTextField(blank=True)
+    error_type = FaithfulTextField(null=True)
+    error_message = FaithfulTextField(null=True)
+    model = FaithfulTextField(null=True)
+    parameters = FaithfulJSONField(null=True)
+    input_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
+    total_tokens = models.BigIntegerField(null=True)
+    cached_tokens = models.BigIntegerField(null=True)
+    cache_write_tokens = models.BigIntegerField(null=True)
+    reasoning_tokens = models.BigIntegerField(null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    prices = FaithfulJSONField(null=True)
+    cached = models.BooleanField(null=True)
+    saved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    cached_from = FaithfulJSONField(null=True)
+    grounding = FaithfulJSONField(null=True)
+    retrieval = FaithfulJSONField(null=True)
+
+    class Meta:
+        db_table = "tm_action"
+        constraints = [
+            models.UniqueConstraint(fields=["session", "sequence"], name="action_sequence_once"),
+            models.UniqueConstraint(
+                fields=["session", "client_id"],
+                condition=Q(client_id__isnull=False),
+                name="action_client_id_once",
+            ),
+            models.CheckConstraint(condition=Q(sequence__gte=1), name="action_sequence_from_1"),
+            models.CheckConstraint(condition=Q(kind__in=KINDS), name="action_kind_known"),
+            models.CheckConstraint(condition=Q(layer=None) | Q(layer__in=LAYERS), name="action_layer_known"),
+            models.CheckConstraint(condition=Q(role=None) | Q(role__in=ROLES), name="action_role_known"),
+            models.CheckConstraint(
+                condition=Q(significance=None) | Q(significance__in=SIGNIFICANCES),
+                name="action_significance_known",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["session", "kind", "sequence"], name="action_of_kind"),
+            models.Index(
+                fields=["session", "sequence"],
+                condition=Q(error_type__isnull=False) | Q(error_message__isnull=False),
+                name="action_failed",
+            ),
+            models.Index(
+                fields=["session", "parent_sequence"],
+                condition=Q(parent_sequence__isnull=False),
+                name="action_children_by_seq",
+            ),
+            models.Index(
+                fields=["session", "parent_id_given"],
+                condition=Q(parent_id_given__isnull=False),
+                name="action_children_by_id",
+            ),
+            models.Index(fields=["session", "sequence"], condition=UNSAID, name="action_unsaid"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.sequence} of {self.session_id}"
+
+
+class FrozenPassage(models.Model):
+    """A passage as it stood when it was found: the text by its payload, and the hash it had at that moment."""
+
+    rank = models.IntegerField()
+    score = models.FloatField(null=True)
+    scores = FaithfulJSONField(null=True)
+    frame = FaithfulJSONField(null=True)
+    version = models.IntegerField(null=True)
+    title = FaithfulTextField(null=True)
+    uri = FaithfulTextField(null=True)
+    metadata = FaithfulJSONField(null=True)
+    sha256 = models.CharField(max_length=64, null=True)
+    matched = FaithfulJSONField(null=True)
+    payload = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    # no constraint: a hit never changes, so it keeps naming a frame whose collection was erased
+    stored_frame = models.ForeignKey(
+        Frame, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )
+
+    class Meta:
+        abstract = True
+
+
+class Hit(FrozenPassage):
+    """One passage that a recorded find or ask returned. Append-only, like its action."""
+
+    action = models.ForeignKey(
+        Action, on_delete=models.DB_CASCADE, related_name="hits", db_index=False
+    )  # found by `hit_rank_once`
+
+    class Meta:
+        db_table = "tm_hit"
+        constraints = [models.UniqueConstraint(fields=["action", "rank"], name="hit_rank_once")]
+
+    def __str__(self) -> str:
+        return f"hit {self.rank} of {self.action_id}"
+
+
+class Hold(models.Model):
+    """A legal hold: nothing of its sessions can be deleted or erased before it is released. `wanted` is the filter that named them; None where each was named.
+
+    It outlives its release, and its sessions their deletion after that: the history of holds stays.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    wanted = FaithfulJSONField(null=True)
+    reason = FaithfulTextField()
+    placed_by = models.CharField(max_length=254)
+    placed_at = models.DateTimeField()
+    released_by = models.CharField(max_length=254, null=True)
+    released_at = models.DateTimeField(null=True)
+    release_reason = FaithfulTextField(null=True)
+
+    class Meta:
+        db_table = "tm_hold"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(released_at=None, released_by=None, release_reason=None)
+                | Q(released_at__isnull=False, released_by__isnull=False, release_reason__isnull=False),
+                name="hold_released_for_a_reason",
+            )
+        ]
+        indexes = [models.Index(fields=["project", "-id"], name="hold_newest_first")]
+
+    def __str__(self) -> str:
+        return f"hold {self.id}"
+
+
+class HeldSession(models.Model):
+    """A session under a hold, until `released_at`."""
+
+    id = models.BigAutoField(primary_key=True)
+    hold = models.ForeignKey(Hold, on_delete=models.DB_CASCADE, related_name="held")
+    # no constraint: what was held is still named once it was deleted after its release
+    session = models.ForeignKey(
+        Session, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    released_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_held_session"
+        constraints = [models.UniqueConstraint(fields=["hold", "session"], name="held_session_once")]
+        indexes = [
+            models.Index(fields=["session"], name="held_session_of"),
+            models.Index(fields=["session"], condition=Q(released_at=None), name="session_held_now"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id} under {self.hold_id}"
+
+
+class ErasedSession(models.Model):
+    """That a session was deleted, when, by whom and why: what an import of the same session is told. `key_mark` tells its key to who knows it.
+
+    `summaries` are the frames of it that stayed (`collection`, `frame`), None where that was not kept yet.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    session = models.UUIDField()
+    key_mark = models.CharField(max_length=64)
+    actions = models.BigIntegerField()
+    erased_at = models.DateTimeField()
+    erased_by = models.CharField(max_length=254, null=True)
+    reason = FaithfulTextField(null=True)
+    summaries = FaithfulJSONField(null=True)
+    log_index = models.BigIntegerField()
+
+    class Meta:
+        db_table = "tm_erased_session"
+        indexes = [models.Index(fields=["project", "key_mark"], name="erased_session_by_key")]
+
+    def __str__(self) -> str:
+        return f"{self.session} is deleted"
+
+
+class ErasedTurn(models.Model):
+    """That a step was deleted: its place stays with what kind it was, when, and what it used; the entry of the log has the same."""
+
+    id = models.BigAutoField(primary_key=True)
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="erased_turns")
+    sequence = models.BigIntegerField()
+    erased_at = models.DateTimeField()
+    erased_by = models.CharField(max_length=254)
+    reason = FaithfulTextField()
+
+    class Meta:
+        db_table = "tm_erased_turn"
+        constraints = [models.UniqueConstraint(fields=["session", "sequence"], name="erased_turn_once")]
+
+    def __str__(self) -> str:
+        return f"step {self.sequence} of {self.session_id} is deleted"
+
+
+class Delivery(models.Model):
+    """What was answered to an Idempotency-Key, so that the same request again gets the same answer.
+
+    Actions are answered by their `sequences`, one that `begins` a session by it, and what else is recorded by its `answer`, with its `status`;
+    an ask that has none yet is under way, as `ask`. Erasing anything of the session takes the answer along, and the hash of the request.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+")
+    key = FaithfulTextField()
+    request_sha256 = models.CharField(max_length=64)
+    sequences = ArrayField(models.BigIntegerField())
+    begins = models.BooleanField(default=False, db_default=False)
+    ask = models.UUIDField(null=True)
+    status = models.SmallIntegerField(null=True)
+    answer = FaithfulJSONField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_delivery"
+        constraints = [
+            models.UniqueConstraint(fields=["session", "key", "begins"], name="delivery_once_of_each"),
+            models.UniqueConstraint(
+                fields=["project", "key"], condition=Q(begins=True), name="session_begun_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.key

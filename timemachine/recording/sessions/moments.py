@@ -1,0 +1,47 @@
+"""WHEN, as it is written: a time, `now`, or `SESSION:SEQUENCE`, the moment of a recorded step."""
+
+import re
+from datetime import datetime
+from typing import Final
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now, time_as_written
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.numbers import whole_number
+from timemachine.knowledge.collection_time import check_has_come
+from timemachine.recording.sessions.queries import action_of, session_of
+
+# The hour of a time that is wrong or incomplete; a session's key may look like a date, but an hour in it is meant as one.
+_DAY_AND_HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: |T\d).*", re.IGNORECASE | re.DOTALL)
+
+
+def moment(project: Project, text: str | None) -> datetime | None:
+    """The moment that the text names, a time as `time_as_written` reads it; None for `now` and for nothing.
+
+    `X:N` is a session's step unless X begins a time. Raises `InvalidInput`, also for a moment that has not come, `NotFound`.
+    """
+    if text is None or text in ("", "now"):
+        return None
+    session, colon, sequence = text.rpartition(":")
+    step = whole_number(sequence)
+    if colon and step is not None and not _DAY_AND_HOUR.fullmatch(session) and not _is_time(text):
+        return action_of(session_of(project, session), step).recorded_at
+    try:
+        found = time_as_written(text)
+    except InvalidInput as why:
+        raise InvalidInput(
+            f"`as_of` cannot be {text[:60]!r}; write a time like 2026-11-20 09:00 (in UTC, unless it says otherwise), a date (its end), "
+            "`now`, or SESSION:STEP.",
+            code="not_a_time",
+            field="as_of",
+        ) from why
+    check_has_come(found, now())
+    return found
+
+
+def _is_time(text: str) -> bool:
+    try:
+        time_as_written(text)
+    except InvalidInput:
+        return False
+    return True

@@ -1,0 +1,42 @@
+"""What calls that were made elsewhere cost, by the prices of their day."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from timemachine.core.pure.clock import now
+from timemachine.llm.prices import Priced, price
+from timemachine.llm.pure.catalogue import ModelName, as_recorded
+from timemachine.llm.pure.completion import TokenUsage
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.validation import COST_DIGITS
+from timemachine.recording.sessions.pure.vocabulary import CACHED_FOR_AN_HOUR
+
+type PriceOf = Callable[[ModelName, TokenUsage | None, datetime], Priced]
+
+
+def priced(drafts: Sequence[ActionDraft], price_of: PriceOf = price) -> list[ActionDraft]:
+    """The drafts, each call that says its model and tokens and not its cost with that, where the price is known.
+
+    Raises `Unavailable` where the operator's prices cannot be read; with `price_if_known` the price is unknown then.
+    """
+    return [
+        _with_price(draft, price_of) if draft.cost_usd is None and draft.model and draft.usage else draft
+        for draft in drafts
+    ]
+
+
+def _with_price(draft: ActionDraft, price_of: PriceOf) -> ActionDraft:
+    found = price_of(as_recorded(draft.model or ""), _tokens(draft), draft.started_at or now())
+    cost = None if found.cost_usd is None else round(found.cost_usd, COST_DIGITS)
+    return replace(draft, cost_usd=cost, prices=found.prices)
+
+
+def _tokens(draft: ActionDraft) -> TokenUsage | None:
+    usage = draft.usage
+    if usage is None:
+        return None
+    for_an_hour = (draft.parameters or {}).get(CACHED_FOR_AN_HOUR)
+    return TokenUsage(
+        **{name: getattr(usage, name) for name in usage.__slots__}, cache_write_1h_tokens=for_an_hour
+    )

@@ -1,0 +1,1 @@
+"""The parts of `sessions` that import no framework."""

@@ -1,0 +1,251 @@
+"""What an action must be before it is recorded. Pure: each function raises `InvalidInput` that names the part, or returns."""
+
+import re
+import secrets
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from timemachine.core.pure.content import text_sha256
+from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.core.pure.postgres_text import storable
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Usage
+from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
+
+LARGEST_INTEGER = 2**63 - 1
+LARGEST_SMALL_INTEGER = 2**31 - 1
+MOST_TOKENS = 10**12
+LONGEST_DURATION_MS = 30 * 366 * 24 * 3600 * 1000
+YEARS = range(1900, 9000)
+HIGHEST_COST = Decimal(1_000_000)
+COST_DIGITS = 15
+LONGEST_WORD = 1_000
+LONGEST_ID_BYTES = 2_000
+"""Of what an index holds whole: an entry of a b-tree has 2,704 bytes at most."""
+KEY = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
+HEX_SHA256 = re.compile(r"[0-9a-f]{64}")
+CHOICES: dict[str, tuple[str, ...]] = {
+    "kind": KINDS,
+    "layer": LAYERS,
+    "role": ROLES,
+    "significance": SIGNIFICANCES,
+}
+
+
+def key_of(recorded: str, otherwise: str) -> str:
+    """What another tool calls a session, where that can be a key, else `otherwise` and 12 hex digits of its SHA-256."""
+    return recorded if KEY.fullmatch(recorded) else f"{otherwise}-{text_sha256(recorded)[:12]}"
+
+
+def check_key(key: str) -> str:
+    """The session key, if it has the right form."""
+    if not KEY.fullmatch(key):
+        raise InvalidInput(
+            f"The key {key[:60]!r} has a form that keys may not have; use 1 to 200 of A–Z a–z 0–9 . _ : @ -.",
+            code="invalid_key",
+        )
+    return key
+
+
+def check_head(
+    *, name: str | None = None, agent: str | None = None, user: str | None = None, tags: Sequence[str] = ()
+) -> None:
+    """Refuse a session of which a name, its agent, its user or a tag is too long."""
+    given = [("name", name), ("agent", agent), ("user", user), *(("tags", tag) for tag in tags)]
+    for field, text in given:
+        if text is not None:
+            _check_length(field, text)
+
+
+def check_moment(field: str, at: datetime | None) -> None:
+    """Refuse a moment beyond the years in which things are recorded."""
+    if at is not None and at.year not in YEARS:
+        raise InvalidInput(
+            f"`{field}` must lie between the years 1900 and 9000.", code="invalid_field", field=field
+        )
+
+
+def check_end(began: datetime, at: datetime | None) -> None:
+    """Refuse an end of a session beyond the years in which things are recorded, or before it began."""
+    check_moment("ended_at", at)
+    if at is not None and at < began:
+        raise InvalidInput(
+            f"`ended_at` lies before {began.isoformat()}, when the session began; send a later moment, or none.",
+            code="invalid_field",
+            field="ended_at",
+        )
+
+
+def new_key() -> str:
+    """The key of a session that was given none: `sess-` and eight hex digits."""
+    return f"sess-{secrets.token_hex(4)}"
+
+
+def check_action(draft: ActionDraft) -> None:
+    """Refuse an action that cannot be recorded as it is."""
+    for field, allowed in CHOICES.items():
+        _check_choice(field, getattr(draft, field), allowed)
+    _check_importance(draft.importance)
+    _check_integer("iteration", draft.iteration)
+    _check_parent(draft)
+    _check_words(draft)
+    _check_times(draft)
+    _check_cost("cost_usd", draft.cost_usd)
+    _check_cost("saved_usd", draft.saved_usd)
+    if draft.usage is not None:
+        _check_usage(draft.usage)
+    if draft.retrieval is not None:
+        _check_choice("retrieval.mode", draft.retrieval.mode, MODES)
+        _check_hits(draft.retrieval.hits)
+
+
+def check_id(field: str, given: str) -> None:
+    """Refuse an id that is longer than one may be."""
+    size = id_bytes(given)
+    if size > LONGEST_ID_BYTES:
+        raise InvalidInput(
+            f"`{field}` has {size:,} bytes as it is stored, in UTF-8; it may have {LONGEST_ID_BYTES:,}.",
+            code="invalid_field",
+            field=field,
+            limit_bytes=LONGEST_ID_BYTES,
+        )
+
+
+def id_bytes(given: str) -> int:
+    """How long an id is where it is stored."""
+    return len(storable(given).encode())
+
+
+def check_size(size: int, limit: int) -> None:
+    """Refuse an action that is over the limit, in bytes."""
+    if size > limit:
+        raise TooLarge(
+            f"This action has {size:,} bytes; one action may have {limit:,}. Split it, or store the file elsewhere and record its address.",
+            limit_bytes=limit,
+            size_bytes=size,
+        )
+
+
+def _check_choice(field: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    if value is None or value in allowed:
+        return
+    raise InvalidInput(
+        f"`{field}` cannot be {value[:60]!r}; it is one of {', '.join(allowed)}.",
+        code="invalid_field",
+        field=field,
+        allowed=list(allowed),
+    )
+
+
+def _check_times(draft: ActionDraft) -> None:
+    if draft.duration_ms is not None and not 0 <= draft.duration_ms <= LONGEST_DURATION_MS:
+        raise InvalidInput(
+            "`duration_ms` must lie between 0 and 30 years, in milliseconds.",
+            code="invalid_field",
+            field="duration_ms",
+        )
+    check_moment("started_at", draft.started_at)
+
+
+def _check_cost(field: str, dollars: Decimal | None) -> None:
+    if dollars is None:
+        return
+    if not 0 <= dollars <= HIGHEST_COST or round(dollars, COST_DIGITS) != dollars:
+        raise InvalidInput(
+            f"`{field}` must lie between 0 and {HIGHEST_COST:,} US dollars, with at most {COST_DIGITS} decimal digits.",
+            code="invalid_field",
+            field=field,
+        )
+
+
+def _check_importance(importance: float | None) -> None:
+    if importance is not None and not 0 <= importance <= 1:
+        raise InvalidInput("`importance` must lie between 0 and 1.", code="invalid_field", field="importance")
+
+
+def _check_integer(field: str, value: int | None, largest: int = LARGEST_INTEGER) -> None:
+    if value is not None and not 0 <= value <= largest:
+        raise InvalidInput(
+            f"`{field}` must lie between 0 and {largest:,}.", code="invalid_field", field=field
+        )
+
+
+def _check_parent(draft: ActionDraft) -> None:
+    if isinstance(draft.parent, int):
+        _check_integer("parent", draft.parent)
+    elif draft.parent is not None and draft.parent == draft.id:
+        raise InvalidInput("An action cannot be its own parent.", code="invalid_field", field="parent")
+
+
+def _check_words(draft: ActionDraft) -> None:
+    for field in ("id", "parent", "tool", "call_id", "model", "agent"):
+        value: Any = getattr(draft, field)
+        if isinstance(value, str):
+            _check_length(field, value)
+            if field in {"id", "parent"}:
+                check_id(field, value)
+
+
+def _check_length(field: str, text: str) -> None:
+    if len(text) > LONGEST_WORD:
+        raise TooLarge(
+            f"`{field}` has {len(text):,} characters; it may have {LONGEST_WORD:,}.",
+            field=field,
+            limit=LONGEST_WORD,
+        )
+
+
+def _check_usage(usage: Usage) -> None:
+    for field in usage.__slots__:
+        _check_integer(f"usage.{field}", getattr(usage, field), MOST_TOKENS)
+
+
+def _check_hits(hits: tuple[HitDraft, ...]) -> None:
+    ranks = [hit.rank for hit in hits]
+    if ranks != sorted(set(ranks)) or any(rank < 1 for rank in ranks):
+        raise InvalidInput(
+            "The ranks of `retrieval.hits` must rise from 1, each once.",
+            code="invalid_field",
+            field="retrieval.hits",
+        )
+    for hit in hits:
+        _check_integer("retrieval.hits.rank", hit.rank, LARGEST_SMALL_INTEGER)
+        _check_integer("retrieval.hits.version", hit.version, LARGEST_SMALL_INTEGER)
+        _check_hash(hit)
+
+
+def _check_hash(hit: HitDraft) -> None:
+    if hit.sha256 is None:
+        return
+    if not HEX_SHA256.fullmatch(hit.sha256):
+        raise InvalidInput(
+            f"The sha256 of hit {hit.rank} is not 64 lower-case hex digits.",
+            code="invalid_field",
+            field="retrieval.hits",
+        )
+    if hit.text is not None and text_sha256(hit.text) != hit.sha256:
+        raise InvalidInput(
+            f"The text of hit {hit.rank} does not hash to its sha256; send the UTF-8 text that was hashed, or no sha256.",
+            code="hash_mismatch",
+            field="retrieval.hits",
+        )
+
+
+def check_parents(drafts: Sequence[ActionDraft]) -> None:
+    """Refuse actions of one request that stand under each other in a circle."""
+    parents = {each.id: each.parent for each in drafts if each.id is not None}
+    over: set[str] = set()
+    for begin in parents:
+        way: list[str] = []
+        at: int | str | None = begin
+        while isinstance(at, str) and at in parents and at not in over:
+            if at in way:
+                raise InvalidInput(
+                    f"The action {at[:60]!r} stands under itself, by way of its parents; name the action that each is part of.",
+                    code="invalid_field",
+                    field="parent",
+                )
+            way.append(at)
+            at = parents[at]
+        over.update(way)

@@ -1,0 +1,25 @@
+"""The one named way out of append-only: lawful erasure of a whole session."""
+
+from django.db import connection, transaction
+
+from timemachine.core.payloads.commands import drop_unreferenced, held_by
+from timemachine.recording.sessions.holds import require_free
+from timemachine.recording.sessions.models import Session
+
+
+@transaction.atomic
+def erase_session(session: Session) -> int:
+    """Remove a session with its actions, hits, notes, replays, judgements, share links, cached answers and the payloads that nothing else uses.
+
+    Returns how many actions were removed. The trigger lets rows be deleted in this transaction only. Raises `Conflict` (`on_hold`)
+    for one under legal hold.
+    """
+    removed = Session.objects.select_for_update().get(id=session.id).last_sequence
+    require_free(session)
+    held = held_by(session)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL timemachine.erasing = 'on'")
+        cursor.execute("DELETE FROM tm_session WHERE id = %s", [session.id])
+        drop_unreferenced(held)
+        cursor.execute("SET LOCAL timemachine.erasing = 'off'")
+    return removed

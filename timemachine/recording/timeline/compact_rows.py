@@ -1,0 +1,110 @@
+"""The rows of the compact view: a window of whole hundreds around a place, calls with their results and repeats in one row each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.timeline.pure.compact import WIDTH, Bundle, bundles, hundred
+from timemachine.recording.timeline.pure.nesting import Place
+from timemachine.recording.timeline.rows import Row, View, Window, steps_before, steps_from
+
+SIDE: Final = WIDTH
+"""How many steps are looked at on each side of a place; less than a whole hundred would be none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compact:
+    """A window of rows, and for those that stand for several steps which these are, by their first."""
+
+    window: Window
+    standing: Mapping[int, Bundle[Row]]
+
+
+def compact_window(session: Session, around: int, view: View, selected: int | None = None) -> Compact:
+    """The rows around a step: those of its hundred and after, and those before it. Two queries.
+
+    What stands together with the selected step is shown one by one.
+    """
+    begin = hundred(around) * WIDTH + 1
+    before, earlier = _without_the_first_hundred(steps_before(session, begin, SIDE + 1, view))
+    after, later = _without_the_last_hundred(steps_from(session, begin, SIDE + 1, view), SIDE)
+    found = bundles([*before, *after])
+    return _compact(_places(found, view, selected), found, earlier=earlier, later=later)
+
+
+def compact_before(session: Session, sequence: int, view: View) -> Compact:
+    """The rows that end just before the one of that step. One query."""
+    end = (hundred(sequence) + 1) * WIDTH + 1
+    steps, earlier = _without_the_first_hundred(
+        steps_before(session, end, SIDE + WIDTH + 1, view), SIDE + WIDTH
+    )
+    found = bundles(steps)
+    places = _places(found, view)
+    return _compact(places[: _index(places, sequence)[0]], found, earlier=earlier, later=False)
+
+
+def compact_after(session: Session, sequence: int, view: View) -> Compact:
+    """The rows that begin just after the one of that step. One query."""
+    begin = hundred(sequence) * WIDTH + 1
+    steps, later = _without_the_last_hundred(steps_from(session, begin, SIDE + WIDTH + 1, view), SIDE + WIDTH)
+    found = bundles(steps)
+    places = _places(found, view)
+    return _compact(places[_index(places, sequence)[1] :], found, earlier=False, later=later)
+
+
+def _without_the_first_hundred(rows: Sequence[Row], limit: int = SIDE) -> tuple[Sequence[Row], bool]:
+    """The rows without those of a hundred that may begin before them, and whether there are such."""
+    if len(rows) <= limit:
+        return rows, False
+    first = hundred(rows[0].sequence)
+    return [row for row in rows if hundred(row.sequence) != first], True
+
+
+def _without_the_last_hundred(rows: Sequence[Row], limit: int) -> tuple[Sequence[Row], bool]:
+    if len(rows) <= limit:
+        return rows, False
+    last = hundred(rows[-1].sequence)
+    return [row for row in rows if hundred(row.sequence) != last], True
+
+
+def _places(found: Sequence[Bundle[Row]], view: View, selected: int | None = None) -> list[Place[Row]]:
+    """A row for each bundle; one that is open is followed by the others that it stands for."""
+    places: list[Place[Row]] = []
+    for bundle in found:
+        first, *others = bundle.steps
+        is_open = first.sequence in view.unfolded or any(each.sequence == selected for each in others)
+        shown = first if is_open else replace(first, failed=bundle.failed, duration_ms=bundle.duration_ms)
+        head = Place(
+            step=shown, above=(), inside=len(others), folds=bool(others), unfolded=is_open, hidden=False
+        )
+        places.append(head)
+        if is_open:
+            places += [_inside(first, each) for each in others]
+    return places
+
+
+def _inside(first: Row, step: Row) -> Place[Row]:
+    return Place(step=step, above=(first.sequence,), inside=0, folds=False, unfolded=False, hidden=False)
+
+
+def _index(places: Sequence[Place[Row]], sequence: int) -> tuple[int, int]:
+    """How many rows stand before that of a step, and how many up to and with it."""
+    numbers = [place.step.sequence for place in places]
+    if sequence in numbers:
+        return numbers.index(sequence), numbers.index(sequence) + 1
+    before = next((at for at, number in enumerate(numbers) if number > sequence), len(numbers))
+    return before, before
+
+
+def _compact(
+    places: Sequence[Place[Row]], found: Sequence[Bundle[Row]], *, earlier: bool, later: bool
+) -> Compact:
+    return Compact(
+        window=Window(
+            rows=places,
+            earlier=places[0].step.sequence if earlier and places else None,
+            later=places[-1].step.sequence if later and places else None,
+        ),
+        standing={bundle.head.sequence: bundle for bundle in found if len(bundle.steps) > 1},
+    )

@@ -1,0 +1,68 @@
+"""How long the list of a timeline is, and where in it a step stands, so that its scrollbar tells the truth."""
+
+from functools import lru_cache
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Count, F, IntegerField, QuerySet, Sum
+from django.db.models.functions import Cast
+
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.timeline.filter_sql import matching
+from timemachine.recording.timeline.pure.filter import Filter
+from timemachine.recording.timeline.pure.scale import Scale
+from timemachine.recording.usage.models import BIN, Bin
+
+KEPT: Final = 64
+"""How many scales a process keeps: what was recorded stays as it is, so one is counted anew only when steps have come."""
+
+
+def scale_of(session: Session, shown: Filter) -> Scale:
+    """How many rows the list of a filter has for every hundred steps; without one the steps in closed folds are no rows.
+
+    One query; none where the rows of such a filter are kept with the session and it has no new steps.
+    """
+    if shown.is_counted:
+        return _kept(session.id, session.last_sequence, shown)
+    return Scale(rows=_by_hundreds(dict(_anew(session, shown)), session.last_sequence), width=BIN)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(session: UUID, last: int, shown: Filter) -> Scale:
+    found = dict(_of_bins(session, shown))
+    return Scale(rows=_within(_by_hundreds(found, last), shown), width=BIN)
+
+
+def _by_hundreds(found: dict[int, int], last: int) -> list[int]:
+    return [found.get(number, 0) for number in range(-(-last // BIN))]
+
+
+def _within(rows: list[int], shown: Filter) -> list[int]:
+    """The rows of the stretch that a filter looks at; in the hundreds where it begins and ends its part of theirs."""
+    if shown.steps is None:
+        return rows
+    first, last = shown.steps
+    parts = (_overlap(number * BIN + 1, (number + 1) * BIN, first, last) for number in range(len(rows)))
+    return [round(number * part / BIN) for number, part in zip(rows, parts, strict=True)]
+
+
+def _overlap(begin: int, end: int, first: int, last: int) -> int:
+    return max(0, min(end, last) - max(begin, first) + 1)
+
+
+def _of_bins(session: UUID, shown: Filter) -> QuerySet[Bin, tuple[int, int]]:
+    bins = Bin.objects.filter(session_id=session).order_by()
+    if shown.kinds:
+        bins = bins.filter(kind__in=shown.kinds)
+    rows = {
+        None: F("number") if shown else F("number") - F("folded"),
+        "error": F("errors"),
+        "ok": F("number") - F("errors"),
+    }[shown.status]
+    return bins.values("bin").annotate(rows=Cast(Sum(rows), IntegerField())).values_list("bin", "rows")
+
+
+def _anew(session: Session, shown: Filter) -> QuerySet[Action, tuple[int, int]]:
+    steps = Action.objects.filter(matching(shown), session=session).order_by()
+    counted = steps.annotate(bin=Cast((F("sequence") - 1) / BIN, IntegerField())).values("bin")
+    return counted.annotate(rows=Count("id")).values_list("bin", "rows")

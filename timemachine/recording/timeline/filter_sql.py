@@ -1,0 +1,99 @@
+"""What a filter means in the database."""
+
+import re
+from decimal import Decimal
+from typing import Final
+
+from django.db.models import F, Q, Value
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import (
+    Exact,
+    GreaterThan,
+    GreaterThanOrEqual,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+)
+
+from timemachine.core.pure.postgres_text import storable
+from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE
+from timemachine.recording.sessions.queries import FAILED
+from timemachine.recording.timeline.pure.filter import LAST, Filter, Measured, Named, Said, Term
+
+_COMPARED: Final = {
+    ">": GreaterThan,
+    ">=": GreaterThanOrEqual,
+    "<": LessThan,
+    "<=": LessThanOrEqual,
+    "=": Exact,
+}
+_COLUMNS: Final = {
+    "took": "duration_ms",
+    "cost": "cost_usd",
+    "iteration": "iteration",
+}
+_SIGNIFICANCE: Final = Coalesce(SIGNIFICANCE, Value(""))
+_TOKENS: Final = ("total_tokens", "input_tokens", "output_tokens")
+_SEARCHED: Final = ("label", "error_message")
+
+
+def matching(shown: Filter) -> Q:
+    """The condition of a filter on actions."""
+    condition = Q(kind__in=shown.kinds) if shown.kinds else Q()
+    if shown.status is not None:
+        condition &= FAILED if shown.status == "error" else ~FAILED
+    if shown.steps is not None:
+        first, last = shown.steps
+        condition &= Q(sequence__gte=first) if last == LAST else Q(sequence__range=(first, last))
+    for term in shown.terms:
+        condition &= ~_means(term) if term.negated else _means(term)
+    return condition
+
+
+def _means(term: Term) -> Q:
+    if isinstance(term, Named):
+        return _named(term)
+    if isinstance(term, Measured):
+        return _measured(term)
+    return _said(term)
+
+
+def _named(term: Named) -> Q:
+    return Q.create([_is(term.field, value) for value in term.values], connector=Q.OR)
+
+
+def _is(field: str, value: str) -> Q:
+    if field == "tag":
+        return Q(tags__contains=[value])
+    if field == "agent":
+        return like("agent", value) | (Q(agent=None) & like("session__agent", value))
+    if field == "significance":
+        return Q(Exact(_SIGNIFICANCE, value))
+    return like(field, value)
+
+
+def like(column: str, value: str) -> Q:
+    """Rows whose column is that value, in which `*` stands for any characters."""
+    if "*" not in value:
+        return Q(**{column: value})
+    pattern = ".*".join(
+        re.escape(part) for part in storable(value).split("*")
+    )  # a pattern does not go through the field
+    return Q(**{f"{column}__regex": f"^{pattern}$"})
+
+
+def _measured(term: Measured) -> Q:
+    compared = _COMPARED[term.sign]
+    if term.field == "tokens":
+        both = Coalesce(F("input_tokens"), 0) + Coalesce(F("output_tokens"), 0)
+        recorded = Q.create([Q(**{f"{column}__isnull": False}) for column in _TOKENS], connector=Q.OR)
+        return recorded & Q(compared(Coalesce(F("total_tokens"), both), int(term.number)))
+    if term.field == "importance":
+        return Q(IsNull(IMPORTANCE, False)) & Q(compared(IMPORTANCE, term.number))  # noqa: FBT003
+    number = Decimal(repr(term.number)) if term.field == "cost" else term.number
+    return Q(**{f"{_COLUMNS[term.field]}__{compared.lookup_name}": number})
+
+
+def _said(term: Said) -> Q:
+    words = storable(term.words)
+    return Q.create([Q(**{f"{column}__icontains": words}) for column in _SEARCHED], connector=Q.OR)

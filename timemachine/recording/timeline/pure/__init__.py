@@ -1,0 +1,1 @@
+"""The parts of `timeline` that import no framework."""

@@ -1,0 +1,114 @@
+"""What some steps of a session add up to, and the same by kind, tool, model or agent. Pure.
+
+Time is what each step recorded, added up: a step that contains others counts theirs too, and steps side by side count each.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from timemachine.core.pure.numbers import together
+from timemachine.recording.timeline.pure.filter import Filter, Named
+
+GROUPS: Final = ("kind", "tool", "model", "agent")
+LONGEST_NAME: Final = 500
+"""A filter is part of an address: it takes no longer name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Counts and sums of some steps. Tokens are None where none were recorded, US dollars where nothing was priced: costs are of the calls whose cost is known.
+
+    `timed` steps recorded how long they took, `duration_ms` together. `calls` are calls of models, `tool_calls` those of tools, `errors`
+    failed steps. `unknown_cost_calls` are in no sum.
+    """
+
+    steps: int = 0
+    timed: int = 0
+    duration_ms: float = 0.0
+    calls: int = 0
+    tool_calls: int = 0
+    errors: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: Decimal | None = None
+    unknown_cost_calls: int = 0
+
+    @property
+    def took_ms(self) -> float | None:
+        """The time of the steps together; None where no step recorded any."""
+        return self.duration_ms if self.timed else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One kind, tool, model or agent, None for the steps that name none; `share` of the whole time is from 0 to 1, None where no time was recorded."""
+
+    value: str | None
+    sums: Sums
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BottomUp:
+    """Some steps together, and a line for each group of them, the one that took longest first."""
+
+    by: str
+    whole: Sums
+    lines: tuple[Line, ...]
+
+
+def bottom_up(by: str, parts: Iterable[tuple[str | None, Sums]]) -> BottomUp:
+    """The lines of one grouping, from sums by value; a value may come several times."""
+    found: dict[str | None, list[Sums]] = {}
+    for value, sums in parts:
+        found.setdefault(value, []).append(sums)
+    each = {value: summed(several) for value, several in found.items()}
+    whole = summed(each.values())
+    lines = [Line(value=value, sums=sums, share=_share(sums, whole)) for value, sums in each.items()]
+    return BottomUp(by=by, whole=whole, lines=tuple(sorted(lines, key=_order)))
+
+
+def summed(several: Iterable[Sums]) -> Sums:
+    """All of them together."""
+    found = list(several)
+    return Sums(
+        steps=sum(each.steps for each in found),
+        timed=sum(each.timed for each in found),
+        duration_ms=sum(each.duration_ms for each in found),
+        calls=sum(each.calls for each in found),
+        tool_calls=sum(each.tool_calls for each in found),
+        errors=sum(each.errors for each in found),
+        input_tokens=together(*(each.input_tokens for each in found)),
+        output_tokens=together(*(each.output_tokens for each in found)),
+        cost_usd=together(*(each.cost_usd for each in found)),
+        unknown_cost_calls=sum(each.unknown_cost_calls for each in found),
+    )
+
+
+def narrowed(shown: Filter, by: str, value: str | None) -> Filter | None:
+    """The filter that shows only the steps of a line; None where no filter can be written: an empty or very long name, or one with a `*` in it."""
+    if by == "kind" and value is not None:
+        return replace(shown, kinds=(value,))
+    if value is not None and (not 0 < len(value) <= LONGEST_NAME or "*" in value):
+        return None
+    only = Named(field=by, values=("*",), negated=True) if value is None else Named(field=by, values=(value,))
+    return shown if only in shown.terms else replace(shown, terms=(*shown.terms, only))
+
+
+def _share(sums: Sums, whole: Sums) -> float | None:
+    if not sums.timed:
+        return None
+    return sums.duration_ms / whole.duration_ms if whole.duration_ms > 0 else None
+
+
+def _order(line: Line) -> tuple[bool, float, int, bool, str]:
+    """By time, those that recorded none last; then by steps, then by name."""
+    return (
+        not line.sums.timed,
+        -line.sums.duration_ms,
+        -line.sums.steps,
+        line.value is None,
+        str(line.value),
+    )

@@ -1,0 +1,300 @@
+"""The filter language of the timeline: `kind:ask,find status:error tool:read* took:>2s step:100-200 -tag:noise "null check"`. Pure."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Final
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, ROLES, SIGNIFICANCES
+
+STATUSES: Final = ("error", "ok")
+LONGEST: Final = 60
+MOST_TERMS: Final = 50
+LAST: Final = 2**63 - 1
+CHOICES: Final[Mapping[str, Sequence[str]]] = {"role": ROLES, "layer": LAYERS, "significance": SIGNIFICANCES}
+WORDS: Final = ("tool", "model", "agent", "name", "tag", *CHOICES)
+UNITS: Final[Mapping[str, float]] = {"": 1, "ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000}
+MEASURES: Final[Mapping[str, Mapping[str, float]]] = {
+    "took": UNITS,
+    "tokens": {"": 1, "k": 1_000},
+    "cost": {"": 1},
+    "importance": {"": 1},
+    "iteration": {"": 1},
+}
+ALIASES: Final = {"duration": "took", "dur": "took", "sequence": "step", "seq": "step", "text": ""}
+SIGNS: Final = (">=", "<=", ">", "<", "=")
+
+_TOKEN: Final = re.compile(
+    r'(?P<negated>-?)(?:(?P<name>[A-Za-z_]+)(?P<colon>:))?(?P<value>(?:"(?:[^"\\]|\\.)*"|[^\s"])*)(?=\s|$)',
+    re.DOTALL,
+)
+_PART: Final = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<comma>,)|(?P<plain>[^",]+)', re.DOTALL)
+_NUMBER: Final = re.compile(r"(?P<sign>>=|<=|>|<|=|)(?P<number>\d+(?:\.\d+)?(?:e-?\d{1,3})?)(?P<unit>[a-z]*)")
+_STEPS: Final = re.compile(r"(?P<sign>>=|<=|>|<|)(?P<first>\d{1,18})(?:(?:-|\.\.)(?P<last>\d{1,18}))?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """Steps whose `field` is one of the values, where `*` stands for any characters; with `negated` the others."""
+
+    field: str
+    values: tuple[str, ...]
+    negated: bool = False
+
+    def __str__(self) -> str:
+        return f"{'-' if self.negated else ''}{self.field}:{','.join(map(quoted, self.values))}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Steps whose `field` compares so with a number, in milliseconds, tokens or US dollars; with `negated` the others."""
+
+    field: str
+    sign: str
+    number: float
+    negated: bool = False
+
+    def __str__(self) -> str:
+        number = int(self.number) if self.number.is_integer() else self.number
+        return f"{'-' if self.negated else ''}{self.field}:{'' if self.sign == '=' else self.sign}{number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Steps in which those words stand, whatever their case; with `negated` those in which they do not."""
+
+    words: str
+    negated: bool = False
+
+    def __str__(self) -> str:
+        return ("-" if self.negated else "") + quoted(self.words, r'[\s",\\:]|^-')
+
+
+Term = Named | Measured | Said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which steps are shown: those of one of the kinds (all where there are none), of that status, and that fulfil every term.
+
+    `steps` are the first and the last that are looked at; it leaves no step between them out.
+    """
+
+    kinds: tuple[str, ...] = ()
+    status: str | None = None
+    terms: tuple[Term, ...] = ()
+    steps: tuple[int, int] | None = None
+
+    def __bool__(self) -> bool:
+        return self.picks or self.steps is not None
+
+    @property
+    def picks(self) -> bool:
+        """Whether it leaves out steps between others."""
+        return bool(self.kinds or self.status or self.terms)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether counts by kind and error tell how many steps it shows."""
+        return not self.terms
+
+    def __str__(self) -> str:
+        """The filter as it is written; `parse` is its inverse."""
+        return " ".join([*self._kinds_and_status(), *map(str, self.terms)])
+
+    def _kinds_and_status(self) -> Iterator[str]:
+        others = [kind for kind in KINDS if kind not in self.kinds]
+        if self.kinds and 0 < len(others) < len(self.kinds):
+            yield f"-kind:{','.join(others)}"
+        elif self.kinds:
+            yield f"kind:{','.join(self.kinds)}"
+        if self.status:
+            yield f"status:{self.status}"
+        if self.steps is not None:
+            first, last = self.steps
+            yield f"step:>={first}" if last == LAST else f"step:{first}-{last}"
+
+    def toggled(self, kind: str) -> "Filter":
+        """The same filter with that kind added, or taken out where it was in."""
+        kept = set(self.kinds) ^ {kind}
+        return replace(self, kinds=tuple(each for each in KINDS if each in kept))
+
+    def with_status(self, status: str) -> "Filter":
+        """The same filter for that status, or for any where it asked for that one already."""
+        return replace(self, status=None if self.status == status else status)
+
+    def within(self, steps: tuple[int, int] | None) -> "Filter":
+        """The same filter over other steps; None for all."""
+        return replace(self, steps=steps)
+
+    def without(self, term: Term) -> "Filter":
+        """The same filter without one of its terms."""
+        return replace(self, terms=tuple(each for each in self.terms if each != term))
+
+
+EVERYTHING: Final = Filter()
+
+
+def parse(text: str) -> Filter:
+    """The filter that was written. Raises `InvalidInput` (`unknown_filter`) with what may be meant instead."""
+    found = EVERYTHING
+    at = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        token = _TOKEN.match(text, at)
+        if token is None or token.end() == at:
+            raise _refused(
+                text[at:], 'A quotation mark has no second one. Write words with spaces as "two words".'
+            )
+        found = _with(found, token)
+        at = token.end()
+    return found
+
+
+def _with(found: Filter, token: re.Match[str]) -> Filter:
+    negated, value, whole = bool(token["negated"]), token["value"], token[0]
+    name = ALIASES.get(token["name"] or "", token["name"] or "")
+    if token["name"] and name not in _TERMS and name not in WORDS and name not in MEASURES and name:
+        raise _unknown(whole, f"{token['name']}:{value}", token["name"], (*_TERMS, *WORDS, *MEASURES), value)
+    if name in _TERMS:
+        return _TERMS[name](found, values_of(value), negated, whole)
+    term = _term(name, value, negated, whole)
+    if term is None or term in found.terms:
+        return found
+    if len(found.terms) == MOST_TERMS:
+        raise _refused(whole, f"A filter may have {MOST_TERMS} terms; leave some out.")
+    return replace(found, terms=(*found.terms, term))
+
+
+def _term(name: str, value: str, negated: bool, whole: str) -> Term | None:
+    if name in MEASURES:
+        return _measured(name, value, negated, whole)
+    if name in WORDS:
+        return _named(name, value, negated, whole)
+    words = ",".join(values_of(value)).strip()
+    return Said(words=words, negated=negated) if words else None
+
+
+def _named(name: str, value: str, negated: bool, whole: str) -> Named | None:
+    values = tuple(dict.fromkeys(each for each in values_of(value) if each))
+    for each in values:
+        if name in CHOICES and each not in CHOICES[name]:
+            raise _unknown(whole, f"{name}:{each}", each, CHOICES[name])
+    return Named(field=name, values=values, negated=negated) if values else None
+
+
+def _measured(name: str, value: str, negated: bool, whole: str) -> Measured:
+    found = _NUMBER.fullmatch(value.lower())
+    units = MEASURES[name]
+    if found is None or found["unit"] not in units:
+        example = {"took": "took:>2s", "cost": "cost:>=0.01"}.get(name, f"{name}:>1")
+        raise _refused(whole, f"Write a number, with > or < before it: {example}.")
+    return Measured(
+        field=name,
+        sign=found["sign"] or "=",
+        number=float(found["number"]) * units[found["unit"]],
+        negated=negated,
+    )
+
+
+def _kinds(found: Filter, values: Sequence[str], negated: bool, whole: str) -> Filter:
+    wanted = {kind for kind in values if kind}
+    for kind in wanted:
+        if kind not in KINDS:
+            raise _unknown(whole, f"kind:{kind}", kind, KINDS)
+    if negated and wanted:
+        kept = {*(found.kinds or KINDS)} - wanted
+        if not kept:
+            raise _refused(whole, "This leaves no kind of step to show.")
+    else:
+        kept = {*found.kinds, *wanted}
+    return replace(found, kinds=tuple(kind for kind in KINDS if kind in kept))
+
+
+def _status(found: Filter, values: Sequence[str], negated: bool, whole: str) -> Filter:
+    value = ",".join(values)
+    if value not in STATUSES:
+        raise _unknown(whole, f"status:{value}", value, STATUSES)
+    other = STATUSES[1 - STATUSES.index(value)]
+    return replace(found, status=other if negated else value)
+
+
+def _steps(found: Filter, values: Sequence[str], negated: bool, whole: str) -> Filter:
+    asked = _STEPS.fullmatch(",".join(values))
+    if asked is None or negated or (asked["sign"] and asked["last"]):
+        raise _refused(whole, "Write the first and the last step: step:100-200, or step:>100.")
+    number = int(asked["first"])
+    last = int(asked["last"] or number)
+    first, until = {
+        "": (min(number, last), max(number, last)),
+        ">": (number + 1, LAST),
+        ">=": (number, LAST),
+        "<": (1, number - 1),
+        "<=": (1, number),
+    }[asked["sign"]]
+    old = found.steps or (1, LAST)
+    both = max(first, old[0], 1), min(until, old[1])
+    if both[0] > both[1]:
+        raise _refused(whole, "No step lies in both ranges." if found.steps else "Steps are counted from 1.")
+    return replace(found, steps=both)
+
+
+_TERMS: Final[dict[str, Callable[[Filter, Sequence[str], bool, str], Filter]]] = {
+    "kind": _kinds,
+    "status": _status,
+    "step": _steps,
+}
+
+
+def values_of(written: str) -> list[str]:
+    """The values between the commas, without their quotation marks."""
+    values = [""]
+    for part in _PART.finditer(written):
+        if part["comma"]:
+            values.append("")
+        else:
+            values[-1] += part["plain"] or re.sub(r"\\(.)", r"\1", part["quoted"] or "", flags=re.DOTALL)
+    return values
+
+
+def quoted(value: str, confusing: str = r'[\s",\\]') -> str:
+    """A value as it is written: in quotation marks where it would be read as something else."""
+    if value and not re.search(confusing, value):
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _unknown(
+    term: str, form: str, tried: str, names: Iterable[str], value: str | None = None
+) -> InvalidInput:
+    """The refusal of a term, with the known name that is nearest to the one that was tried."""
+    known = list(names)
+    near = get_close_matches(tried, known, n=1, cutoff=0.6)
+    advice = f"Known are {', '.join(known)}."
+    if near:
+        meant = f"{near[0]}:{value}" if value is not None else form.removesuffix(tried) + near[0]
+        advice = f"Did you mean {_short(meant)}?"
+    if value is not None:
+        advice += f" Words to look for stand in quotation marks: {_short(_in_marks(term))}."
+    return _refused(term, advice, known)
+
+
+def _in_marks(term: str) -> str:
+    bare = term.replace('"', "")
+    return f'"{bare}"'
+
+
+def _refused(term: str, advice: str, known: Sequence[str] = ()) -> InvalidInput:
+    shown = _short(term)
+    wrong = "is not known" if known else "cannot be read"
+    return InvalidInput(
+        f"The filter {shown} {wrong}. {advice}", code="unknown_filter", term=shown, known=list(known)
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

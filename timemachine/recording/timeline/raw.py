@@ -1,0 +1,93 @@
+"""The steps of a sheet as the JSON documents of the contract, with no more of long payloads than their beginnings."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db.models import Prefetch
+
+from timemachine.core.payloads.models import Payload
+from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.timeline.document import action_json
+from timemachine.recording.timeline.step import Head, heads
+
+SIZE: Final = 50
+FIRST_BYTES: Final = 1_000
+LONGEST: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutPayload:
+    """A payload of which a document has only the beginning: where it stands in it, and what the whole is."""
+
+    name: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawStep:
+    """A step's document as indented JSON; `size` is its length in characters, `text` the first `LONGEST` of them."""
+
+    sequence: int
+    text: str
+    size: int
+    payloads: Sequence[CutPayload]
+
+    @property
+    def cut(self) -> bool:
+        """Whether the document goes on."""
+        return self.size > len(self.text)
+
+
+type Said = Callable[[Session, list[dict[str, Any]]], list[dict[str, Any]]]
+"""What is said of recorded steps since, added to their documents."""
+
+
+def raw_steps(session: Session, sequences: Sequence[int], said: Said) -> list[RawStep]:
+    """The documents of these steps, each payload up to `FIRST_BYTES`. Three queries for any number, which read no payload whole, and those of `said`."""
+    if not sequences:
+        return []
+    hits = Prefetch("hits", Hit.objects.order_by("rank"))
+    steps = Action.objects.filter(session=session, sequence__in=sequences).order_by("sequence")
+    actions = list(steps.prefetch_related(hits))
+    found = heads([payload for action in actions for payload in _payloads(action).values()], FIRST_BYTES)
+    documents = said(session, [_document(action, found) for action in actions])
+    return [_raw(action, found, document) for action, document in zip(actions, documents, strict=True)]
+
+
+def _payloads(action: Action) -> dict[str, int | None]:
+    own = {"input": action.input_id, "output": action.output_id, "source": action.source_id}
+    return own | {f"text of hit {hit.rank}": hit.payload_id for hit in action.hits.all()}
+
+
+def _document(action: Action, found: Mapping[int | None, Head]) -> dict[str, Any]:
+    for name in ("input", "output", "source"):
+        setattr(action, name, _beginning(getattr(action, f"{name}_id"), found))
+    for hit in action.hits.all():
+        hit.payload = _beginning(hit.payload_id, found)
+    return action_json(action)
+
+
+def _raw(action: Action, found: Mapping[int | None, Head], document: dict[str, Any]) -> RawStep:
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    return RawStep(
+        sequence=action.sequence, text=text[:LONGEST], size=len(text), payloads=_cut(action, found)
+    )
+
+
+def _cut(action: Action, found: Mapping[int | None, Head]) -> list[CutPayload]:
+    named = {name: found[payload] for name, payload in _payloads(action).items() if payload is not None}
+    return [
+        CutPayload(name=name, sha256=head.sha256, size=head.size) for name, head in named.items() if head.cut
+    ]
+
+
+def _beginning(payload: int | None, found: Mapping[int | None, Head]) -> Any:
+    """A payload as it is where all of it was read; else its beginning as a text that ends with an ellipsis."""
+    if payload is None:
+        return None
+    head = found[payload]
+    text, media_type = (head.text + "…", "text/plain") if head.cut else (head.text, head.media_type)
+    return Payload(id=payload, media_type=media_type, data=text.encode("utf-8", "surrogatepass"))

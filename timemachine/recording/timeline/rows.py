@@ -1,0 +1,192 @@
+"""The rows of a timeline: a window of one-line steps around a place, from the index and never by counting from the start."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
+
+from timemachine.recording.annotations.significance.effective import SIGNIFICANCE
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.queries import FAILED
+from timemachine.recording.timeline.filter_sql import matching
+from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter
+from timemachine.recording.timeline.pure.nesting import REACH, Place, flat, nest
+
+SIDE: Final = 50
+"""How many rows a page shows first, on each side of its step: more than the highest screen, few enough to be drawn at once."""
+MORE: Final = 100
+LOOK: Final = 2 * REACH
+COLUMNS: Final = (
+    "sequence",
+    "kind",
+    "label",
+    "name",
+    "tool",
+    "duration_ms",
+    "client_id",
+    "parent_id_given",
+    "parent_sequence",
+    "call_id",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the timeline. `significance` is what is in force, or what was recorded where a reader sees the record alone."""
+
+    sequence: int
+    kind: str
+    label: str
+    name: str | None
+    tool: str | None
+    duration_ms: float | None
+    significance: str | None
+    client_id: str | None
+    parent_id_given: str | None
+    parent_sequence: int | None
+    failed: bool
+    call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Consecutive rows that are to be seen; `earlier` and `later` are the sequences to go on from, None at an end."""
+
+    rows: Sequence[Place[Row]]
+    earlier: int | None
+    later: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What of a timeline is seen: the steps of a filter, with some folds open. Where a filter leaves steps out nothing nests or folds."""
+
+    shown: Filter = EVERYTHING
+    unfolded: frozenset[int] = frozenset()
+
+
+ALL: Final = View()
+
+
+def window(
+    session: Session, around: int, view: View = ALL, side: int = SIDE, selected: int | None = None
+) -> Window:
+    """The rows around a step: `side` recorded ones before it and `side` from it on. Two queries.
+
+    The selected step, which is that one where none is named, is never folded away.
+    """
+    before = steps_before(session, around, side + LOOK, view)
+    after = steps_from(session, around, side + LOOK, view)
+    return _window(before, after, (side, side), _places([*before, *after], view, selected or around))
+
+
+def rows_before(session: Session, sequence: int, view: View = ALL, limit: int = MORE) -> Window:
+    """The rows that end just before a step. Two queries."""
+    before = steps_before(session, sequence, limit + LOOK, view)
+    beyond = steps_from(session, sequence, LOOK, view)
+    return _window(before, beyond, (limit, 0), _places([*before, *beyond], view))
+
+
+def rows_after(session: Session, sequence: int, view: View = ALL, limit: int = MORE) -> Window:
+    """The rows that begin just after a step. Two queries."""
+    beyond = steps_before(session, sequence + 1, LOOK, view)
+    after = steps_from(session, sequence + 1, limit + LOOK, view)
+    return _window(beyond, after, (0, limit), _places([*beyond, *after], view))
+
+
+def rows_since(session: Session, sequence: int, view: View = ALL, selected: int | None = None) -> Window:
+    """What is new in a list that ended with a step: its last outermost row and all since then, `SIDE` after the step. Two queries.
+
+    What was recorded since may be inside that row: no row before it changes.
+    """
+    before = steps_before(session, sequence + 1, LOOK, view)
+    after = steps_from(session, sequence + 1, SIDE + LOOK, view)
+    places = _places([*before, *after], view, selected)
+    again = next((n for n, place in enumerate(reversed(places[: len(before)]), 1) if not place.depth), 0)
+    return _window(before, after, (again, SIDE), places)
+
+
+def matches_since(session: Session, sequence: int, shown: Filter) -> int:
+    """How many steps after that one a filter shows. One query, none for the empty filter."""
+    if not shown:
+        return max(0, session.last_sequence - sequence)
+    return Action.objects.filter(matching(shown), session=session, sequence__gt=sequence).count()
+
+
+def last_match(session: Session, shown: Filter) -> int | None:
+    """The last step that a filter shows. One query."""
+    found = Action.objects.filter(matching(shown), session=session).order_by("-sequence")
+    return found.values_list("sequence", flat=True).first()
+
+
+def next_match(session: Session, sequence: int, shown: Filter) -> int | None:
+    """The first step after that one that a filter shows. One query."""
+    found = Action.objects.filter(matching(shown), session=session, sequence__gt=sequence).order_by(
+        "sequence"
+    )
+    return found.values_list("sequence", flat=True).first()
+
+
+def matches(session: Session, shown: Filter) -> int:
+    """How many steps a filter shows. One query, none for the empty filter."""
+    if not shown:
+        return session.last_sequence
+    return Action.objects.filter(matching(shown), session=session).count()
+
+
+def first_match(session: Session, shown: Filter) -> int | None:
+    """The first step that a filter shows. One query, none for the empty filter."""
+    if not shown:
+        return 1 if session.last_sequence else None
+    found = Action.objects.filter(matching(shown), session=session).order_by("sequence")
+    return found.values_list("sequence", flat=True).first()
+
+
+def rows_of(session: Session, condition: Q, limit: int, *, recorded: bool = False) -> list[Row]:
+    """The first rows that fulfil a condition; with `recorded` without what was said of them since. One query."""
+    found = _rows(session, recorded=recorded).filter(condition).order_by("sequence")[:limit]
+    return [_row(values) for values in found]
+
+
+def _rows(session: Session, *, recorded: bool = False) -> QuerySet[Action, dict[str, Any]]:
+    failed = ExpressionWrapper(FAILED, output_field=BooleanField())
+    weight = F("significance") if recorded else SIGNIFICANCE
+    steps: QuerySet[Action] = Action.objects.filter(session=session).annotate(
+        failed=failed, weight_now=weight
+    )
+    found: QuerySet[Action, dict[str, Any]] = steps.values(*COLUMNS, "failed", "weight_now")
+    return found
+
+
+def _row(values: dict[str, Any]) -> Row:
+    significance = values.pop("weight_now")
+    return Row(**values, significance=significance)
+
+
+def steps_before(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
+    """The last recorded steps before one, so many, in their order. One query."""
+    found = _rows(session).filter(matching(view.shown), sequence__lt=sequence).order_by("-sequence")[:limit]
+    return [_row(values) for values in reversed(found)]
+
+
+def steps_from(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
+    """The first recorded steps from one on, so many. One query."""
+    return rows_of(session, matching(view.shown) & Q(sequence__gte=sequence), limit)
+
+
+def _places(rows: Sequence[Row], view: View, selected: int | None = None) -> list[Place[Row]]:
+    return flat(rows) if view.shown.picks else nest(rows, view.unfolded, selected)
+
+
+def _window(
+    before: Collection[Row], after: Collection[Row], sides: tuple[int, int], places: Sequence[Place[Row]]
+) -> Window:
+    """So many rows of each side; those beyond are there only so that nesting knows what stands above."""
+    start = max(0, len(before) - sides[0])
+    end = len(before) + min(len(after), sides[1])
+    return Window(
+        rows=[place for place in places[start:end] if not place.hidden],
+        earlier=places[start].step.sequence if 0 < start < len(places) else None,
+        later=places[end - 1].step.sequence if 0 < end < len(places) else None,
+    )

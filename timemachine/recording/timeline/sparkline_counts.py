@@ -1,0 +1,81 @@
+"""The course of sessions in few figures: how many of a session's steps fell into each fortieth of its time, and where errors were."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.db import connection
+
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.usage.models import BIN
+
+COLUMNS: Final = 40
+MOST_READ: Final = 400
+"""Up to so many steps of a session are read one by one; of a longer one the counts that are kept for every hundred."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How many steps fell into each of `COLUMNS` equal parts of a session's time, and whether one of them failed.
+
+    Without recorded times, or where all is one moment, the parts are of its sequence and `over_time` is false. A step without a
+    time stands with the one before it. Of a long session a hundred steps lie evenly between their first start and last end, and
+    an error may be anywhere among its hundred.
+    """
+
+    steps: Sequence[float]
+    failed: Sequence[bool]
+    over_time: bool
+
+
+_COURSES: Final = f"""
+WITH part AS (
+    SELECT session_id, (sequence - 1)::float AS begins, sequence::float AS ends, 1::float AS steps,
+        error_type IS NOT NULL OR error_message IS NOT NULL AS failed,
+        date_part('epoch', started_at) AS first, date_part('epoch', started_at) AS last
+    FROM tm_action WHERE session_id = ANY(%(short)s)
+    UNION ALL
+    SELECT session_id, bin * {BIN}::float, bin * {BIN} + sum(number::float), sum(number::float), max(errors) > 0,
+        date_part('epoch', min(first)), date_part('epoch', max(last))
+    FROM tm_bin WHERE session_id = ANY(%(long)s) GROUP BY session_id, bin
+), whole AS (
+    SELECT session_id, min(first) AS since, nullif(max(last) - min(first), 0) AS took, max(ends) AS all_steps
+    FROM part GROUP BY session_id
+), timed AS (
+    SELECT part.*, since, took, all_steps,
+        coalesce(first, max(last) OVER so_far, since) AS at, coalesce(last, max(last) OVER so_far, since) AS up_to
+    FROM part JOIN whole USING (session_id)
+    WINDOW so_far AS (PARTITION BY session_id ORDER BY begins)
+), placed AS (
+    SELECT session_id, steps, failed, took IS NOT NULL AS over_time,
+        least({COLUMNS} - 1, floor({COLUMNS} * coalesce((at - since) / took, begins / all_steps)))::int AS one,
+        least({COLUMNS} - 1, floor({COLUMNS} * coalesce(
+            (up_to - since) / took, CASE WHEN steps = 1 THEN begins ELSE ends - 1e-6 END / all_steps)))::int AS other
+    FROM timed
+)
+SELECT session_id, over_time, here, sum(steps / (other - one + 1)), bool_or(failed)
+FROM placed, generate_series(one, other) AS here
+GROUP BY session_id, over_time, here
+"""  # noqa: S608  # constants of this file
+
+
+def courses_of(sessions: Sequence[Session]) -> dict[UUID, Course]:
+    """The course of each session that has steps. One query for any number of them."""
+    asked = {
+        "short": [each.id for each in sessions if each.last_sequence <= MOST_READ],
+        "long": [each.id for each in sessions if each.last_sequence > MOST_READ],
+    }
+    steps: dict[UUID, list[float]] = {}
+    failed: dict[UUID, list[bool]] = {}
+    over_time: dict[UUID, bool] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_COURSES, asked)
+        for session, timed, column, number, any_failed in cursor:
+            over_time[session] = timed
+            steps.setdefault(session, [0.0] * COLUMNS)[column] = number
+            failed.setdefault(session, [False] * COLUMNS)[column] = any_failed
+    return {
+        session: Course(steps=steps[session], failed=failed[session], over_time=timed)
+        for session, timed in over_time.items()
+    }

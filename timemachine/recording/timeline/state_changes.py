@@ -1,0 +1,138 @@
+"""What changed in a session's state between two of its steps, without reading those that lie between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.db.models import Count, Q, QuerySet
+
+from timemachine.knowledge.models import Collection, Frame
+from timemachine.knowledge.queries import GONE
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.timeline.puts import frames_put, puttings_of
+from timemachine.recording.timeline.state import (
+    Said,
+    UsedFrame,
+    messages_in,
+    messages_of,
+    moment_of,
+    unsaid_in,
+    used_frames,
+)
+from timemachine.recording.usage.pure.totals import NOTHING, Totals
+from timemachine.recording.usage.queries import frames_first_used, totals_through
+
+MOST_MESSAGES: Final = 5
+MOST_FRAMES: Final = 20
+FRAME: Final = ("number", "version", "title", "valid_from", "valid_until", "ended_by")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comings:
+    """How a collection changed after one moment and until another.
+
+    `came` counts new frames, `renewed` new versions of frames, `left` frames that were deleted or ended; `arrived` are the latest of the
+    first two, `gone` of the last.
+    """
+
+    since: datetime
+    until: datetime
+    came: int
+    renewed: int
+    left: int
+    arrived: Sequence[Frame]
+    gone: Sequence[Frame]
+
+    @property
+    def more(self) -> bool:
+        """Whether it counts more than it lists."""
+        return self.came + self.renewed > len(self.arrived) or self.left > len(self.gone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Between:
+    """What the steps after `first` and up to `last` changed; `first` is 0 for the beginning of the session.
+
+    `messages` are the latest of `message_count`, `frames_used` the latest of the `frames_used_count` that were used for the first
+    time; `unsaid` messages are none of these. `collection` is None where the session has none.
+    """
+
+    first: int
+    last: int
+    before: Totals
+    after: Totals
+    messages: Sequence[Said]
+    unsaid: int
+    frames_used: Sequence[UsedFrame]
+    frames_used_count: int
+    collection: Comings | None
+
+    @property
+    def message_count(self) -> int:
+        """How many messages were said, an ask as one."""
+        return messages_in(self.after) - messages_in(self.before) - self.unsaid
+
+    @property
+    def more_messages(self) -> bool:
+        """Whether more were said than are among `messages`."""
+        return self.message_count > MOST_MESSAGES
+
+
+def between(session: Session, first: Action | None, last: Action) -> Between:
+    """What changed from the state at one step to that at a later one; None is the beginning. Fifteen queries at most."""
+    after = first.sequence if first is not None else 0
+    steps = Action.objects.filter(session=session, sequence__gt=after, sequence__lte=last.sequence)
+    used = frames_first_used(session, after, last.sequence)
+    return Between(
+        first=after,
+        last=last.sequence,
+        before=totals_through(session, after) if after else NOTHING,
+        after=totals_through(session, last.sequence),
+        messages=messages_of(steps, MOST_MESSAGES),
+        unsaid=unsaid_in(steps),
+        frames_used=used_frames(used[:MOST_FRAMES]),
+        frames_used_count=used.count(),
+        collection=_comings(session, first, last),
+    )
+
+
+def _comings(session: Session, first: Action | None, last: Action) -> Comings | None:
+    if session.collection is None:
+        return None
+    done = _moments_of_puts(session, [each for each in (first, last) if each is not None])
+    moments = [done.get(each.id if each else 0) or moment_of(each, session) for each in (first, last)]
+    return _changed(session.collection, min(moments), max(moments))
+
+
+def _moments_of_puts(session: Session, steps: Sequence[Action]) -> dict[int, datetime]:
+    """When what a put brought stood in the collection, by its row: a put begins before that, and its state includes it."""
+    puttings = {row: each for row, each in puttings_of(steps).items() if not each.already_there}
+    stood = {
+        (name, number, version): moment
+        for name, number, version, moment in frames_put(session.project_id, puttings.values()).values_list(
+            "collection__name", "number", "version", "valid_from"
+        )
+    }
+    found = {row: stood.get((each.collection, each.number, each.version)) for row, each in puttings.items()}
+    return {row: moment for row, moment in found.items() if moment is not None}
+
+
+def _changed(collection: Collection, since: datetime, until: datetime) -> Comings:
+    frames = Frame.objects.filter(collection=collection)
+    arrived = frames.filter(valid_from__gt=since, valid_from__lte=until)
+    gone = frames.filter(valid_until__gt=since, valid_until__lte=until, ended_by__in=GONE)
+    came = arrived.aggregate(new=Count("id", filter=Q(version=1)), all=Count("id"))
+    return Comings(
+        since=since,
+        until=until,
+        came=came["new"],
+        renewed=came["all"] - came["new"],
+        left=gone.count(),
+        arrived=_latest(arrived, "-valid_from"),
+        gone=_latest(gone, "-valid_until"),
+    )
+
+
+def _latest(frames: QuerySet[Frame], by: str) -> list[Frame]:
+    return list(frames.only(*FRAME).order_by(by, "-number")[:MOST_FRAMES])

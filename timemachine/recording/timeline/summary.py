@@ -1,0 +1,55 @@
+"""What a session adds up to: counts, tokens, cost, duration, tools, models, errors; when it began and ended is its own, all else computed from its actions."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Count, Max, QuerySet, Sum
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.usage.queries import totals_of
+
+
+def summary_of(session: Session) -> dict[str, Any]:
+    """The session's summary as a JSON document. Five queries. Durations in milliseconds, money in US dollars."""
+    actions = Action.objects.filter(session=session)
+    totals = totals_of(actions)
+    more = actions.aggregate(iterations=Max("iteration"), cached=Sum("cached_tokens"))
+    return {
+        "session": str(session.id),
+        "actions": totals.actions,
+        "kinds": dict(totals.kinds),
+        "errors": totals.errors,
+        "input_tokens": totals.input_tokens,
+        "output_tokens": totals.output_tokens,
+        "cached_tokens": more["cached"],
+        "cost_usd": dollars(totals.cost_usd),
+        "unknown_cost_calls": totals.unknown_cost_calls,
+        "cached_calls": totals.cached_calls,
+        "saved_usd": dollars(totals.saved_usd),
+        "unknown_saved_calls": totals.unknown_saved_calls,
+        "started_at": written(session.began_at),
+        "ended_at": written(session.ended_at),
+        "duration_ms": _took(session),
+        "first_step_at": written(totals.first),
+        "last_step_ended_at": written(totals.last),
+        "steps_ms": totals.elapsed_ms,
+        "max_iteration": more["iterations"],
+        "tools": _counted(actions, "tool"),
+        "models": _counted(actions, "model"),
+    }
+
+
+def _took(session: Session) -> float | None:
+    """From its own beginning to its own end; None while it records, and where one of them is not recorded."""
+    if session.began_at is None or session.ended_at is None:
+        return None
+    return (session.ended_at - session.began_at) / timedelta(milliseconds=1)
+
+
+def _counted(actions: QuerySet[Action], field: str) -> dict[str, int]:
+    named = actions.filter(**{f"{field}__isnull": False})
+    if field == "tool":
+        named = named.filter(kind="tool_call")
+    return dict(named.order_by(field).values_list(field).annotate(Count("id")))

@@ -1,0 +1,105 @@
+"""The steps of a sheet as rows of a table: what each was, by whom, when, how long, how many tokens, what it cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from django.db.models import BooleanField, ExpressionWrapper, Q
+
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.queries import FAILED
+from timemachine.recording.sessions.unknown_costs import UNKNOWN_COST
+
+SIZE: Final = 80
+"""How many rows a table has: one row is some twenty elements."""
+COLUMNS: Final = (
+    "sequence",
+    "kind",
+    "label",
+    "tool",
+    "agent",
+    "model",
+    "started_at",
+    "duration_ms",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "error_type",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRow:
+    """One step as it was recorded; an agent of its own or its session's. `unknown_cost` says that it is a call of unknown price."""
+
+    sequence: int
+    kind: str
+    label: str
+    tool: str | None
+    agent: str | None
+    model: str | None
+    started_at: datetime | None
+    duration_ms: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: Decimal | None
+    error_type: str | None
+    failed: bool
+    unknown_cost: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """Where in the time of a table a step lies: its start and its length, each from 0 to 1."""
+
+    start: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """From the earliest recorded start of some steps to their latest recorded end."""
+
+    first: datetime
+    last: datetime
+
+    def bar(self, row: TableRow) -> Bar | None:
+        """A step's place in it; None where its start was not recorded. Of a step without a duration the start."""
+        if row.started_at is None:
+            return None
+        whole = (self.last - self.first) / timedelta(milliseconds=1)
+        if whole <= 0:
+            return Bar(start=0, length=0)
+        before = (row.started_at - self.first) / timedelta(milliseconds=1)
+        return Bar(start=before / whole, length=(row.duration_ms or 0) / whole)
+
+
+def table_rows(session: Session, sequences: Sequence[int]) -> list[TableRow]:
+    """The rows of these steps, in the order of the session. One query."""
+    if not sequences:
+        return []
+    found = (
+        Action.objects.filter(session=session, sequence__in=sequences)
+        .annotate(failed=_either(FAILED), unknown_cost=_either(UNKNOWN_COST))
+        .order_by("sequence")
+        .values(*COLUMNS, "failed", "unknown_cost")
+    )
+    own = session.agent
+    return [TableRow(**(row | {"agent": own if row["agent"] is None else row["agent"]})) for row in found]
+
+
+def span_of(rows: Sequence[TableRow]) -> Span | None:
+    """The time that these steps take up; None where no start was recorded."""
+    starts = [row.started_at for row in rows if row.started_at is not None]
+    ends = [
+        row.started_at + timedelta(milliseconds=row.duration_ms or 0)
+        for row in rows
+        if row.started_at is not None
+    ]
+    return Span(first=min(starts), last=max(ends)) if starts else None
+
+
+def _either(condition: Q) -> ExpressionWrapper[Q]:
+    return ExpressionWrapper(condition, output_field=BooleanField())

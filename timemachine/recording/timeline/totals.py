@@ -1,0 +1,142 @@
+"""What the steps of a filter add up to by kind, tool, model or agent: from kept counts where these are exact, else from the steps."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from django.db.models import Count, Q, Sum
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.numbers import dollars
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.unknown_cost import CALLS
+from timemachine.recording.sessions.queries import FAILED
+from timemachine.recording.sessions.unknown_costs import UNKNOWN_COST
+from timemachine.recording.timeline.filter_sql import like, matching
+from timemachine.recording.timeline.pure.aggregation import GROUPS, BottomUp, Line, Sums, bottom_up, narrowed
+from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter, Named
+from timemachine.recording.usage.models import Usage
+
+COUNTED: Final = ("kind", "tool", "model", "agent")
+_IS_CALL: Final = Q(model__isnull=False) | Q(kind__in=CALLS)
+_IS_TOOL_CALL: Final = Q(kind="tool_call")
+
+
+def totals_by(session: Session, by: str, shown: Filter = EVERYTHING) -> BottomUp:
+    """The totals of the steps that a filter shows, by one of `GROUPS`. One query. Raises `InvalidInput` for any other group.
+
+    A step without an agent of its own is its session's.
+    """
+    if by not in GROUPS:
+        raise InvalidInput(
+            f"Totals are not told by {by[:40]!r}; `by` is one of {', '.join(GROUPS)}.",
+            code="invalid_field",
+            field="by",
+        )
+    rows = _kept(session, by, shown) if _is_kept(shown) else _anew(session, by, shown)
+    return bottom_up(by, ((_value(session, by, row[by]), _sums(row)) for row in rows))
+
+
+def _is_kept(shown: Filter) -> bool:
+    """Whether the counts by kind, tool, model and agent tell which steps a filter shows."""
+    named = all(isinstance(term, Named) and term.field in COUNTED for term in shown.terms)
+    return named and shown.status is None and shown.steps is None
+
+
+def _kept(session: Session, by: str, shown: Filter) -> Iterable[Any]:
+    found = Usage.objects.filter(session=session).order_by()
+    if shown.kinds:
+        found = found.filter(kind__in=shown.kinds)
+    for term in shown.terms:
+        if isinstance(term, Named):
+            means = Q.create([like(term.field, value) for value in term.values], connector=Q.OR)
+            found = found.filter(~means if term.negated else means)
+    rows: Iterable[Any] = found.values(by).annotate(
+        steps=Sum("number"),
+        with_time=Sum("timed"),
+        took=Sum("duration_ms"),
+        model_calls=Sum("number", filter=_IS_CALL),
+        of_tools=Sum("number", filter=_IS_TOOL_CALL),
+        failed=Sum("errors"),
+        input_sum=Sum("input_tokens"),
+        output_sum=Sum("output_tokens"),
+        cost=Sum("cost_usd"),
+        unknown_cost=Sum("unknown_cost_calls"),
+    )
+    return rows
+
+
+def _anew(session: Session, by: str, shown: Filter) -> Iterable[Any]:
+    steps = Action.objects.filter(matching(shown), session=session).order_by()
+    rows: Iterable[Any] = steps.values(by).annotate(
+        steps=Count("id"),
+        with_time=Count("duration_ms"),
+        took=Sum("duration_ms"),
+        model_calls=Count("id", filter=_IS_CALL),
+        of_tools=Count("id", filter=_IS_TOOL_CALL),
+        failed=Count("id", filter=FAILED),
+        input_sum=Sum("input_tokens"),
+        output_sum=Sum("output_tokens"),
+        cost=Sum("cost_usd"),
+        unknown_cost=Count("id", filter=UNKNOWN_COST),
+    )
+    return rows
+
+
+def _value(session: Session, by: str, recorded: str | None) -> str | None:
+    return session.agent if by == "agent" and recorded is None else recorded
+
+
+def _sums(row: Any) -> Sums:
+    return Sums(
+        steps=int(row["steps"]),
+        timed=int(row["with_time"]),
+        duration_ms=float(row["took"] or 0),
+        calls=int(row["model_calls"] or 0),
+        tool_calls=int(row["of_tools"] or 0),
+        errors=int(row["failed"]),
+        input_tokens=_whole(row["input_sum"]),
+        output_tokens=_whole(row["output_sum"]),
+        cost_usd=row["cost"],
+        unknown_cost_calls=int(row["unknown_cost"]),
+    )
+
+
+def _whole(number: Any) -> int | None:
+    """A sum of whole numbers as Python counts them."""
+    return None if number is None else int(number)
+
+
+def document(session: Session, shown: Filter, found: BottomUp) -> dict[str, Any]:
+    """The totals as a JSON document without its rows: of which steps, and what these add up to together."""
+    return {
+        "session": str(session.id),
+        "by": found.by,
+        "filter": str(shown),
+        "totals": _sums_json(found.whole),
+    }
+
+
+def line_json(line: Line, by: str, shown: Filter) -> dict[str, Any]:
+    """One row: its value under the name of the group, null where the steps name none, and the filter that shows its steps alone."""
+    alone = narrowed(shown, by, line.value)
+    return {
+        by: line.value,
+        "share": line.share,
+        **_sums_json(line.sums),
+        "filter": None if alone is None else str(alone),
+    }
+
+
+def _sums_json(sums: Sums) -> dict[str, Any]:
+    return {
+        "actions": sums.steps,
+        "timed_actions": sums.timed,
+        "duration_ms": sums.took_ms,
+        "calls": sums.calls,
+        "tool_calls": sums.tool_calls,
+        "errors": sums.errors,
+        "input_tokens": sums.input_tokens,
+        "output_tokens": sums.output_tokens,
+        "cost_usd": dollars(sums.cost_usd),
+        "unknown_cost_calls": sums.unknown_cost_calls,
+    }

@@ -1,0 +1,176 @@
+"""What recorded work cost, read from the counts that are kept beside it (`rollup`): no question here looks at an action."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+from django.db.models import AnyValue, Count, F, Func, Q, QuerySet, Sum
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.fields import FaithfulTextField
+from timemachine.recording.usage.models import LATENCY_STEP, Latency, Usage
+from timemachine.recording.usage.pure.figures import MODEL_CALLS, TOOL_CALL, Cell, Row, Sums, dearest_first
+from timemachine.recording.usage.pure.latency import latency_of, together
+from timemachine.recording.usage.pure.span import Span
+
+type Histograms = Mapping[Any, Counter[int]]
+
+_IS_CALL: Final = Q(model__isnull=False) | Q(kind__in=MODEL_CALLS)
+_SUMS: Final = {
+    "steps": Sum("number"),
+    "failed": Sum("errors"),
+    "input_sum": Sum("input_tokens"),
+    "output_sum": Sum("output_tokens"),
+    "cost": Sum("cost_usd"),
+    "unknown_cost": Sum("unknown_cost_calls"),
+    "from_cache": Sum("cached_calls"),
+    "saved": Sum("saved_usd"),
+    "unknown_saved": Sum("unknown_saved_calls"),
+}
+
+
+class _Unnested(Func):
+    """A row for each item of an array."""
+
+    function = "unnest"
+    set_returning = True
+    output_field = FaithfulTextField()
+
+
+_TAG: Final = _Unnested(F("session__tags"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which steps count: of the span's days, of this agent, this model, this tool, of sessions with this tag; an empty text asks for any."""
+
+    span: Span
+    agent: str = ""
+    model: str = ""
+    tag: str = ""
+    tool: str = ""
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """What is asked for beside the days."""
+        return {name: value for name, value in asdict(self).items() if name != "span" and value}
+
+
+def cells_of(project: Project, wanted: Wanted) -> list[Cell]:
+    """What was recorded, as cells. One query."""
+    rows = (
+        _usages(project, wanted)
+        .values("key")
+        .annotate(
+            **_SUMS,
+            sessions=Count("session"),
+            **{f"its_{name}": AnyValue(name) for name in ("day", "kind", "agent", "model", "tool")},
+        )
+    )
+    return [_cell(row) for row in rows]
+
+
+def sessions_in(project: Project, wanted: Wanted) -> int:
+    """How many sessions recorded any of it. One query."""
+    return _usages(project, wanted).values("session").distinct().count()
+
+
+def by_tag(project: Project, wanted: Wanted) -> list[Row]:
+    """A row for each tag of the sessions, the dearest first; a session with several tags counts under each. One query."""
+    rows = (
+        _usages(project, wanted)
+        .annotate(tag=_TAG)
+        .values("tag")
+        .annotate(
+            **_SUMS,
+            calls=Sum("number", filter=_IS_CALL, default=0),
+            tool_calls=Sum("number", filter=Q(kind=TOOL_CALL), default=0),
+        )
+    )
+    return dearest_first(
+        Row(value=row["tag"], sums=_sums(row, int(row["calls"]), int(row["tool_calls"]))) for row in rows
+    )
+
+
+def histograms_of(project: Project, wanted: Wanted) -> Histograms:
+    """How many calls of each cell's key took how long, by bucket. One query, which reads much: see `docs/costs.md`."""
+    return _histograms(_latencies(project, wanted, _IS_CALL | Q(kind=TOOL_CALL)), "key")
+
+
+def histograms_by_tag(project: Project, wanted: Wanted) -> Histograms:
+    """How many calls of models in sessions with each tag took how long, by bucket. One query, which reads as much."""
+    return _histograms(_latencies(project, wanted, _IS_CALL).annotate(tag=_TAG), "tag")
+
+
+def with_latency(rows: Iterable[Row], histograms: Histograms) -> list[Row]:
+    """The rows with the latency of their calls, by the keys of their cells or by their own value."""
+    return [replace(each, latency=latency_of(_of_row(each, histograms), LATENCY_STEP)) for each in rows]
+
+
+def records_anything(project: Project) -> bool:
+    """Whether the project has recorded any step on any day. One query."""
+    return Usage.objects.filter(project=project).exists()
+
+
+def _usages(project: Project, wanted: Wanted) -> QuerySet[Usage]:
+    found = Usage.objects.filter(project=project, day__range=(wanted.span.since, wanted.span.until))
+    asked = wanted.filters
+    if tag := asked.pop("tag", None):
+        found = found.filter(session__tags__contains=[tag])
+    return found.filter(**asked).order_by()
+
+
+def _latencies(project: Project, wanted: Wanted, which: Q) -> QuerySet[Latency]:
+    """A key stands for everything that is asked for but the tag, so the keys are looked for without their sessions."""
+    keys = _usages(project, replace(wanted, tag="")).filter(which).values("key").distinct()
+    found = Latency.objects.filter(session__project=project, key__in=keys).order_by()
+    return found.filter(session__tags__contains=[wanted.tag]) if wanted.tag else found
+
+
+def _histograms(rows: QuerySet[Latency], of: str) -> Histograms:
+    found: dict[Any, Counter[int]] = {}
+    for each, bucket, number in rows.values_list(of, "bucket").annotate(times=Sum("number")):
+        found.setdefault(each, Counter())[bucket] = int(number)
+    return found
+
+
+def _of_row(row: Row, histograms: Histograms) -> Mapping[int, int]:
+    keys = row.cells or {row.value}
+    return together(histograms[key] for key in keys if key in histograms)
+
+
+def _cell(row: Any) -> Cell:
+    is_call = row["its_model"] is not None or row["its_kind"] in MODEL_CALLS
+    steps = int(row["steps"])
+    return Cell(
+        key=row["key"],
+        sessions=row["sessions"],
+        day=row["its_day"],
+        kind=row["its_kind"],
+        agent=row["its_agent"],
+        model=row["its_model"],
+        tool=row["its_tool"],
+        sums=_sums(row, steps if is_call else 0, steps if row["its_kind"] == TOOL_CALL else 0),
+    )
+
+
+def _sums(row: Any, calls: int, tool_calls: int) -> Sums:
+    return Sums(
+        steps=int(row["steps"]),
+        calls=calls,
+        tool_calls=tool_calls,
+        errors=int(row["failed"]),
+        input_tokens=_whole(row["input_sum"]),
+        output_tokens=_whole(row["output_sum"]),
+        cost_usd=row["cost"],
+        unknown_cost_calls=int(row["unknown_cost"]),
+        cached_calls=int(row["from_cache"]),
+        saved_usd=row["saved"],
+        unknown_saved_calls=int(row["unknown_saved"]),
+    )
+
+
+def _whole(number: Any) -> int | None:
+    """A sum of whole numbers as Python counts them."""
+    return None if number is None else int(number)

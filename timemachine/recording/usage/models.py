@@ -1,0 +1,120 @@
+"""What is counted of a session while it is recorded. Triggers keep it in the transaction that appends; nobody else writes it.
+
+A session that is erased takes its counts with it. `tests/rollup` shows that they say what counting the actions anew would say.
+"""
+
+from typing import Final
+
+from django.db import models
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
+from timemachine.recording.sessions.models import Session
+
+BIN: Final = 100
+"""How many steps of a session are counted together: steps 1 to 100 are bin 0. The trigger has the same number."""
+LATENCY_STEP: Final = 1.05
+"""How much longer the calls of a bucket of latencies may take than its shortest. The trigger has the same number."""
+
+
+class Counted(models.Model):
+    """Counts and sums of some actions. Tokens are None where none were recorded, and US dollars where nothing was priced: costs are of the calls whose cost is known.
+
+    `timed` actions recorded how long they took, `duration_ms` together.
+    """
+
+    number = models.BigIntegerField()
+    errors = models.BigIntegerField()
+    timed = models.BigIntegerField()
+    duration_ms = models.FloatField()
+    input_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    unknown_cost_calls = models.BigIntegerField()
+    cached_calls = models.BigIntegerField()
+    saved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    unknown_saved_calls = models.BigIntegerField()
+
+    class Meta:
+        abstract = True
+
+
+class Bin(Counted):
+    """The actions of one kind among `BIN` steps of a session.
+
+    `folded` of them stand inside an ask, find or put that a timeline folds (`recording.timeline.pure.nesting`); `first` and `last` are their earliest start and latest end, None where no time was recorded.
+    """
+
+    pk = models.CompositePrimaryKey("session_id", "bin", "kind")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
+    bin = models.IntegerField()
+    kind = models.CharField(max_length=12)
+    folded = models.BigIntegerField()
+    first = models.DateTimeField(null=True)
+    last = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_bin"
+
+    def __str__(self) -> str:
+        return f"{self.kind} in bin {self.bin} of {self.session_id}"
+
+
+class Usage(Counted):
+    """The actions of a session on one day (UTC) that agree in kind, agent, model and tool.
+
+    An action without an agent of its own is its session's. `key` stands for the five, whatever their length.
+    """
+
+    pk = models.CompositePrimaryKey("session_id", "key")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
+    key = models.UUIDField()
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
+    day = models.DateField()
+    kind = models.CharField(max_length=12)
+    agent = FaithfulTextField(null=True)
+    model = FaithfulTextField(null=True)
+    tool = FaithfulTextField(null=True)
+
+    class Meta:
+        db_table = "tm_usage"
+        indexes = [models.Index(fields=["project", "day"], name="usage_of_day")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} on {self.day} of {self.session_id}"
+
+
+class Latency(models.Model):
+    """How many actions of a usage took from `LATENCY_STEP` to the power of `bucket` milliseconds up to the next power."""
+
+    pk = models.CompositePrimaryKey("session_id", "key", "bucket")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
+    key = models.UUIDField()
+    bucket = models.SmallIntegerField()
+    number = models.BigIntegerField()
+
+    class Meta:
+        db_table = "tm_latency"
+
+    def __str__(self) -> str:
+        return f"bucket {self.bucket} of {self.session_id}"
+
+
+class FirstUse(models.Model):
+    """The step of a session that first returned a version of a frame. `key` stands for frame and version, whatever their length."""
+
+    pk = models.CompositePrimaryKey("session_id", "key")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
+    key = models.UUIDField()
+    sequence = models.BigIntegerField()
+    rank = models.IntegerField()
+    frame = FaithfulJSONField()
+    version = models.IntegerField(null=True)
+    title = FaithfulTextField(null=True)
+
+    class Meta:
+        db_table = "tm_first_use"
+        indexes = [models.Index(fields=["session", "sequence", "rank"], name="first_use_in_order")]
+
+    def __str__(self) -> str:
+        return f"{self.frame} of {self.session_id}, first at {self.sequence}"

@@ -1,0 +1,1 @@
+"""The parts of `usage` that import no framework."""

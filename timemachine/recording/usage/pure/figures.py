@@ -1,0 +1,160 @@
+"""What recorded work adds up to, and the same by agent, model, day and tool. Pure.
+
+A cell is what was recorded on one day with one kind, agent, model and tool: any figure is the sum of its cells.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
+
+from timemachine.core.pure.numbers import together
+from timemachine.recording.usage.pure.latency import Latency
+
+MODEL_CALLS: Final = ("ask", "llm_call")
+TOOL_CALL, TOOL_RESULT = "tool_call", "tool_result"
+
+type Value = str | date | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Counts and sums of some steps. Tokens are None where none were recorded, US dollars where nothing was priced: costs are of the calls whose cost is known.
+
+    `calls` are calls of models, `tool_calls` those of tools; `errors` are failed steps. `unknown_cost_calls` are in no sum. `cached_calls`
+    were answered from the answer cache and saved `saved_usd`, which leaves `unknown_saved_calls` out.
+    """
+
+    steps: int = 0
+    calls: int = 0
+    tool_calls: int = 0
+    errors: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: Decimal | None = None
+    unknown_cost_calls: int = 0
+    cached_calls: int = 0
+    saved_usd: Decimal | None = None
+    unknown_saved_calls: int = 0
+
+    @property
+    def tokens(self) -> int | None:
+        """Input and output tokens; None where neither was recorded."""
+        return together(self.input_tokens, self.output_tokens)
+
+
+NOTHING: Final = Sums()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What so many sessions recorded on one day with one kind, agent, model and tool; `key` stands for the five."""
+
+    key: UUID
+    sessions: int
+    day: date
+    kind: str
+    agent: str | None
+    model: str | None
+    tool: str | None
+    sums: Sums
+
+    @property
+    def is_call(self) -> bool:
+        """Whether these are calls of a model: they name one, or are of a kind that asks one."""
+        return self.model is not None or self.kind in MODEL_CALLS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One agent, model, tag, day or tool; None is "not recorded". `cells` are the keys of the calls that its latency is of."""
+
+    value: Value
+    sums: Sums
+    latency: Latency = field(default_factory=Latency)
+    cells: frozenset[UUID] = frozenset()
+
+    @property
+    def error_share(self) -> float | None:
+        """Failed calls of all calls of a tool, 0 to 1; None where that cannot be told: more errors were recorded than calls, or no call."""
+        calls, errors = self.sums.tool_calls, self.sums.errors
+        return errors / calls if calls and errors <= calls else None
+
+
+def summed(several: Iterable[Sums]) -> Sums:
+    """All of them together."""
+    found = list(several)
+    return Sums(
+        steps=sum(each.steps for each in found),
+        calls=sum(each.calls for each in found),
+        tool_calls=sum(each.tool_calls for each in found),
+        errors=sum(each.errors for each in found),
+        input_tokens=together(*(each.input_tokens for each in found)),
+        output_tokens=together(*(each.output_tokens for each in found)),
+        cost_usd=together(*(each.cost_usd for each in found)),
+        unknown_cost_calls=sum(each.unknown_cost_calls for each in found),
+        cached_calls=sum(each.cached_calls for each in found),
+        saved_usd=together(*(each.saved_usd for each in found)),
+        unknown_saved_calls=sum(each.unknown_saved_calls for each in found),
+    )
+
+
+def by_agent(cells: Iterable[Cell]) -> list[Row]:
+    """A row for each agent, the dearest first."""
+    return dearest_first(_grouped(cells, lambda cell: cell.agent))
+
+
+def by_model(cells: Iterable[Cell]) -> list[Row]:
+    """A row for each model that was called, the dearest first; calls of an unnamed one are in a row of None."""
+    return dearest_first(_grouped((cell for cell in cells if cell.is_call), lambda cell: cell.model))
+
+
+def by_days(cells: Iterable[Cell], since: date, per: int = 1) -> list[Row]:
+    """A row for each day on which something was recorded, the latest first; with `per` one for so many days, counted from `since` and named by the first."""
+
+    def first(cell: Cell) -> date:
+        return cell.day - (cell.day - since) % timedelta(days=per)
+
+    return sorted(_grouped(cells, first), key=lambda row: str(row.value), reverse=True)
+
+
+def by_tool(cells: Iterable[Cell]) -> list[Row]:
+    """A row for each tool, the most called first. An error counts where the call recorded it and where its result did."""
+    used = [cell for cell in cells if cell.tool is not None and cell.kind in (TOOL_CALL, TOOL_RESULT)]
+    rows = _grouped(used, lambda cell: cell.tool, lambda cell: cell.kind == TOOL_CALL)
+    return sorted(rows, key=lambda row: (-row.sums.tool_calls, -row.sums.steps, str(row.value)))
+
+
+def dearest_first(rows: Iterable[Row]) -> list[Row]:
+    """The rows by cost, then calls of unknown cost, then calls; those alike by name."""
+    return sorted(
+        rows,
+        key=lambda row: (
+            -(row.sums.cost_usd or 0),
+            -row.sums.unknown_cost_calls,
+            -row.sums.calls,
+            -row.sums.steps,
+            row.value is None,
+            str(row.value),
+        ),
+    )
+
+
+def _grouped(
+    cells: Iterable[Cell],
+    value: Callable[[Cell], Value],
+    timed: Callable[[Cell], bool] = lambda cell: cell.is_call,
+) -> list[Row]:
+    groups: dict[Value, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(value(cell), []).append(cell)
+    return [
+        Row(
+            value=each,
+            sums=summed(cell.sums for cell in found),
+            cells=frozenset(cell.key for cell in found if timed(cell)),
+        )
+        for each, found in groups.items()
+    ]

@@ -1,0 +1,80 @@
+"""Everything counted up to a step, folded from parts: a part is one action, or what a database has already added up. Pure.
+
+`add` is associative and `NOTHING` its neutral element, so any grouping of the same actions gives the same totals.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import reduce
+
+from timemachine.core.pure.numbers import together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Counts, tokens, US dollars and the span of time of some actions.
+
+    Tokens are None where no action recorded any, dollars where none was priced. `unknown_cost_calls` counts calls whose cost is not known: they are in no
+    sum. `cached_calls` counts answers from a cache, `saved_usd` is what they saved, and `unknown_saved_calls` those of them that
+    saved nobody knows how much. `first` and `last` are the
+    earliest recorded start and the latest recorded end, None where no time was recorded.
+    """
+
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    errors: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: Decimal | None = None
+    unknown_cost_calls: int = 0
+    cached_calls: int = 0
+    saved_usd: Decimal | None = None
+    unknown_saved_calls: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+
+    @property
+    def actions(self) -> int:
+        """How many actions there are."""
+        return sum(self.kinds.values())
+
+    @property
+    def tokens(self) -> int | None:
+        """Input and output tokens together; None where neither was recorded."""
+        return together(self.input_tokens, self.output_tokens)
+
+    @property
+    def elapsed_ms(self) -> float | None:
+        """Milliseconds from the first start to the last end; None where no time was recorded."""
+        if self.first is None or self.last is None:
+            return None
+        return (self.last - self.first) / timedelta(milliseconds=1)
+
+
+NOTHING = Totals()
+
+
+def add(one: Totals, other: Totals) -> Totals:
+    """The totals of both together."""
+    kinds = dict(one.kinds)
+    for kind, number in other.kinds.items():
+        kinds[kind] = kinds.get(kind, 0) + number
+    return Totals(
+        kinds=kinds,
+        errors=one.errors + other.errors,
+        input_tokens=together(one.input_tokens, other.input_tokens),
+        output_tokens=together(one.output_tokens, other.output_tokens),
+        cost_usd=together(one.cost_usd, other.cost_usd),
+        unknown_cost_calls=one.unknown_cost_calls + other.unknown_cost_calls,
+        cached_calls=one.cached_calls + other.cached_calls,
+        saved_usd=together(one.saved_usd, other.saved_usd),
+        unknown_saved_calls=one.unknown_saved_calls + other.unknown_saved_calls,
+        first=min((moment for moment in (one.first, other.first) if moment), default=None),
+        last=max((moment for moment in (one.last, other.last) if moment), default=None),
+    )
+
+
+def fold(parts: Iterable[Totals]) -> Totals:
+    """The totals of all parts."""
+    return reduce(add, parts, NOTHING)

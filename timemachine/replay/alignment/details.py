@@ -1,0 +1,134 @@
+"""One step of a run whole: its values, its error, the passages that came with it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from timemachine.core.payloads.queries import value
+from timemachine.core.pure.content import check_depth
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.llm.pure.completion import ended_by
+from timemachine.recording.sessions.models import Action, Hit
+from timemachine.recording.sessions.queries import action_of
+from timemachine.replay.alignment.facts import frame_key
+from timemachine.replay.alignment.runs import Run
+from timemachine.replay.runs import frozen
+from timemachine.replay.runs.models import ReplayHit, ReplayStep
+from timemachine.replay.runs.queries import passages_of, step_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameAt:
+    """A passage at its rank; `key` says which one it is, `name` is the frame's number or own name."""
+
+    key: str
+    rank: int
+    title: str | None
+    name: str
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepDetail:
+    """A step of a run. What was not recorded is None; `answered` is False where a replay did not ask.
+
+    `ended` is the provider's word for how the answer ended. `frames` is None where a replay failed before it had found any.
+    """
+
+    run: Run
+    sequence: int
+    kind: str
+    tool: str | None
+    label: str
+    model: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: Decimal | None
+    duration_ms: float | None
+    grounding: Any
+    ended: str | None
+    error: str | None
+    input: Any
+    output: Any
+    answered: bool
+    frames: Sequence[FrameAt] | None
+
+
+def detail_of(run: Run, sequence: int) -> StepDetail:
+    """The step of that sequence, whole. Raises `NotFound`."""
+    if run.replay is None:
+        action = action_of(run.session, sequence)
+        return _detail(run, action, action, answered=True)
+    step = step_of(run.replay, sequence)
+    answered = step.model is not None or step.error_message is not None
+    return _detail(run, step.action, step, answered=answered)
+
+
+def written(value: Any) -> str | None:
+    """A value as a text: JSON indented, a text as it is."""
+    return (
+        value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    )
+
+
+def structure(value: Any) -> Any:
+    """The object or list that a value is, or that a text holds; None for any other, and for one too deep to be compared."""
+    if isinstance(value, str):
+        if value.lstrip()[:1] not in {"{", "["}:
+            return None
+        try:
+            value = json.loads(value)
+            check_depth(value)
+        except (ValueError, RecursionError, InvalidInput):
+            return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _detail(run: Run, action: Action, came: Action | ReplayStep, *, answered: bool) -> StepDetail:
+    """What was done, as it was recorded, and what came of it in the run."""
+    hits = frozen.hits_of(action) if isinstance(came, Action) else passages_of(came)
+    return StepDetail(
+        run=run,
+        sequence=action.sequence,
+        kind=action.kind,
+        tool=action.tool,
+        label=action.label,
+        model=came.model,
+        input_tokens=came.input_tokens,
+        output_tokens=came.output_tokens,
+        cost_usd=came.cost_usd,
+        duration_ms=came.duration_ms,
+        grounding=came.grounding,
+        ended=ended_by(came.parameters),
+        error=": ".join(part for part in (came.error_type, came.error_message) if part) or None,
+        input=value(action.input) if isinstance(came, Action) else _asked(came),
+        output=_output(action, came),
+        answered=answered,
+        frames=None if hits is None else [frame_at(hit) for hit in hits],
+    )
+
+
+def _asked(step: ReplayStep) -> Any:
+    """What a replay put: the recorded question, or the one that a trial put in its place."""
+    instead = step.replay.options.get("question")
+    return value(step.action.input) if instead is None else instead
+
+
+def _output(action: Action, came: Action | ReplayStep) -> Any:
+    """What came of it; of an ask the answer alone, however it was recorded."""
+    answer = frozen.answer_of(action) if came is action and action.kind == "ask" else None
+    return value(came.output) if answer is None else answer
+
+
+def frame_at(hit: Hit | ReplayHit) -> FrameAt:
+    """A hit as a place in a ranked list."""
+    frame = hit.frame
+    return FrameAt(
+        key=frame_key(frame, hit.sha256),
+        rank=hit.rank,
+        title=hit.title,
+        name=f"#{frame}" if isinstance(frame, int) else str(frame or ""),
+        score=hit.score,
+    )

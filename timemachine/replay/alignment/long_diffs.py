@@ -1,0 +1,161 @@
+"""Diffs of long values: asked for by a page, made by a worker, kept for a week."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import F, Q
+
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import content_of, sha256_hex
+from timemachine.core.pure.errors import NotFound
+from timemachine.replay.alignment.details import StepDetail, detail_of, structure, written
+from timemachine.replay.alignment.models import LongDiff
+from timemachine.replay.alignment.runs import run_of
+from timemachine.text.pure.difference.changes import ChangeRow, Changes, changes_of
+from timemachine.text.pure.difference.distinctions import Telling, telling
+from timemachine.text.pure.difference.text import DiffRow, Folded, Span, fold, text_diff
+
+# Characters of both texts together from which on a worker makes the diff: below, it takes some 100 ms with numbers and names.
+LONG: Final = 60_000
+MOST_ATTEMPTS: Final = 3
+_RING_AGAIN_AFTER: Final = timedelta(seconds=30)
+_KEPT_FOR: Final = timedelta(days=7)
+
+Row = DiffRow | Folded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongRows:
+    """A long diff as far as it is: the rows of a text or the changes of JSON, both None as long as nobody made them.
+
+    `telling` are the numbers and names of only one side. `given_up` where a worker failed at it too often.
+    """
+
+    id: UUID
+    rows: Sequence[Row] | None
+    changes: Changes | None
+    telling: Sequence[Telling]
+    given_up: bool
+
+
+def is_long(left: str, right: str) -> bool:
+    """Whether the diff of two texts, or of two values written as JSON, is one for a worker."""
+    return left != right and len(left) + len(right) > LONG
+
+
+def long_rows(left: StepDetail, right: StepDetail, value: str) -> LongRows:
+    """The diff of one value of two steps; where there is none yet it is noted down, to be rung for."""
+    found, _ = LongDiff.objects.get_or_create(
+        left_run=left.run.id,
+        right_run=right.run.id,
+        left_sequence=left.sequence,
+        right_sequence=right.sequence,
+        value=value,
+        sha256=_sha256(left, right, value),
+        defaults={
+            "project_id": left.run.session.project_id,
+            "left_session": left.run.session,
+            "right_session": right.run.session,
+        },
+    )
+    kept = found.rows
+    told = [Telling(**each) for each in found.telling or ()]
+    return LongRows(
+        id=found.id,
+        rows=[_read(row) for row in kept] if isinstance(kept, list) else None,
+        changes=_read_changes(kept, told) if isinstance(kept, dict) else None,
+        telling=told,
+        given_up=kept is None and found.attempts >= MOST_ATTEMPTS,
+    )
+
+
+def make(long_diff_id: UUID) -> None:
+    """Make a diff that is not made yet. Safe to run twice; nothing happens where a session was erased meanwhile."""
+    wanted = LongDiff.objects.filter(id=long_diff_id, rows__isnull=True)
+    if not wanted.update(attempts=F("attempts") + 1):
+        return
+    row = wanted.select_related("project").first()
+    if row is None:
+        return
+    try:
+        left = detail_of(run_of(row.project, str(row.left_run)), row.left_sequence)
+        right = detail_of(run_of(row.project, str(row.right_run)), row.right_sequence)
+    except NotFound:
+        return
+    rows, told = _made(*(getattr(side, row.value) for side in (left, right)))
+    wanted.filter(sha256=_sha256(left, right, row.value)).update(
+        rows=rows, telling=[asdict(each) for each in told]
+    )
+
+
+def _made(left: Any, right: Any) -> tuple[Any, Sequence[Telling]]:
+    """The diff as it is kept, JSON by its structure, and what tells the two apart."""
+    one, other = structure(left), structure(right)
+    if one is not None and other is not None:
+        found = changes_of(one, other)
+        return {"changes": [_written_change(each) for each in found.rows], "more": found.more}, found.telling
+    texts = written(left) or "", written(right) or ""
+    return [_written(each) for each in fold(text_diff(*texts).rows)], telling(*texts)
+
+
+def due_for_ringing() -> list[UUID]:
+    """The diffs that nobody made since they were rung for, marked as rung now; those older than a week are dropped."""
+    moment = now()
+    LongDiff.objects.filter(created_at__lt=moment - _KEPT_FOR).delete()
+    due = LongDiff.objects.filter(
+        Q(rung_at=None) | Q(rung_at__lt=moment - _RING_AGAIN_AFTER),
+        rows__isnull=True,
+        attempts__lt=MOST_ATTEMPTS,
+    )
+    ids = list(due.values_list("id", flat=True))
+    LongDiff.objects.filter(id__in=ids).update(rung_at=moment)
+    return ids
+
+
+def is_due(long_diff_id: UUID) -> bool:
+    """Whether a diff is to be rung for; it is marked as rung now, so that of many pages that wait one rings."""
+    due = LongDiff.objects.filter(
+        Q(rung_at=None) | Q(rung_at__lt=now() - _RING_AGAIN_AFTER), id=long_diff_id, rows__isnull=True
+    )
+    return bool(due.filter(attempts__lt=MOST_ATTEMPTS).update(rung_at=now()))
+
+
+def _sha256(left: StepDetail, right: StepDetail, value: str) -> str:
+    sides = [content_of(getattr(side, value)).sha256 for side in (left, right)]
+    return sha256_hex("".join(sides).encode())
+
+
+def _written(row: Row) -> Any:
+    if isinstance(row, Folded):
+        return {"folded": row.count, "start": row.start}
+    return [row.kind, _written_spans(row.left), _written_spans(row.right)]
+
+
+def _written_change(row: ChangeRow) -> Any:
+    return [row.path, row.op, _written_spans(row.left), _written_spans(row.right)]
+
+
+def _written_spans(spans: Sequence[Span]) -> Any:
+    return [[span.mark, span.text] for span in spans]
+
+
+def _read(kept: Any) -> Row:
+    if isinstance(kept, dict):
+        return Folded(count=kept["folded"], start=kept["start"])
+    kind, left, right = kept
+    return DiffRow(kind, _read_spans(left), _read_spans(right))
+
+
+def _read_changes(kept: Any, told: Sequence[Telling]) -> Changes:
+    rows = [
+        ChangeRow(path, op, _read_spans(left), _read_spans(right))
+        for path, op, left, right in kept["changes"]
+    ]
+    return Changes(rows=rows, more=kept["more"], telling=told)
+
+
+def _read_spans(kept: Any) -> tuple[Span, ...]:
+    return tuple(Span(text, mark) for mark, text in kept)

@@ -1,0 +1,53 @@
+"""What we keep of diffs that are too long to be made while somebody waits for the page."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.fields import FaithfulJSONField
+from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.models import Session
+
+
+class LongDiff(models.Model):
+    """The diff of one value of two steps; `rows` is None until a worker made it, with the numbers and names `telling` the sides apart:
+    a list of the rows of a text, or an object with the changes of JSON.
+
+    It goes with either session.
+
+    A run is the id of a session or a replay. `sha256` is that of both texts: a step that came out otherwise since has another row.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    left_session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+")
+    right_session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+")
+    left_run = models.UUIDField()
+    right_run = models.UUIDField()
+    left_sequence = models.BigIntegerField()
+    right_sequence = models.BigIntegerField()
+    value = models.CharField(max_length=10)
+    sha256 = models.CharField(max_length=64)
+    rows = FaithfulJSONField(null=True)
+    telling = FaithfulJSONField(null=True)
+    attempts = models.IntegerField(default=0)
+    created_at = models.DateTimeField(db_default=Now())
+    rung_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_long_diff"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["left_run", "right_run", "left_sequence", "right_sequence", "value", "sha256"],
+                name="long_diff_once",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(value__in=("input", "output", "error")), name="long_diff_value_known"
+            ),
+        ]
+        indexes = [models.Index(fields=["created_at"], name="long_diff_by_age")]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.value} of {self.left_run}:{self.left_sequence} and {self.right_run}:{self.right_sequence}"
+        )

@@ -1,0 +1,124 @@
+"""Two runs aligned: their pairs, how many there are of each status, and what either run adds up to."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from timemachine.core.accounts.models import Project
+from timemachine.memory.search.indexing import rewritten
+from timemachine.replay.alignment.facts import RunStep
+from timemachine.replay.alignment.recent_alignments import Kept
+from timemachine.replay.alignment.runs import Run, RunTotals, run_of, totals
+from timemachine.replay.alignment.steps import steps_of
+from timemachine.text.pure.difference.sessions import STATUSES, StepPair, align_by_sequence, align_steps
+
+Show = Literal["all", "changed", "same", "modified", "moved", "only_left", "only_right", "not_asked"]
+SHOWS: Final[tuple[Show, ...]] = (
+    "all",
+    "changed",
+    "modified",
+    "moved",
+    "only_left",
+    "only_right",
+    "not_asked",
+    "same",
+)
+_CHANGED: Final = frozenset(STATUSES) - {"same", "not_asked"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of two runs: its steps by their sequence, and its totals."""
+
+    run: Run
+    steps: Mapping[int, RunStep]
+    totals: RunTotals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aligned:
+    """Two runs with the pairs of their steps in order. `only_replayed` says that only finds and asks were compared."""
+
+    left: Side
+    right: Side
+    pairs: Sequence[StepPair]
+    only_replayed: bool
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many pairs there are of each status; a step that moved counts once, although it stands in two."""
+        found = Counter[str](pair.status for pair in self.pairs)
+        found["moved"] //= 2
+        return {status: found[status] for status in STATUSES}
+
+    def shown(self, show: Show) -> list[int]:
+        """The places of the pairs that a filter shows, in their order; `changed` is every status but `same` and `not_asked`."""
+        if show == "all":
+            return list(range(len(self.pairs)))
+        wanted = _CHANGED if show == "changed" else {show}
+        return [place for place, pair in enumerate(self.pairs) if pair.status in wanted]
+
+
+def aligned(project: Project, left: str, right: str) -> Aligned:
+    """Two runs of a project, named by uuid or key, aligned. At most sixteen queries. Raises `NotFound`, `TooLarge`.
+
+    Two runs of one session (it and its replay, or two replays) are paired by sequence, any other two by what the steps are.
+    Against a replay a session's finds and asks are compared: nothing else is repeated in one.
+    """
+    one, other = run_of(project, left), run_of(project, right)
+    key = _key(one), _key(other), rewritten({one.session.id, other.session.id})
+    found = _KEPT.get(key)
+    if found is None:
+        found = _aligned(one, other)
+        _KEPT.keep(key, found, len(found.left.steps) + len(found.right.steps))
+    return replace(found, left=replace(found.left, run=one), right=replace(found.right, run=other))
+
+
+_KEPT: Final = Kept[Aligned]()
+
+
+def _key(run: Run) -> Hashable:
+    """What changes when the steps of a run do: a session only grows, a replay counts its changes. What an erasure rewrites is told apart beside."""
+    replay = run.replay
+    return run.id, run.session.last_sequence, (replay.revision, replay.status) if replay else None
+
+
+def _aligned(one: Run, other: Run) -> Aligned:
+    only_replayed = one.replay is not None or other.replay is not None
+    sides = [_side(run, only_replayed=only_replayed) for run in (one, other)]
+    align = align_by_sequence if only_replayed and one.session.id == other.session.id else align_steps
+    pairs = align(*([step.facts for step in side.steps.values()] for side in sides))
+    left, right = (replace(side, steps=_without_words(side.steps)) for side in sides)
+    return Aligned(
+        left=left,
+        right=right,
+        pairs=[_told(pair, left, right) for pair in pairs],
+        only_replayed=only_replayed,
+    )
+
+
+def _without_words(steps: Mapping[int, RunStep]) -> dict[int, RunStep]:
+    """The steps without the beginnings of their texts, which only the aligning needs."""
+    return {sequence: replace(step, facts=replace(step.facts, words="")) for sequence, step in steps.items()}
+
+
+def _told(pair: StepPair, left: Side, right: Side) -> StepPair:
+    one = left.steps[pair.left.sequence] if pair.left else None
+    other = right.steps[pair.right.sequence] if pair.right else None
+    left_out = pair.status == "same" and any(step and step.not_asked for step in (one, other))
+    return replace(
+        pair,
+        status="not_asked" if left_out else pair.status,
+        left=one.facts if one else None,
+        right=other.facts if other else None,
+    )
+
+
+def _side(run: Run, *, only_replayed: bool) -> Side:
+    steps = steps_of(run, only_replayed=only_replayed)
+    return Side(
+        run=run,
+        steps={step.sequence: step for step in steps},
+        totals=totals(run, steps, only_replayed=only_replayed),
+    )

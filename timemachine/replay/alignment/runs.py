@@ -1,0 +1,108 @@
+"""A run that can be compared: a session, or a replay of one; and what it adds up to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace as dataclass_replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import NotFound
+from timemachine.core.pure.numbers import together
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.usage.queries import totals_of
+from timemachine.replay.alignment.facts import RunStep
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.queries import replay_of, tally
+
+# What a replay repeats, and so what a session is held against a replay by.
+REPLAYED_KINDS: Final = ("find", "ask")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A session, or a replay of it."""
+
+    session: Session
+    replay: Replay | None = None
+
+    @property
+    def id(self) -> UUID:
+        """The uuid that stands for it in an address."""
+        return self.replay.id if self.replay else self.session.id
+
+    @property
+    def kind(self) -> str:
+        """`session`, or `replay`."""
+        return "replay" if self.replay else "session"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTotals:
+    """What the compared steps of a run add up to. Tokens and duration are None where none was recorded, US dollars where nothing was priced."""
+
+    steps: int
+    errors: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: Decimal | None
+    unknown_cost_calls: int
+    duration_ms: float | None
+
+
+def run_of(project: Project, name: str) -> Run:
+    """The project's session of that uuid or key, or its replay of that uuid. Raises `NotFound`."""
+    try:
+        return Run(session=session_of(project, name))
+    except NotFound:
+        pass
+    try:
+        replay = replay_of(project, name)
+    except NotFound as why:
+        raise NotFound(
+            f"There is no session or replay {name[:80]!r} in this project; the list of sessions shows those there are.",
+            code="run_not_found",
+        ) from why
+    return Run(session=replay.session, replay=replay)
+
+
+def totals(run: Run, steps: Sequence[RunStep], *, only_replayed: bool) -> RunTotals:
+    """What the steps of a run add up to. One query, four for a replay."""
+    if run.replay is not None:
+        return _replay_totals(run.replay, steps)
+    actions = Action.objects.filter(session=run.session)
+    if only_replayed:
+        return _sums(steps, totals_of(actions.filter(kind__in=REPLAYED_KINDS)).elapsed_ms)
+    found = totals_of(actions)
+    return RunTotals(
+        steps=found.actions,
+        errors=found.errors,
+        input_tokens=found.input_tokens,
+        output_tokens=found.output_tokens,
+        cost_usd=found.cost_usd,
+        unknown_cost_calls=found.unknown_cost_calls,
+        duration_ms=found.elapsed_ms,
+    )
+
+
+def _replay_totals(replay: Replay, steps: Sequence[RunStep]) -> RunTotals:
+    """As `tally` counts money: the attempts that were lost are in it."""
+    counts = tally(replay)
+    start, end = replay.started_at, replay.finished_at
+    found = _sums(steps, (end - start) / timedelta(milliseconds=1) if start and end else None)
+    return dataclass_replace(found, cost_usd=counts.cost_usd, unknown_cost_calls=counts.unknown_cost_calls)
+
+
+def _sums(steps: Sequence[RunStep], duration_ms: float | None) -> RunTotals:
+    return RunTotals(
+        steps=len(steps),
+        errors=sum(step.facts.error is not None for step in steps),
+        input_tokens=together(*(step.input_tokens for step in steps)),
+        output_tokens=together(*(step.output_tokens for step in steps)),
+        cost_usd=together(*(step.cost_usd for step in steps)),
+        unknown_cost_calls=sum(step.unknown_cost for step in steps),
+        duration_ms=duration_ms,
+    )

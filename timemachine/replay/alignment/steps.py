@@ -1,0 +1,204 @@
+"""The steps of a run as they are compared: a few queries for any number of them, and no payload beyond its beginning.
+
+But for long answers that were recorded in an object: what they say is found only in the whole of them.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
+
+from timemachine.core.payloads.models import Payload
+from timemachine.core.pure.content import text_sha256
+from timemachine.core.pure.errors import TooLarge
+from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.unknown_costs import UNKNOWN_COST
+from timemachine.replay.alignment.facts import (
+    RunStep,
+    answer_identity,
+    beginning,
+    columns_of,
+    error_of,
+    frame_key,
+    has_long_answer,
+    identity,
+)
+from timemachine.replay.alignment.runs import REPLAYED_KINDS, Run
+from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
+from timemachine.replay.runs.pure.engine import has_passages_of_its_own
+from timemachine.replay.runs.pure.options import ReplayOptions, from_json
+from timemachine.text.pure.difference.steps import StepFacts
+
+# Steps of one run that are compared; 20,000 by 20,000 take some seconds.
+MOST_STEPS: Final = 20_000
+_READ_AT_ONCE: Final = 50
+_SPENT: Final = ("duration_ms", "input_tokens", "output_tokens", "cost_usd")
+_DONE: Final = ("kind", "tool", "role", "name", "label")
+_CAME: Final = ("model", "error_type", "error_message")
+_RELATED: Final = ("client_id", "parent_sequence", "parent_id_given")
+_UNKNOWN: Final = ExpressionWrapper(UNKNOWN_COST, output_field=BooleanField())
+_UNKNOWN_NOW: Final = ExpressionWrapper(Q(model__isnull=False, cost_usd=None), output_field=BooleanField())
+
+Row = dict[str, Any]
+Frames = Mapping[int, tuple[str, ...]]
+_HAS_PASSAGES: Final = ExpressionWrapper(Q(retrieval__isnull=False), output_field=BooleanField())
+
+
+def steps_of(run: Run, *, only_replayed: bool) -> list[RunStep]:
+    """The steps of a run in their order; with `only_replayed` only those of a session that a replay repeats as steps of their own.
+
+    A replay has the steps that it came to an end with, those not asked for its spend limit included. Raises `TooLarge`.
+    """
+    if run.replay is not None:
+        return _replayed_steps(run.replay)
+    rows = _recorded_rows(run.session, only_replayed=only_replayed)
+    frames = _recorded_frames(run.session, rows)
+    inside = _within_asks(rows) if only_replayed else set()
+    return [_recorded_step(row, frames) for row in rows if row["id"] not in inside]
+
+
+def _within_asks(rows: Sequence[Row]) -> set[int]:
+    """The finds inside an ask, which are replayed with it."""
+    asks = {row["sequence"] for row in rows if row["kind"] == "ask"}
+    names = {row["client_id"] for row in rows if row["kind"] == "ask"} - {None}
+    return {row["id"] for row in rows if row["parent_sequence"] in asks or row["parent_id_given"] in names}
+
+
+def _recorded_rows(session: Session, *, only_replayed: bool) -> list[Row]:
+    actions = Action.objects.filter(session=session).order_by("sequence")
+    if only_replayed:
+        actions = actions.filter(kind__in=REPLAYED_KINDS)
+    heads = columns_of("input", "input") | columns_of("output", "output")
+    fields = ("id", "sequence", "output_id", *_DONE, *_CAME, *_SPENT, *_RELATED)
+    rows = _rows(actions.annotate(unknown_cost=_UNKNOWN, **heads), [*fields, *heads, "unknown_cost"])
+    _read_long_answers([row for row in rows if has_long_answer(row)])
+    return rows
+
+
+def _read_long_answers(rows: Sequence[Row]) -> None:
+    """Put into the rows what the answers inside their long JSON are known by; a few of them are read whole at once."""
+    if not rows:
+        return
+    payloads = Payload.objects.filter(id__in={row["output_id"] for row in rows}).values_list("id", "data")
+    found = {name: answer_identity(data) for name, data in payloads.iterator(chunk_size=_READ_AT_ONCE)}
+    for row in rows:
+        row["output_answer"] = found[row["output_id"]]
+
+
+def _recorded_step(row: Row, frames: Frames) -> RunStep:
+    return RunStep(
+        facts=StepFacts(
+            sequence=row["sequence"],
+            kind=row["kind"],
+            tool=row["tool"],
+            role=row["role"],
+            name=row["name"],
+            input=identity(row, "input"),
+            output=identity(row, "output"),
+            error=error_of(row),
+            model=row["model"],
+            frames=frames.get(row["id"], ()),
+            words=beginning(row, "input", "output"),
+        ),
+        label=row["label"],
+        unknown_cost=row["unknown_cost"],
+        **{field: row[field] for field in _SPENT},
+    )
+
+
+def _replayed_steps(replay: Replay) -> list[RunStep]:
+    done = ReplayStep.objects.filter(replay=replay, status__in=("done", "failed", "skipped")).order_by(
+        "sequence"
+    )
+    heads = columns_of("action__input", "input") | columns_of("output", "output")
+    fields = (
+        "id",
+        "action_id",
+        "sequence",
+        "kind",
+        "status",
+        *(f"action__{name}" for name in _DONE),
+        *_CAME,
+        *_SPENT,
+    )
+    more = {"unknown_cost": _UNKNOWN_NOW, "has_passages": _HAS_PASSAGES, **heads}
+    rows = _rows(done.annotate(**more), [*fields, *more])
+    found = _frames(ReplayHit.objects.filter(step__replay=replay), "step_id")
+    recorded = _recorded_frames(replay.session, _recorded_rows(replay.session, only_replayed=True))
+    options = from_json(replay.options)
+    return [
+        _replayed_step(row, _frames_with(row, options, found, recorded), options.question) for row in rows
+    ]
+
+
+def _frames_with(row: Row, options: ReplayOptions, found: Frames, recorded: Frames) -> tuple[str, ...] | None:
+    """The passages of a replayed step, as `timemachine.replay.runs.queries.passages_of` says which they are."""
+    if row["has_passages"]:
+        return found.get(row["id"], ())
+    if row["status"] == "failed" and has_passages_of_its_own(row["kind"], options):
+        return None
+    return recorded.get(row["action_id"], ())
+
+
+def _replayed_step(row: Row, frames: tuple[str, ...] | None, asked: str | None) -> RunStep:
+    """A replayed step; `asked` is the question that a trial put in the recorded one's place."""
+    done = {name: row[f"action__{name}"] for name in _DONE}
+    whole = {**row, **done}
+    return RunStep(
+        facts=StepFacts(
+            sequence=row["sequence"],
+            kind=done["kind"],
+            tool=done["tool"],
+            role=done["role"],
+            name=done["name"],
+            input=identity(whole, "input") if asked is None else text_sha256(asked),
+            output=identity(whole, "output"),
+            error=error_of(row),
+            model=row["model"],
+            frames=frames,
+            words=beginning(row, "input", "output"),
+            answered=row["model"] is not None or row["error_message"] is not None,
+        ),
+        label=done["label"],
+        unknown_cost=row["unknown_cost"],
+        not_asked="spend limit" if row["status"] == "skipped" else None,
+        **{field: row[field] for field in _SPENT},
+    )
+
+
+def _rows(found: QuerySet[Any], fields: Sequence[str]) -> list[Row]:
+    rows: list[Row] = list(found.values(*fields)[: MOST_STEPS + 1])
+    if len(rows) > MOST_STEPS:
+        raise TooLarge(
+            f"One of the two has more than {MOST_STEPS:,} steps; so many are not compared.",
+            code="too_many_steps",
+            limit=MOST_STEPS,
+        )
+    return rows
+
+
+def _recorded_frames(session: Session, rows: Iterable[Row]) -> Frames:
+    """The passages frozen with each action; an ask without any of its own has those of the finds inside it."""
+    own = _frames(Hit.objects.filter(action__session=session), "action_id")
+    inside: dict[object, tuple[str, ...]] = defaultdict(tuple)
+    asks: list[Row] = []
+    for row in rows:
+        if row["kind"] == "ask" and row["id"] not in own:
+            asks.append(row)
+        elif row["kind"] == "find":
+            above = row["parent_id_given"] if row["parent_id_given"] is not None else row["parent_sequence"]
+            inside[above] += own.get(row["id"], ())
+    return own | {row["id"]: _of_children(row, inside) for row in asks}
+
+
+def _of_children(row: Row, inside: Mapping[object, tuple[str, ...]]) -> tuple[str, ...]:
+    named = inside.get(row["client_id"], ()) if row["client_id"] is not None else ()
+    return named or inside.get(row["sequence"], ())
+
+
+def _frames(hits: QuerySet[Any], owner: str) -> dict[int, tuple[str, ...]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for of, frame, sha256 in hits.order_by(owner, "rank").values_list(owner, "frame", "sha256"):
+        found[of].append(frame_key(frame, sha256))
+    return {of: tuple(keys) for of, keys in found.items()}

@@ -1,0 +1,158 @@
+"""What we keep of a comparison: its arms, which replay is whose, what people marked, what judges said, what the figures show."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
+from timemachine.core.payloads.models import Payload
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.ids import uuid7
+from timemachine.replay.runs.models import Replay, ReplayStep
+
+WITHDRAWN = "withdrawn"
+MARKS = ("equivalent", "contradicts", "better", "worse", WITHDRAWN)
+OPINION_STATES = ("waiting", "asking", "done", "failed", "lost", "cancelled")
+
+
+class Comparison(models.Model):
+    """Several arms over the same frozen contexts. A trigger deletes it with the last of its replays."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    arms = FaithfulJSONField()
+    repeats = models.IntegerField(default=1)
+    noise_floor = models.BooleanField(default=False)
+    spend_limit_usd = models.FloatField(null=True)
+    reason = FaithfulTextField()
+    requested_by = models.CharField(max_length=254)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_comparison"
+        indexes = [models.Index(fields=["project", "-id"], name="comparison_newest_first")]
+
+    def __str__(self) -> str:
+        return f"comparison {self.id}"
+
+
+class ComparisonReplay(models.Model):
+    """Which replay is which arm's run. `repeat` counts from 1; 0 is the run of the noise floor, an arm against itself."""
+
+    comparison = models.ForeignKey(Comparison, on_delete=models.DB_CASCADE, related_name="runs")
+    replay = models.OneToOneField(Replay, on_delete=models.DB_CASCADE, related_name="run")
+    arm = models.IntegerField()
+    repeat = models.IntegerField()
+
+    class Meta:
+        db_table = "tm_comparison_replay"
+        constraints = [
+            models.CheckConstraint(condition=Q(arm__gte=1, arm__lte=8), name="comparison_arm_1_to_8"),
+            models.CheckConstraint(condition=Q(repeat__gte=0), name="comparison_repeat_from_0"),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.repeat} of arm {self.arm} of {self.comparison_id}"
+
+
+class CellMark(models.Model):
+    """What a person says of a cell. Nothing is changed: the person's latest mark counts, the earlier ones stay as history."""
+
+    comparison = models.ForeignKey(Comparison, on_delete=models.DB_CASCADE, related_name="marks")
+    step = models.ForeignKey(ReplayStep, on_delete=models.DB_CASCADE, related_name="marks")
+    verdict = models.CharField(max_length=12)
+    note = FaithfulTextField(default="", blank=True)
+    marked_by = models.CharField(max_length=254)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_cell_mark"
+        constraints = [models.CheckConstraint(condition=Q(verdict__in=MARKS), name="cell_mark_known")]
+
+    def __str__(self) -> str:
+        return f"{self.verdict} by {self.marked_by}"
+
+
+class CellOpinion(models.Model):
+    """What a named model says of the recorded and the new answer of a cell, asked twice with the two the other way round.
+
+    `relation` is `equivalent`, `contradicts`, `different`, and `preference` is `better`, `worse`, `neither` (of the new answer);
+    either is `undecided` where the two orders do not agree. `asked` holds both orders with what was read from each answer. `cost_usd`
+    is what is known of the cost, None where nothing is; `unknown_cost_calls` are left out of it, those that may have been billed too.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    comparison = models.ForeignKey(Comparison, on_delete=models.DB_CASCADE, related_name="opinions")
+    step = models.ForeignKey(ReplayStep, on_delete=models.DB_CASCADE, related_name="opinions")
+    model = FaithfulTextField()
+    state = models.CharField(max_length=10, default="waiting")
+    relation = models.CharField(max_length=12, null=True)
+    preference = models.CharField(max_length=12, null=True)
+    asked = FaithfulJSONField(null=True)
+    prompt_template = models.CharField(max_length=40, null=True)
+    prompt = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    raw = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    usage = FaithfulJSONField(null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    calls_made = models.IntegerField(default=0)
+    unknown_cost_calls = models.IntegerField(default=0, db_default=0)
+    error_type = FaithfulTextField(null=True)
+    error_message = FaithfulTextField(null=True)
+    requested_by = models.CharField(max_length=254)
+    created_at = models.DateTimeField(db_default=Now())
+    asked_at = models.DateTimeField(null=True)
+    # its model is busy: when it is asked again, and what it said
+    asked_again_at = models.DateTimeField(null=True)
+    waits_because = FaithfulTextField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_cell_opinion"
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=OPINION_STATES), name="cell_opinion_state_known"),
+            models.UniqueConstraint(
+                fields=["step", "model"],
+                condition=Q(state__in=("waiting", "asking")),
+                name="cell_opinion_asked_once_at_a_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"opinion of {self.model} on step {self.step_id}"
+
+    @property
+    def waits(self) -> bool:
+        """Whether its model is busy, and is asked again later."""
+        asked_again_at = self.asked_again_at
+        return self.state == "asking" and asked_again_at is not None and asked_again_at > now()
+
+
+class ComparisonFindings(models.Model):
+    """What the cells of a comparison come to, computed once. `cells` says of which; None until somebody computed them.
+
+    A trigger deletes it with any of the replays. Marks and opinions are no part of it: they change no figure, and are read as they are.
+    """
+
+    comparison = models.OneToOneField(
+        Comparison, primary_key=True, on_delete=models.DB_CASCADE, related_name="findings"
+    )
+    cells = models.CharField(max_length=80, null=True)
+    content = models.TextField(null=True)
+    answers = models.IntegerField(default=0)
+    computed_at = models.DateTimeField(null=True)
+    attempts = models.IntegerField(default=0)
+    rung_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_comparison_findings"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(cells=None, content=None, computed_at=None)
+                | Q(cells__isnull=False, content__isnull=False, computed_at__isnull=False),
+                name="comparison_findings_whole_or_none",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"findings of {self.comparison_id}"

@@ -1,0 +1,252 @@
+"""How far comparisons are: of their replays, steps and judges, and what that has cost."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from django.db.models import CharField, Count, Max, Q, StringAgg, Sum, Value
+from django.db.models.functions import MD5, Cast, Concat
+
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.formatting import reached
+from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.runs.costs import NOTHING, Spent, spent_by
+from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.pure.statuses import TERMINAL_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """How many calls wait because their model is busy, when the last of them is asked again, and what one of them was told."""
+
+    calls: int = 0
+    until: datetime | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judges:
+    """How many cells judges were or are to be asked about, and what that cost; a cell counts once, whoever judges it, how often.
+
+    In `waiting` of them a judge was not asked yet, in `asking` one is being asked now, or is `busy` and asked again. `revision` changes with
+    every opinion, and where a judge begins to wait or has waited.
+    A call that was lost with its worker may have been billed: it is one of unknown cost.
+    """
+
+    cells: int = 0
+    waiting: int = 0
+    asking: int = 0
+    busy: Waits = Waits()
+    revision: str = ""
+    cost_usd: Decimal = Decimal(0)
+    unknown_cost_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a comparison is. `status` is `queued`, `running`, `done`, `failed` (no replay came to anything) or `cancelled`.
+
+    `answered` counts the answers that there are.
+    `uncertain_calls` are attempts that were lost when a call was about to be made: it may have been billed.
+    `revision` changes whenever a page would look otherwise, `cells` only when an answer is another or what was spent on one is told.
+    """
+
+    status: str
+    replays: Mapping[str, int]
+    steps: Mapping[str, int]
+    answered: int
+    cost_usd: Decimal
+    unknown_cost_calls: int
+    uncertain_calls: int
+    judges: "Judges"
+    waits: "Waits"
+    cells: str
+    revision: str
+
+    @property
+    def over(self) -> bool:
+        """Whether every replay is."""
+        return self.status in TERMINAL_REPLAY_STATUSES
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more comes: every replay is over, and no judge is to be asked or being asked."""
+        return self.over and not self.judges.waiting and not self.judges.asking
+
+    @property
+    def total(self) -> int:
+        """How many answers are asked for."""
+        return sum(self.steps.values())
+
+    @property
+    def finished(self) -> int:
+        """How many of them are over, in whatever way."""
+        return sum(number for status, number in self.steps.items() if status in TERMINAL_STEP_STATUSES)
+
+    @property
+    def unanswered(self) -> dict[str, int]:
+        """What became of those that are over and have no answer, in words: for each reason how many."""
+        failed, cancelled = self.steps.get("failed", 0), self.steps.get("cancelled", 0)
+        not_asked = self.finished - self.answered - failed - cancelled
+        return {"failed": failed, "not asked": not_asked, "cancelled": cancelled}
+
+    @property
+    def words(self) -> str:
+        """`58 of 72 answered, 14 not asked`."""
+        return reached(self.answered, f"{self.total:,} answered", self.unanswered)
+
+
+def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
+    """How far each of them is; seven queries for any number of them."""
+    ids = [each.id for each in comparisons]
+    replays, steps = _replays(ids), _steps(ids)
+    attempts = ReplayAttempt.objects.filter(step__replay__run__comparison__in=ids)
+    spent = spent_by("step__replay__run__comparison_id", attempts)
+    judges, waits, worked, marks = _judges(ids), _waits(ids), _worked(ids), dict(_latest(CellMark, ids))
+    return {
+        each.id: _progress(
+            replays.get(each.id, {}),
+            steps.get(each.id, _Steps()),
+            spent.get(each.id, NOTHING),
+            judges.get(each.id, Judges()),
+            waits.get(each.id, Waits()),
+            f"{worked.get(each.id, '')}-{marks.get(each.id, 0)}",
+        )
+        for each in comparisons
+    }
+
+
+def over_limit(comparison: Comparison, progress: Progress) -> Decimal | None:
+    """By how much its spend limit was passed, judges included; None where it has none."""
+    if comparison.spend_limit_usd is None:
+        return None
+    spent = progress.cost_usd + progress.judges.cost_usd
+    return max(spent - Decimal(str(comparison.spend_limit_usd)), Decimal(0))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Steps:
+    """Its steps by their status, how many are answered and how many over, and when the last of them came to its end."""
+
+    statuses: dict[str, int] = field(default_factory=dict)
+    answered: int = 0
+    over: int = 0
+    last: datetime | None = None
+
+
+def _replays(ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
+    owner, found = "run__comparison_id", defaultdict[UUID, dict[str, int]](dict)
+    rows = Replay.objects.filter(run__comparison__in=ids).order_by().values(owner, "status")
+    for row in rows.annotate(number=Count("id")):
+        found[row[owner]][row["status"]] = row["number"]
+    return found
+
+
+def _steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
+    owner, found = "replay__run__comparison_id", defaultdict[UUID, _Steps](_Steps)
+    rows = ReplayStep.objects.filter(replay__run__comparison__in=ids).order_by().values(owner, "status")
+    answered = Count("id", filter=Q(status="done", evidence__not_asked__isnull=True))
+    counted = rows.annotate(
+        number=Count("id"), answered=answered, over=Count("finished_at"), last=Max("finished_at")
+    )
+    for row in counted:
+        steps = found[row[owner]]
+        steps.statuses[row["status"]] = row["number"]
+        steps.answered += row["answered"]
+        steps.over += row["over"]
+        steps.last = max(filter(None, (steps.last, row["last"])), default=None)
+    return found
+
+
+def _waits(ids: Sequence[UUID]) -> dict[UUID, Waits]:
+    owner = "replay__run__comparison_id"
+    waiting = ReplayStep.objects.filter(
+        replay__run__comparison__in=ids, status="running", asked_again_at__gt=now()
+    )
+    rows = waiting.order_by().values(owner)
+    told = rows.annotate(calls=Count("id"), until=Max("asked_again_at"), because=Max("waits_because"))
+    return {row[owner]: Waits(calls=row["calls"], until=row["until"], because=row["because"]) for row in told}
+
+
+def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
+    busy = Q(state="asking", asked_again_at__gt=now())
+    rows = (
+        CellOpinion.objects.filter(comparison__in=ids)
+        .order_by()
+        .values("comparison_id")
+        .annotate(
+            cells=Count("step", distinct=True, filter=~Q(state="cancelled")),
+            waiting=Count("step", distinct=True, filter=Q(state="waiting")),
+            asking=Count("step", distinct=True, filter=Q(state="asking")),
+            busy=Count("id", filter=busy),
+            until=Max("asked_again_at", filter=busy),
+            because=Max("waits_because", filter=busy),
+            opinions=Count("id"),
+            asked=Count("asked_at"),
+            over=Count("finished_at"),
+            cost=Sum("cost_usd"),
+            unknown=Sum("unknown_cost_calls"),
+        )
+    )
+    return {
+        row["comparison_id"]: Judges(
+            cells=row["cells"],
+            waiting=row["waiting"],
+            asking=row["asking"],
+            busy=Waits(calls=row["busy"], until=row["until"], because=row["because"]),
+            revision=f"{row['opinions']}.{row['asked']}.{row['over']}.{_moment(row['until'])}",
+            cost_usd=row["cost"] or Decimal(0),
+            unknown_cost_calls=row["unknown"],
+        )
+        for row in rows
+    }
+
+
+def _worked(ids: Sequence[UUID]) -> dict[UUID, str]:
+    """A text for each comparison that is another after any work on its replays, and after one of them was erased."""
+    told = Concat(
+        Cast("runs__replay_id", CharField()), Value(":"), Cast("runs__replay__revision", CharField())
+    )
+    digest = MD5(StringAgg(told, delimiter=Value(","), order_by="runs__replay_id"))
+    rows = Comparison.objects.filter(id__in=ids).order_by().annotate(worked=digest)
+    return {row.id: row.worked or "" for row in rows}
+
+
+def _moment(at: datetime | None) -> str:
+    return "" if at is None else f"{at.timestamp() * 1e6:.0f}"
+
+
+def _latest(model: type[CellMark], ids: Sequence[UUID]) -> list[tuple[UUID, int]]:
+    rows = model.objects.filter(comparison__in=ids).order_by().values("comparison_id")
+    return [(row["comparison_id"], row["last"]) for row in rows.annotate(last=Max("id"))]
+
+
+def _progress(
+    replays: Mapping[str, int], steps: _Steps, spent: Spent, judges: Judges, waits: Waits, worked: str
+) -> Progress:
+    return Progress(
+        status=_status(replays),
+        replays=replays,
+        steps=steps.statuses,
+        answered=steps.answered,
+        cost_usd=spent.cost_usd,
+        unknown_cost_calls=spent.unknown_calls,
+        uncertain_calls=spent.uncertain_calls,
+        judges=judges,
+        waits=waits,
+        cells="-".join(f"{each.over}.{_moment(each.last)}" for each in (steps, spent)),
+        revision=f"{worked}-{judges.revision}",
+    )
+
+
+def _status(replays: Mapping[str, int]) -> str:
+    if replays.get("running") or (replays.get("queued") and len(replays) > 1):
+        return "running"
+    if replays.get("queued"):
+        return "queued"
+    if replays.get("cancelled"):
+        return "cancelled"
+    return "done" if replays.get("done") else "failed"

@@ -1,0 +1,1 @@
+"""The parts of `comparison` that import no framework."""

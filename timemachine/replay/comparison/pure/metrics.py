@@ -1,0 +1,310 @@
+"""What is measured of an answer, and what two arms come to on it, ask by ask. Pure."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum
+from typing import Final
+
+from timemachine.replay.comparison.pure.cells import (
+    AGREEING,
+    ERROR,
+    NOT_RECORDED,
+    REFUSED,
+    Ask,
+    Cell,
+    missing_counts,
+    verdict_counts,
+)
+from timemachine.replay.comparison.pure.statistics.intervals import Interval, interval, mean
+from timemachine.replay.comparison.pure.statistics.paired import (
+    Metric,
+    Pair,
+    PairedResult,
+    Reading,
+    compare,
+    differs,
+    drowned,
+    together,
+)
+from timemachine.replay.comparison.pure.statistics.summaries import Spread, ratio_of_medians, spread
+from timemachine.replay.comparison.pure.variants import RECORDING
+
+CACHED: Final = "from the cache"
+UNKNOWN: Final = "unknown"
+RECORDED_REFUSED: Final = "recorded answer refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A metric with its unit, what it is in words, and how it is read off one answer."""
+
+    metric: Metric
+    unit: str
+    title: str
+    about: str
+    read: Callable[[Cell], Reading]
+
+    @property
+    def name(self) -> str:
+        """The metric's name."""
+        return self.metric.name
+
+
+def _answered(cell: Cell) -> Reading:
+    if cell.missing == ERROR:
+        return Reading(value=0.0)
+    return (
+        Reading(value=None, missing=cell.missing) if cell.missing else Reading(value=float(not cell.refused))
+    )
+
+
+def _agreement(cell: Cell) -> Reading:
+    reason = _no_answer(cell) or _no_other(cell)
+    if reason:
+        return Reading(value=None, missing=reason)
+    return Reading(value=float(cell.verdict in AGREEING))
+
+
+def _grounding(cell: Cell) -> Reading:
+    return _figure(cell.grounding, _no_answer(cell))
+
+
+def _cost(cell: Cell) -> Reading:
+    return _figure(cell.cost_usd, _no_call(cell))
+
+
+def _latency(cell: Cell) -> Reading:
+    return _figure(cell.latency_ms, _no_call(cell))
+
+
+def _tokens(cell: Cell) -> Reading:
+    return _figure(cell.tokens, _no_call(cell))
+
+
+def _no_answer(cell: Cell) -> str | None:
+    return cell.missing or (REFUSED if cell.refused else None)
+
+
+def _no_other(cell: Cell) -> str | None:
+    """Why there is no recorded answer that this one could agree with."""
+    if cell.verdict == "newly_answered":
+        return RECORDED_REFUSED
+    return NOT_RECORDED if cell.verdict in {None, "not_recorded"} else None
+
+
+def _no_call(cell: Cell) -> str | None:
+    return cell.missing or (CACHED if cell.cached else None)
+
+
+def _figure(value: float | None, reason: str | None) -> Reading:
+    if reason is not None:
+        return Reading(value=None, missing=reason)
+    return Reading(value=value, missing=UNKNOWN if value is None else None)
+
+
+AGREEMENT: Final = Measure(
+    metric=Metric(name="agreement", higher_is_better=True, bounded=True),
+    unit="share",
+    title="Agreement with the recording",
+    about="the share of answers in which no difference of facts from the recorded answer was found: identical, formatting or "
+    "reworded; better is closer to the recording",
+    read=_agreement,
+)
+GROUNDING: Final = Measure(
+    metric=Metric(name="grounding", higher_is_better=True, bounded=True),
+    unit="score",
+    title="Grounding",
+    about="how far the answer is supported by the frozen passages, 0 to 1; higher is better",
+    read=_grounding,
+)
+COST: Final = Measure(
+    metric=Metric(name="cost", higher_is_better=False, bounded=False),
+    unit="usd",
+    title="Cost",
+    about="US dollars of the call; lower is better",
+    read=_cost,
+)
+LATENCY: Final = Measure(
+    metric=Metric(name="latency", higher_is_better=False, bounded=False),
+    unit="ms",
+    title="Latency",
+    about="how long the call of the model took, measured side by side while the other arms were asked as well; lower is better",
+    read=_latency,
+)
+MEASURES: Final = (
+    Measure(
+        metric=Metric(name="answered", higher_is_better=True, bounded=True),
+        unit="share",
+        title="Answered",
+        about="the share of asks that were answered: a refusal and a failed call count as 0; higher is better",
+        read=_answered,
+    ),
+    AGREEMENT,
+    GROUNDING,
+    COST,
+    LATENCY,
+    Measure(
+        metric=Metric(name="tokens", higher_is_better=False, bounded=False),
+        unit="tokens",
+        title="Tokens",
+        about="what the call read and wrote, as the provider counted; fewer is better",
+        read=_tokens,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmTotals:
+    """One column by itself. `interval` is that of its mean; `missing` counts answers that are not there, by the reason.
+
+    The total of `cost` is of all calls, failed ones as well, None where none is known; its other figures are of answers.
+    """
+
+    arm: int
+    answers: int
+    verdicts: Mapping[str, int]
+    missing: Mapping[str, int]
+    cost: Spread
+    unknown_cost: int
+    latency: Spread
+    tokens: Spread
+    grounding: float | None
+    grounding_interval: Interval | None
+    agreement: float | None
+    agreement_interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmPair:
+    """Two columns against each other: a result for each metric, and B's medians over A's, of the same asks."""
+
+    a: int
+    b: int
+    results: Sequence[PairedResult]
+    ratios: Mapping[str, float | None] = field(default_factory=dict)
+
+
+def readings(measure: Measure, cells: Sequence[Cell]) -> Reading:
+    """One arm at one ask: the mean over its runs that have a value (Miller 2024, section 3.1), or the commonest reason."""
+    read = [measure.read(cell) for cell in cells]
+    values = [each.value for each in read if each.value is not None]
+    if values:
+        return Reading(value=mean(values))
+    reasons = Counter(each.missing for each in read if each.missing)
+    return Reading(value=None, missing=reasons.most_common(1)[0][0] if reasons else "not asked")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What one column reads at every ask, metric by metric, in the order of the asks; `clusters` are the asks' sessions."""
+
+    arm: int
+    clusters: Sequence[Hashable]
+    read: Mapping[str, Sequence[Reading]]
+
+
+def column(asks: Sequence[Ask], arm: int) -> Column:
+    """The column of an arm, or of the recording."""
+    return _column(asks, arm, [ask.cells(arm) for ask in asks])
+
+
+def arm_pair(a: Column, b: Column) -> ArmPair:
+    """Column A against column B over the same asks."""
+    measures = [each for each in MEASURES if each is not AGREEMENT or RECORDING not in {a.arm, b.arm}]
+    by_metric = {
+        each.name: [
+            Pair(cluster=cluster, a=left, b=right)
+            for cluster, left, right in zip(a.clusters, a.read[each.name], b.read[each.name], strict=True)
+        ]
+        for each in measures
+    }
+    return ArmPair(
+        a=a.arm,
+        b=b.arm,
+        results=together([compare(each.metric, by_metric[each.name]) for each in measures]),
+        ratios={each.name: _ratio(by_metric[each.name]) for each in measures if not each.metric.bounded},
+    )
+
+
+def noise_of(asks: Sequence[Ask], arm: int) -> ArmPair:
+    """An arm against itself: its first run and that of the noise floor. What differs here is chance."""
+    first = _column(asks, arm, [ask.cells(arm)[:1] for ask in asks])
+    return arm_pair(first, _column(asks, arm, [ask.noise(arm) for ask in asks]))
+
+
+def latency_differs(noise: ArmPair) -> bool:
+    """Whether an arm was shown to be slower or faster than itself: then load, not the model, makes such differences."""
+    return any(each.metric == LATENCY.name and differs(each) for each in noise.results)
+
+
+def without_latency(pairs: Sequence[ArmPair]) -> list[ArmPair]:
+    """The pairs with no verdict on latency."""
+    return [
+        replace(
+            pair,
+            results=[drowned(each) if each.metric == LATENCY.name else each for each in pair.results],
+        )
+        for pair in pairs
+    ]
+
+
+def arm_totals(asks: Sequence[Ask], read: Column) -> ArmTotals:
+    """A column by itself."""
+    arm = read.arm
+    cells = [cell for ask in asks for cell in ask.cells(arm)]
+    grounding, agreement = _mean(read, GROUNDING), _mean(read, AGREEMENT)
+    return ArmTotals(
+        arm=arm,
+        answers=sum(cell.missing is None for cell in cells),
+        verdicts=verdict_counts(cells),
+        missing=missing_counts(cells),
+        cost=replace(_spread(cells, COST), total=_spent(cells)),
+        unknown_cost=sum(cell.unknown_calls for cell in cells),
+        latency=_spread(cells, LATENCY),
+        tokens=_spread(cells, MEASURES[-1]),
+        grounding=grounding[0],
+        grounding_interval=grounding[1],
+        agreement=agreement[0],
+        agreement_interval=agreement[1],
+    )
+
+
+def _column(asks: Sequence[Ask], arm: int, cells: Sequence[Sequence[Cell]]) -> Column:
+    return Column(
+        arm=arm,
+        clusters=[ask.session for ask in asks],
+        read={each.name: [readings(each, of_ask) for of_ask in cells] for each in MEASURES},
+    )
+
+
+def _ratio(pairs: Sequence[Pair]) -> float | None:
+    both = [
+        (each.a.value, each.b.value)
+        for each in pairs
+        if each.a.value is not None and each.b.value is not None
+    ]
+    return ratio_of_medians([a for a, _ in both], [b for _, b in both])
+
+
+def _mean(column: Column, measure: Measure) -> tuple[float | None, Interval | None]:
+    """The mean over the asks, and its interval cut to 0 … 1; the recording has no agreement with itself."""
+    if measure is AGREEMENT and column.arm == RECORDING:
+        return None, None
+    read = zip(column.read[measure.name], column.clusters, strict=True)
+    values = [(each.value, session) for each, session in read if each.value is not None]
+    if not values:
+        return None, None
+    found = interval([value for value, _ in values], [session for _, session in values], 1.0)
+    middle = mean([value for value, _ in values])
+    return middle, None if found is None else found.within(0, 1)
+
+
+def _spent(cells: Sequence[Cell]) -> float | None:
+    known = [cell.spent_usd for cell in cells if cell.spent_usd is not None]
+    return fsum(known) if known else None
+
+
+def _spread(cells: Sequence[Cell], measure: Measure) -> Spread:
+    read = [measure.read(cell).value for cell in cells]
+    return spread([each for each in read if each is not None])

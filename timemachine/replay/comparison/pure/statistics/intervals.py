@@ -1,0 +1,156 @@
+"""How far a mean paired difference may be off: paired t, clustered by session, or a seeded bootstrap. Pure."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import fsum, sqrt
+from typing import Any, Final
+
+import numpy as np
+
+from timemachine.replay.comparison.pure.statistics.levels import levelled
+from timemachine.replay.comparison.pure.statistics.students_t import t_quantile
+
+CONFIDENCE: Final = 0.95
+FEWEST: Final = 6
+BOOTSTRAP_FROM: Final = 100
+RESAMPLES: Final = 2_000
+BLOCK: Final = 50
+# Groups up to which their draws are kept for the next metric: 40 MB. Beyond it they are drawn anew each time.
+MOST_KEPT: Final = 20_000
+SEED: Final = 20241101
+ROUNDING: Final = 1e-9
+
+PAIRED_T, CLUSTERED_T, BOOTSTRAP, CLUSTERED_BOOTSTRAP, NO_SPREAD, ALL_ZERO = (
+    "paired_t",
+    "clustered_t",
+    "bootstrap",
+    "clustered_bootstrap",
+    "no_spread",
+    "all_zero",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A 95 % interval, and the method that made it (one of the six names above). It has no width only where that is `all_zero`."""
+
+    low: float
+    high: float
+    method: str
+
+    @property
+    def farthest(self) -> float:
+        """How large a difference, of whichever sign, the interval leaves possible."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the whole interval lies on one side of no difference."""
+        return self.low > 0 or self.high < 0
+
+    def within(self, low: float, high: float) -> "Interval":
+        """The part of it that values can reach."""
+        return replace(self, low=max(low, self.low), high=min(high, self.high))
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean; the same whatever the order of the values."""
+    return fsum(values) / len(values)
+
+
+def deviation(values: Sequence[float]) -> float:
+    """The sample's standard deviation, over n − 1 (0 for a single value, and where all are the same)."""
+    if len(set(values)) == 1:
+        return 0.0
+    middle = mean(values)
+    return sqrt(fsum((each - middle) ** 2 for each in values) / (len(values) - 1))
+
+
+def standard_error(differences: Sequence[float], clusters: Sequence[Hashable]) -> float:
+    """How far the mean is off on average, sessions (`clusters`) being what is independent where there are several.
+
+    The larger of the cluster-robust error (Liang and Zeger 1986; Miller 2024, section 2.2; with G / (G − 1)) and that of independent
+    asks: over few clusters the first is often too small by chance, down to 0 (Angrist and Pischke 2009, section 8.1).
+    """
+    alone = deviation(differences) / sqrt(len(differences))
+    groups = _grouped(differences, clusters)
+    return alone if len(groups) == 1 else max(alone, _clustered_error(differences, groups))
+
+
+def interval(differences: Sequence[float], clusters: Sequence[Hashable], scale: float) -> Interval | None:
+    """The interval of the mean difference; None below `FEWEST` pairs, where only the pairs themselves can be shown.
+
+    `clusters` names the session of each pair; where they are of several sessions, sessions are what is independent. `scale` is
+    the largest difference that the values allow or showed; what differs by less than a rounding error of it is the same. Where all
+    differences are the same the rate of others is at most 1 − 0.05^(1/n), n the independent ones (the exact form of the rule of
+    three, Hanley and Lippman-Hand 1983), each other by at most `scale`; where that is 0, nothing tells how large another could be.
+    """
+    if len(differences) < FEWEST:
+        return None
+    level = levelled(differences, scale)
+    groups = _grouped(level, clusters)
+    several = len(groups) > 1
+    independent = len(groups) if several else len(level)
+    if len(set(level)) == 1:
+        most = (1 - (1 - CONFIDENCE) ** (1 / independent)) * scale
+        method = NO_SPREAD if most else ALL_ZERO
+        return Interval(low=level[0] - most, high=level[0] + most, method=method)
+    if independent >= BOOTSTRAP_FROM:
+        return _resampled(level, groups)
+    reach = t_quantile((1 + CONFIDENCE) / 2, independent - 1) * standard_error(level, clusters)
+    middle = mean(level)
+    return Interval(low=middle - reach, high=middle + reach, method=CLUSTERED_T if several else PAIRED_T)
+
+
+def _clustered_error(differences: Sequence[float], groups: Sequence[Sequence[float]]) -> float:
+    middle, count = mean(differences), len(groups)
+    spread = fsum(fsum(each - middle for each in group) ** 2 for group in groups)
+    return sqrt(count / (count - 1) * spread) / len(differences)
+
+
+def _resampled(differences: Sequence[float], groups: Sequence[Sequence[float]]) -> Interval:
+    """The bootstrap over sessions; over asks where there is one session, or where sessions are more alike than chance makes them."""
+    if len(groups) > 1:
+        alone = deviation(differences) / sqrt(len(differences))
+        if _clustered_error(differences, groups) >= alone * (1 - ROUNDING):
+            return _bootstrap(groups, several=True)
+    return _bootstrap([[each] for each in differences], several=False)
+
+
+def _bootstrap(groups: Sequence[Sequence[float]], *, several: bool) -> Interval:
+    """The percentile bootstrap (Efron 1979) over whole groups, from a fixed seed: the same figures give the same interval."""
+    sums = np.array([fsum(group) for group in groups])
+    sizes = np.array([float(len(group)) for group in groups])
+    means = [_added(drawn, sums) / _added(drawn, sizes) for drawn in _draws(len(groups))]
+    low, high = np.quantile(np.concatenate(means), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Interval(low=float(low), high=float(high), method=CLUSTERED_BOOTSTRAP if several else BOOTSTRAP)
+
+
+def _added(drawn: Any, values: Any) -> Any:
+    """The sum of the drawn values, resample by resample; not by BLAS, whose threads cost more than they save here."""
+    return np.einsum("ij,j->i", drawn, values)
+
+
+def _draws(count: int) -> Iterable[Any]:
+    """How often each of so many groups is drawn in each resample, with replacement, block by block."""
+    return _kept_draws(count) if count <= MOST_KEPT else _drawn(count)
+
+
+@lru_cache(maxsize=2)
+def _kept_draws(count: int) -> Sequence[Any]:
+    return list(_drawn(count))
+
+
+def _drawn(count: int) -> Iterator[Any]:
+    generator, chances = np.random.default_rng(SEED), np.full(count, 1 / count)
+    for _ in range(RESAMPLES // BLOCK):
+        # A byte each: that one of a hundred or more is drawn 256 times in a resample has a chance below 10^-500.
+        yield generator.multinomial(count, chances, size=BLOCK).astype(np.uint8)
+
+
+def _grouped(differences: Sequence[float], clusters: Sequence[Hashable]) -> list[list[float]]:
+    groups: dict[Hashable, list[float]] = {}
+    for value, cluster in zip(differences, clusters, strict=True):
+        groups.setdefault(cluster, []).append(value)
+    return list(groups.values())

@@ -1,0 +1,339 @@
+"""Reading comparisons, from the project that asks: its replays and sessions, its asks with every answer, what is said of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.queries import text
+from timemachine.core.pure.errors import NotFound
+from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.numbers import together
+from timemachine.llm.pure.completion import ended_by, is_refused
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.unknown_costs import has_unknown_cost
+from timemachine.replay.comparison.models import WITHDRAWN, CellMark, CellOpinion, Comparison
+from timemachine.replay.comparison.pure.cells import ERROR, NOT_ASKED, NOT_RECORDED, SPEND_LIMIT, Ask, Cell
+from timemachine.replay.comparison.pure.variants import Arm, from_json
+from timemachine.replay.runs import frozen
+from timemachine.replay.runs.costs import Spent, spent_by
+from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
+from timemachine.text.pure.language.refusal import is_refusal
+
+_STEP: Final = (
+    "id",
+    "replay_id",
+    "sequence",
+    "status",
+    "verdict",
+    "action_id",
+    "grounding__score",
+    "grounding__label",
+    "evidence__both_refuse",
+    "evidence__new_refuses",
+    "evidence__cut_off",
+    "evidence__not_asked",
+    "parameters__finish_reason",
+    "cost_usd",
+    "duration_ms",
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "error_message",
+    "replay__session_id",
+    "replay__run__arm",
+    "replay__run__repeat",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Asks with their questions, and by their cells' steps what people marked and judges said of them."""
+
+    asks: list[Ask]
+    marks: Mapping[int, list[CellMark]]
+    opinions: Mapping[int, list[CellOpinion]]
+
+
+def comparisons_of(project: Project) -> QuerySet[Comparison]:
+    """The project's comparisons, newest first (a UUIDv7 begins with its time)."""
+    return Comparison.objects.filter(project=project).order_by("-id")
+
+
+def comparison_of(project: Project, comparison_id: str | UUID) -> Comparison:
+    """The project's comparison of that id. Raises `NotFound`, the same for another project's."""
+    wanted = uuid_of(str(comparison_id))
+    found = Comparison.objects.filter(project=project, id=wanted).first() if wanted else None
+    if found is None:
+        raise NotFound(
+            f"There is no comparison {str(comparison_id)[:60]!r} in this project.",
+            code="comparison_not_found",
+        )
+    return found
+
+
+def arms_of(comparison: Comparison) -> list[Arm]:
+    """The arms as they were launched."""
+    return [from_json(each) for each in comparison.arms]
+
+
+def replays_of(comparison: Comparison) -> QuerySet[Replay]:
+    """Its replays, session by session, arm by arm, run by run."""
+    return (
+        Replay.objects.filter(run__comparison=comparison)
+        .select_related("run", "session")
+        .order_by("session__started_at", "session_id", "run__arm", "run__repeat")
+    )
+
+
+def cancelled_of(comparison: Comparison) -> Replay | None:
+    """The replay of it that was cancelled last, which says when and by whom; None where nobody cancelled any."""
+    asked = Replay.objects.filter(run__comparison=comparison, cancel_requested_at__isnull=False)
+    return asked.order_by("-cancel_requested_at", "id").first()
+
+
+def sessions_of(comparison: Comparison) -> list[Session]:
+    """Its sessions, in the order in which they started."""
+    ids = Replay.objects.filter(run__comparison=comparison).values("session_id")
+    return list(Session.objects.filter(id__in=ids).order_by("started_at", "id"))
+
+
+def cell_step(comparison: Comparison, step_id: int) -> ReplayStep:
+    """The step behind a cell, with all that its page shows. Raises `NotFound`."""
+    found = (
+        ReplayStep.objects.filter(replay__run__comparison=comparison, id=step_id)
+        .select_related("replay__run", "replay__session", "action__input", "action__output", "output")
+        .first()
+        if 0 < step_id < 2**62
+        else None
+    )
+    if found is None:
+        raise NotFound("This comparison has no such cell.", code="cell_not_found")
+    return found
+
+
+def step_at(
+    comparison: Comparison, session: Session, sequence: int, *, arm: int, repeat: int = 1
+) -> ReplayStep:
+    """The step of an arm's run at a recorded ask. Raises `NotFound`."""
+    found = ReplayStep.objects.filter(
+        replay__run__comparison=comparison,
+        replay__session=session,
+        replay__run__arm=arm,
+        replay__run__repeat=repeat,
+        sequence=sequence,
+    ).values_list("id", flat=True)
+    return cell_step(comparison, found.first() or 0)
+
+
+def asks_of(comparison: Comparison) -> list[Ask]:
+    """Every ask with its answers, session by session in the order of the recording. Four queries, of any number of cells."""
+    steps = list(
+        ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").order_by().values(*_STEP)
+    )
+    runs: dict[int, dict[tuple[int, int], Cell]] = {}
+    actions = _actions({step["action_id"] for step in steps})
+    recorded, spent = {action.id: _recorded(action) for action in actions}, _spent(comparison)
+    for step in steps:
+        cell = _cell(step, recorded[step["action_id"]], *spent.get(step["id"], (0.0, 0)))
+        runs.setdefault(step["action_id"], {})[cell.arm, cell.repeat] = cell
+    return [_ask(action, recorded[action.id], runs[action.id]) for action in actions]
+
+
+def ask_count(comparison: Comparison) -> int:
+    """How many asks it has, whether they are answered or not."""
+    asks = ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").order_by()
+    return asks.values("action_id").distinct().count()
+
+
+def told(asks: Sequence[Ask]) -> list[Ask]:
+    """The asks with their questions, their sessions' names and what their errors say: what kept findings do not hold."""
+    actions = {action.id: action for action in _actions({ask.action for ask in asks})}
+    failed = [cell.step or 0 for ask in asks for cell in ask.runs.values() if cell.missing == ERROR]
+    errors = dict(ReplayStep.objects.filter(id__in=failed).values_list("id", "error_message"))
+    return [_told(ask, actions[ask.action], errors) for ask in asks if ask.action in actions]
+
+
+def models_of(asks: Sequence[Ask]) -> dict[int, str | None]:
+    """The recorded model of each ask, by its action; None where none was recorded."""
+    return dict(Action.objects.filter(id__in=[ask.action for ask in asks]).values_list("id", "model"))
+
+
+def answers_of(asks: Sequence[Ask]) -> tuple[dict[int, str], dict[int, str]]:
+    """The whole texts of the answers: the recorded ones by the asks' actions, the new ones by their steps. Two queries."""
+    actions = Action.objects.filter(id__in=[ask.action for ask in asks]).select_related("output")
+    recorded = {each.id: answer for each in actions if (answer := frozen.answer_of(each)) is not None}
+    cells = [cell.step for ask in asks for cell in ask.runs.values() if cell.step and not cell.missing]
+    steps = ReplayStep.objects.filter(id__in=cells, output__isnull=False).select_related("output")
+    return recorded, {each.id: text(each.output) for each in steps if each.output}
+
+
+def marks_of(steps: Sequence[int]) -> dict[int, list[CellMark]]:
+    """What people say of these cells now: each person's latest mark, unless it was withdrawn."""
+    latest = (
+        CellMark.objects.filter(step__in=steps)
+        .order_by("step_id", "marked_by", "-created_at", "-id")
+        .distinct("step_id", "marked_by")
+    )
+    return _by_step([each for each in latest if each.verdict != WITHDRAWN])
+
+
+def mark_by(step: ReplayStep, who: str) -> CellMark | None:
+    """What this person says of the cell now; None where they never marked it or took their mark back."""
+    latest = history_of(step).filter(marked_by=who[:254]).first()
+    return None if latest is None or latest.verdict == WITHDRAWN else latest
+
+
+def history_of(step: ReplayStep) -> QuerySet[CellMark]:
+    """Every mark on the cell, the latest first."""
+    return CellMark.objects.filter(step=step).order_by("-created_at", "-id")
+
+
+def opinions_of(steps: Sequence[int]) -> dict[int, list[CellOpinion]]:
+    """What judges say of these cells: the latest opinion of each model."""
+    latest = (
+        CellOpinion.objects.filter(step__in=steps)
+        .order_by("step_id", "model", "-created_at", "-id")
+        .distinct("step_id", "model")
+    )
+    return _by_step(list(latest))
+
+
+def said_of(asks: Sequence[Ask]) -> Said:
+    """These asks told, with the marks and opinions of their cells. Four queries of any number of them, five where one failed."""
+    steps = [cell.step for ask in asks for cell in ask.runs.values() if cell.step is not None]
+    return Said(asks=told(asks), marks=marks_of(steps), opinions=opinions_of(steps))
+
+
+def opinion_of(comparison: Comparison, opinion_id: UUID) -> CellOpinion:
+    """One opinion with its prompt. Raises `NotFound`."""
+    found = CellOpinion.objects.filter(comparison=comparison, id=opinion_id).select_related("prompt", "raw")
+    if (opinion := found.first()) is None:
+        raise NotFound("This comparison has no such opinion.", code="opinion_not_found")
+    return opinion
+
+
+def _by_step[Row: (CellMark, CellOpinion)](rows: list[Row]) -> dict[int, list[Row]]:
+    found: dict[int, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.step_id, []).append(row)
+    return found
+
+
+def _actions(ids: set[int]) -> list[Action]:
+    return list(
+        Action.objects.filter(id__in=ids)
+        .select_related("session", "input", "output")
+        .order_by("session__started_at", "session_id", "sequence")
+    )
+
+
+def _told(ask: Ask, action: Action, errors: Mapping[int, str | None]) -> Ask:
+    runs = {at: replace(cell, error=errors.get(cell.step or 0)) for at, cell in ask.runs.items()}
+    recorded = replace(ask.recorded, error=action.error_message)
+    return _ask(action, recorded, runs)
+
+
+def _ask(action: Action, recorded: Cell, runs: Mapping[tuple[int, int], Cell]) -> Ask:
+    return Ask(
+        session=action.session_id,
+        session_name=action.session.name,
+        sequence=action.sequence,
+        action=action.id,
+        question=frozen.question_of(action) or action.label,
+        recorded=recorded,
+        runs=runs,
+    )
+
+
+def _recorded(action: Action) -> Cell:
+    answer = frozen.answer_of(action)
+    grounding = action.grounding if isinstance(action.grounding, dict) else {}
+    failed = action.error_type is not None or action.error_message is not None
+    return Cell(
+        arm=0,
+        missing=ERROR if failed else NOT_RECORDED if answer is None else None,
+        refused=answer is not None and (bool(is_refused(ended_by(action.parameters))) or is_refusal(answer)),
+        grounding=_number(grounding.get("score")),
+        label=grounding.get("label") if isinstance(grounding.get("label"), str) else None,
+        cost_usd=_number(action.cost_usd),
+        latency_ms=_number((action.parameters or {}).get("call_ms")),
+        tokens=_tokens(action.total_tokens, action.input_tokens, action.output_tokens),
+        cached=bool(action.cached),
+        spent_usd=0.0 if action.cached else _number(action.cost_usd),
+        unknown_calls=int(not action.cached and _has_unknown_cost(action, answered=answer is not None)),
+        error=action.error_message,
+    )
+
+
+def _has_unknown_cost(action: Action, *, answered: bool) -> bool:
+    """An answer without a price has an unknown one; where there is none, only what shows that a model was called."""
+    return action.cost_usd is None if answered else has_unknown_cost(action)
+
+
+def _cell(step: Mapping[str, Any], recorded: Cell, spent: float | None, unknown_calls: int) -> Cell:
+    return Cell(
+        arm=step["replay__run__arm"],
+        repeat=step["replay__run__repeat"],
+        step=step["id"],
+        replay=step["replay_id"],
+        status=step["status"],
+        verdict=step["verdict"],
+        missing=_missing(step),
+        refused=_refused(step, recorded),
+        grounding=_number(step["grounding__score"]),
+        label=step["grounding__label"],
+        cost_usd=_number(step["cost_usd"]),
+        latency_ms=_number(step["duration_ms"]),
+        tokens=_tokens(step["total_tokens"], step["input_tokens"], step["output_tokens"]),
+        cut_off="new" in (step["evidence__cut_off"] or []),
+        spent_usd=spent,
+        unknown_calls=unknown_calls,
+        error=step["error_message"],
+    )
+
+
+def _spent(comparison: Comparison) -> dict[int, tuple[float | None, int]]:
+    """What the attempts at each step cost, None where nothing of it is known, beside the calls that this leaves out: those of unknown
+    price, and the lost ones that may have been billed.
+    """
+    attempts = ReplayAttempt.objects.filter(step__replay__run__comparison=comparison)
+    return {step: _known(each) for step, each in spent_by("step_id", attempts).items()}
+
+
+def _known(spent: Spent) -> tuple[float | None, int]:
+    left_out = spent.unknown_calls + spent.uncertain_calls
+    return float(spent.cost_usd) if spent.cost_usd or not left_out else None, left_out
+
+
+def _missing(step: Mapping[str, Any]) -> str | None:
+    if step["verdict"] == "error" or step["status"] == "failed":
+        return ERROR
+    if step["status"] in OPEN_STEP_STATUSES:
+        return "under way"
+    if step["status"] != "done":
+        return SPEND_LIMIT if step["status"] == "skipped" else str(step["status"])
+    return NOT_ASKED if step["evidence__not_asked"] else None
+
+
+def _refused(step: Mapping[str, Any], recorded: Cell) -> bool:
+    """Whether the new answer says that it does not answer, or its provider does; one that is the recorded one says what that says."""
+    same = step["verdict"] in {"identical", "formatting"}
+    said = step["verdict"] == "refused" or bool(
+        step["evidence__both_refuse"] or step["evidence__new_refuses"]
+    )
+    return said or bool(is_refused(step["parameters__finish_reason"])) or (same and recorded.refused)
+
+
+def _number(found: Any) -> float | None:
+    known = isinstance(found, int | float | Decimal) and not isinstance(found, bool)
+    return float(found) if known else None
+
+
+def _tokens(total: int | None, read: int | None, written: int | None) -> int | None:
+    return total if total is not None else together(read, written)

@@ -1,0 +1,202 @@
+"""What changes in judging: a named model is asked about one recorded answer, and everything of that is kept.
+
+The row is committed before the model is called, and the call is made while the caller waits, so no worker can make it twice:
+a process that is lost leaves a row that says "may have been billed", and nobody asks again but a person.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from timemachine.core.payloads.commands import keep
+from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.content import content_of, text_sha256
+from timemachine.core.pure.errors import Conflict, InvalidInput, ModelFailed, NotFound, TimeMachineError
+from timemachine.core.pure.ids import uuid7
+from timemachine.llm.calling import complete
+from timemachine.llm.concurrency import let_go, place
+from timemachine.llm.prices import failed_price, price_if_known
+from timemachine.llm.pure.catalogue import LOCAL, ModelName
+from timemachine.llm.pure.completion import Completion, ModelRequest
+from timemachine.llm.queries import connection_of, usable_model
+from timemachine.recording.answering.pure.prompt import Prompt
+from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.pure.validation import COST_DIGITS
+from timemachine.replay.judging.cancellation import cancellable
+from timemachine.replay.judging.material import Material, material_of
+from timemachine.replay.judging.models import ASKING, DONE, FAILED, LONGEST_CALL, LOST, Judgement
+from timemachine.replay.judging.pure.judge_answers import text_of
+from timemachine.replay.judging.pure.prompt import as_sent, render
+from timemachine.replay.judging.pure.verdicts import SentenceVerdict, read_verdicts
+
+
+def judge(action: Action, *, use_model: str, by: str, judgement_id: UUID | None = None) -> Judgement:
+    """Ask a model which sentences of the recorded answer the recorded passages support; what came of it is in the row.
+
+    A provider that fails, an answer that cannot be read, and a call that somebody cancels, end in a `failed` row that says why. Raises `InvalidInput` and
+    `Conflict` for a step that cannot be judged or is being judged by this model already, and `InvalidInput` or `Unavailable`
+    for a model that cannot judge or where every place is taken, all before anything is sent. Whoever gives it a
+    `judgement_id` can cancel it from the start; the same id again is a `Conflict`.
+    """
+    model = judge_model(action, use_model)
+    material = material_of(action)
+    rendered = render(material.question, material.passages, material.sentences)
+    with place():
+        row = _begun(material, model, rendered, by, judgement_id or uuid7())
+        try:
+            request = _request(action, model, rendered)
+            let_go()
+            with cancellable(row) as listening:
+                completion = complete(request, listening)
+        except TimeMachineError as failed:
+            facts = _price_of(failed, model) | _failure(failed)
+            return _ended(row, None, facts, raw=failed.facts.get("partial_text"))
+        return _answered(row, material, model, completion)
+
+
+def judge_model(action: Action, use_model: str) -> ModelName:
+    """The model that is to judge, if it can. There is no default: who judges is a choice."""
+    if not use_model.strip():
+        raise InvalidInput("Name the model that is to judge, like openai:gpt-4o-mini.", code="model_needed")
+    model = usable_model(action.project_id, use_model)
+    if model.provider == LOCAL:
+        raise InvalidInput(
+            f"{model} is not a language model: it quotes sentences and cannot judge any. Name another model.",
+            code="cannot_judge",
+            model=str(model),
+        )
+    return model
+
+
+def _request(action: Action, model: ModelName, rendered: Prompt) -> ModelRequest:
+    return ModelRequest(
+        model=model,
+        connection=connection_of(action.project_id, model),
+        question="",
+        passages=(),
+        messages=rendered.messages,
+        temperature=0,
+    )
+
+
+def _begun(material: Material, model: ModelName, rendered: Prompt, by: str, judgement_id: UUID) -> Judgement:
+    action, moment = material.action, now()
+    earlier = Judgement.objects.filter(action=action, model=str(model), state=ASKING)
+    earlier.filter(created_at__lt=moment - LONGEST_CALL).update(state=LOST, finished_at=moment)
+    prompt = content_of([[each.role, each.content] for each in rendered.messages])
+    try:
+        with transaction.atomic():
+            return Judgement.objects.create(
+                id=judgement_id,
+                project_id=action.project_id,
+                session_id=action.session_id,
+                action=action,
+                sequence=action.sequence,
+                model=str(model),
+                prompt_template=rendered.template,
+                system_prompt=rendered.system_prompt,
+                prompt_sha256=rendered.sha256,
+                prompt_id=keep(action.project_id, [prompt])[prompt],
+                answer_sha256=text_sha256(material.answer),
+                sentences=[{"number": n, "text": text} for n, text in enumerate(material.sentences, 1)],
+                created_by=by[:254],
+                created_at=moment,
+            )
+    except IntegrityError as why:
+        if Judgement.objects.filter(id=judgement_id).exists():
+            raise _sent_twice() from why
+        if "judgement_asked_once_at_a_time" not in str(why):
+            raise
+        raise _under_way(earlier.first(), model) from why
+
+
+def _under_way(asking: Judgement | None, model: ModelName) -> Conflict:
+    again_at = None if asking is None else written(asking.created_at + LONGEST_CALL)
+    return Conflict(
+        f"{model} is being asked about this step already; wait for what it says. If the server was lost meanwhile, you can ask "
+        f"again from {again_at or 'now'}.",
+        code="judge_under_way",
+        again_at=again_at,
+    )
+
+
+def _sent_twice() -> Conflict:
+    return Conflict(
+        "This form was sent already, and the judge is not asked twice; its judgement stands here or will.",
+        code="judgement_sent_twice",
+    )
+
+
+def _answered(row: Judgement, material: Material, model: ModelName, completion: Completion) -> Judgement:
+    facts = _facts(model, completion)
+    try:
+        raw, passages = text_of(completion), as_sent(material.passages)
+        verdicts = read_verdicts(raw, len(material.sentences), passages)
+    except ModelFailed as failed:
+        return _ended(row, None, facts | _failure(failed), raw=completion.text)
+    return _ended(row, _judged(row, material, verdicts), facts, raw=completion.text)
+
+
+def _judged(row: Judgement, material: Material, verdicts: Sequence[SentenceVerdict]) -> list[dict[str, Any]]:
+    """The sentences with their verdicts, and the frame that each passage is, by the name that the session knows."""
+    return [
+        sentence
+        | asdict(verdict)
+        | {"frame": None if verdict.passage is None else material.frames[verdict.passage - 1]}
+        for sentence, verdict in zip(row.sentences, verdicts, strict=True)
+    ]
+
+
+def _facts(model: ModelName, completion: Completion) -> dict[str, Any]:
+    """What the call used and cost; its price may be unknown, what it said is never lost for that."""
+    priced = price_if_known(model, completion.usage, now(), used=completion.model)
+    parameters = {
+        **completion.parameters,
+        "finish_reason": completion.finish_reason,
+        "response_id": completion.response_id,
+        "response_model": completion.model,
+    }
+    return {
+        "parameters": {name: value for name, value in parameters.items() if value is not None},
+        "usage": None if completion.usage is None else asdict(completion.usage),
+        "cost_usd": None if priced.cost_usd is None else round(priced.cost_usd, COST_DIGITS),
+        "prices": priced.prices,
+        "calls_made": completion.attempts,
+        "duration_ms": completion.duration_ms,
+    }
+
+
+def _price_of(failed: TimeMachineError, model: ModelName) -> dict[str, Any]:
+    priced = failed_price(model, failed, now())
+    return {"cost_usd": priced.cost_usd, "prices": priced.prices}
+
+
+def _failure(failed: TimeMachineError) -> dict[str, Any]:
+    told = {"state": FAILED, "error_type": failed.code, "error_message": failed.message}
+    attempts = failed.facts.get("attempts")
+    return told if attempts is None else told | {"calls_made": attempts}
+
+
+def _ended(
+    row: Judgement, sentences: list[dict[str, Any]] | None, facts: dict[str, Any], *, raw: str | None
+) -> Judgement:
+    """Write what came of it, if the step is still there: an erased session takes what comes back late along."""
+    with transaction.atomic():
+        kept = Judgement.objects.select_for_update().filter(id=row.id).first()
+        if kept is None:
+            raise NotFound(
+                "The session was deleted while the judge was asked; nothing is kept, and the call may have been billed.",
+                code="step_not_found",
+            )
+        if raw:
+            content = content_of(raw)
+            kept.raw_id = keep(row.project_id, [content])[content]
+        for name, value in ({"state": DONE} | facts).items():
+            setattr(kept, name, value)
+        kept.sentences = sentences or kept.sentences
+        kept.finished_at = now()
+        kept.save()
+    return kept

@@ -1,0 +1,1 @@
+"""The parts of `judging` that import no framework."""

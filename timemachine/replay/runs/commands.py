@@ -1,0 +1,242 @@
+"""What changes in replays: one is planned, its steps are worked on, it is cancelled, its failed steps are tried again."""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from itertools import batched
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import F, Q
+
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict
+from timemachine.core.pure.ids import uuid7
+from timemachine.core.pure.postgres_text import storable
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.plan import Planned, Planning, recorded, replayable
+from timemachine.replay.runs.pure import options as replay_options
+from timemachine.replay.runs.pure.engine import provider_called
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
+
+RING_AGAIN_AFTER = timedelta(seconds=15)
+BATCH = 1_000
+_WAITING = """
+INSERT INTO tm_replay_step (replay_id, action_id, sequence, kind, provider, status, attempts_made)
+SELECT *, 'waiting', 0 FROM unnest(%s::uuid[], %s::bigint[], %s::bigint[], %s::text[], %s::text[])
+"""
+
+
+def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID | None = None) -> Replay:
+    """Plan a replay of the session and its steps; a door rings the queue after commit.
+
+    The same `replay_id` a second time (a form sent twice) is the same replay. Raises as `Planning.plan`, and `Conflict` (that id is
+    of a replay of something else): nothing is made then.
+    """
+    plan = Planning(session.project_id).plan(session, options, replayable(session))
+    with transaction.atomic():
+        facts = _facts(plan, by=by)
+        replay, new = Replay.objects.get_or_create(id=replay_id or uuid7(), defaults=facts)
+        if new:
+            _write_steps([(replay.id, plan)])
+        else:
+            _check_same(replay, session, plan.options)
+    return replay
+
+
+@transaction.atomic
+def launch_planned(plans: Sequence[Planned], *, by: str, spend_group: UUID) -> list[Replay]:
+    """The replays of these plans, made together, in their order; they share their spend limit. A door rings the queue after commit."""
+    ids = sorted(uuid7() for _ in plans)  # so that lists by id have them in this order, too
+    replays = [
+        Replay(id=each, spend_group=spend_group, **_facts(plan, by=by))
+        for each, plan in zip(ids, plans, strict=True)
+    ]
+    Replay.objects.bulk_create(replays, batch_size=BATCH)
+    _write_steps(zip(ids, plans, strict=True))
+    return replays
+
+
+@transaction.atomic
+def cancel(replay: Replay, *, by: str | None = None) -> Replay:
+    """Stop a replay: steps that wait are cancelled at once, calls under way are ended within some seconds. Raises `Conflict` when it is over.
+
+    Who asked first is kept.
+    """
+    locked = _unfinished(replay)
+    if locked.cancel_requested_at is None:
+        locked.cancel_requested_at, locked.cancel_requested_by = now(), by and by[:254]
+        locked.save(update_fields=["cancel_requested_at", "cancel_requested_by"])
+    bump(locked.id)
+    return finish_if_over(locked.id)
+
+
+@transaction.atomic
+def retry(replay: Replay) -> Replay:
+    """Let the failed and cancelled steps of a finished replay run again. Raises `Conflict` where it still runs or none failed."""
+    locked = Replay.objects.select_for_update().get(id=replay.id)
+    if locked.finished_at is None:
+        raise Conflict("This replay still runs; wait for it or cancel it first.", code="replay_running")
+    again = locked.steps.filter(status__in=("failed", "cancelled"))
+    if not again.update(
+        status="waiting",
+        attempts_made=0,
+        verdict=None,
+        evidence=None,
+        error_type=None,
+        error_message=None,
+        finished_at=None,
+    ):
+        raise Conflict(
+            "No step of this replay failed, so there is nothing to try again.", code="nothing_failed"
+        )
+    begun_anew = {
+        "status": "queued",
+        "finished_at": None,
+        "cancel_requested_at": None,
+        "cancel_requested_by": None,
+        "rung_at": now(),
+    }
+    for name, value in begun_anew.items():
+        setattr(locked, name, value)
+    locked.save(update_fields=list(begun_anew))
+    bump(locked.id)
+    return locked
+
+
+@transaction.atomic
+def begin(replay_id: UUID) -> bool:
+    """Mark a replay as running; False where it is over or was erased."""
+    replay = Replay.objects.select_for_update().filter(id=replay_id, finished_at=None).first()
+    if replay is None:
+        return False
+    if replay.status == "queued":
+        replay.status = "running"
+        replay.started_at = replay.started_at or now()
+        replay.save(update_fields=["status", "started_at"])
+        bump(replay_id)
+    return True
+
+
+@transaction.atomic
+def finish_if_over(replay_id: UUID) -> Replay:
+    """Close the replay once every step is over; safe to call at any time, by any worker."""
+    replay = Replay.objects.select_for_update().get(id=replay_id)
+    if replay.cancel_requested_at is not None:
+        _cancel_what_is_open(replay)
+    if replay.finished_at is None and not replay.steps.exclude(status__in=TERMINAL_STEP_STATUSES).exists():
+        replay.status = _outcome(replay)
+        replay.finished_at = now()
+        replay.save(update_fields=["status", "finished_at"])
+        bump(replay_id)
+        replay.refresh_from_db()
+    return replay
+
+
+@transaction.atomic
+def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
+    """The replays that have work to do and nobody at it, marked as rung: the queue may have lost their bell.
+
+    `at_once` (a worker has just started) does not wait for the last ringing to grow old.
+    """
+    moment = now()
+    busy = Q(steps__status="running", steps__lease_until__gte=moment)
+    unfinished = Replay.objects.filter(status__in=OPEN_REPLAY_STATUSES)
+    idle = unfinished.exclude(id__in=unfinished.filter(busy).values("id"))
+    if not at_once:
+        idle = idle.filter(Q(rung_at=None) | Q(rung_at__lt=moment - RING_AGAIN_AFTER))
+    ids = list(Replay.objects.filter(id__in=idle.values("id")).values_list("id", flat=True))
+    Replay.objects.filter(id__in=ids).update(rung_at=moment)
+    _expose_lost(ids)
+    return ids
+
+
+def is_cancelled(replay_id: UUID) -> bool:
+    """Whether somebody has asked for the replay to be cancelled."""
+    with connection.cursor() as cursor:  # asked before every step, and the ORM takes three times as long
+        cursor.execute("SELECT cancel_requested_at IS NOT NULL FROM tm_replay WHERE id = %s", [replay_id])
+        found: tuple[bool] | None = cursor.fetchone()
+    return found == (True,)
+
+
+def bump(replay_id: UUID) -> None:
+    """Count a change, so that a page that polls learns of it."""
+    Replay.objects.filter(id=replay_id).update(revision=F("revision") + 1)
+
+
+def _facts(plan: Planned, *, by: str) -> dict[str, Any]:
+    options = plan.options
+    return {
+        "project_id": plan.session.project_id,
+        "session": plan.session,
+        "kind": options.kind,
+        "model": options.use_model,
+        "options": replay_options.as_json(options),
+        "reason": options.reason,
+        "requested_by": by,
+        "rung_at": now(),
+    }
+
+
+def _write_steps(plans: Iterable[tuple[UUID, Planned]]) -> None:
+    """The steps of these replays; written by hand, because the ORM would send every column of each and takes five times as long."""
+    rows = (
+        (replay_id, each.id, each.sequence, each.kind, _provider(each, plan.options))
+        for replay_id, plan in plans
+        for each in plan.actions
+    )
+    with connection.cursor() as cursor:
+        for together in batched(rows, BATCH):
+            cursor.execute(_WAITING, [list(column) for column in zip(*together, strict=True)])
+
+
+def _provider(action: Action, options: ReplayOptions) -> str | None:
+    """The provider as its column holds it: a recorded name may have what Postgres does not store."""
+    called = provider_called(recorded(action), options)
+    return None if called is None else storable(called)
+
+
+def _check_same(replay: Replay, session: Session, options: ReplayOptions) -> None:
+    """Raise `Conflict` for the replay of another session, or with other options."""
+    if replay.session_id != session.id or replay_options.from_json(replay.options) != options:
+        raise Conflict(
+            "This form launched a replay already, of something else; send it once more to launch this one as well.",
+            code="form_used",
+        )
+
+
+def _unfinished(replay: Replay) -> Replay:
+    locked = Replay.objects.select_for_update().get(id=replay.id)
+    if locked.finished_at is not None:
+        raise Conflict(f"This replay is over already: {locked.status}.", code="replay_over")
+    return locked
+
+
+def _cancel_what_is_open(replay: Replay) -> None:
+    """Cancel the steps that nobody is at: those that wait, and those whose worker was lost."""
+    lost = Q(status="running", lease_until__lt=now())
+    open_ = replay.steps.filter(Q(status__in=("waiting", "uncertain")) | lost)
+    # locked, or one that is taken up at this moment would be cancelled under its worker's hands, between intent and call;
+    # what others hold is passed over: whoever holds it comes here too when it is done with it
+    ids = list(open_.select_for_update(skip_locked=True).order_by("id").values_list("id", flat=True))
+    ReplayAttempt.objects.filter(step__in=ids, outcome=None).update(outcome="lost", finished_at=now())
+    replay.steps.filter(id__in=ids).update(
+        status="cancelled", finished_at=now(), lease_token=None, lease_until=None
+    )
+
+
+def _outcome(replay: Replay) -> str:
+    if replay.cancel_requested_at is not None and replay.steps.filter(status="cancelled").exists():
+        return "cancelled"
+    return "done" if replay.steps.exclude(status="failed").exists() else "failed"
+
+
+def _expose_lost(ids: list[UUID]) -> None:
+    """Steps whose worker was lost show so until somebody takes them up: `uncertain` where a call may have been billed."""
+    lost = ReplayStep.objects.filter(replay_id__in=ids, status="running", lease_until__lt=now())
+    called = Q(attempts__outcome=None, attempts__call_intended_at__isnull=False)
+    uncertain = list(lost.filter(called).values_list("id", flat=True))
+    lost.filter(id__in=uncertain).update(status="uncertain", lease_token=None, lease_until=None)
+    lost.update(status="waiting", lease_token=None, lease_until=None)

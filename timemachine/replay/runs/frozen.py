@@ -1,0 +1,125 @@
+"""What was recorded with a question: its text, its answer, its passages as they were frozen."""
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from typing import Any
+
+from django.db.models import Prefetch, Q, QuerySet, Sum, prefetch_related_objects
+
+from timemachine.core.payloads.queries import hash_now, text, value
+from timemachine.knowledge.models import Frame
+from timemachine.knowledge.queries import since
+from timemachine.recording.answering.model_asks import ContextPassage
+from timemachine.recording.sessions.models import Action, Hit
+from timemachine.replay.runs.pure.context import FrozenFrame
+
+QUESTION_KEYS = ("question", "query", "text")
+ANSWER_KEYS = ("answer", "text", "content")
+SEEN = ("id", "collection", "number", "valid_until", "ended_by")
+UNSEEN = tuple(f"stored_frame__{each.name}" for each in Frame._meta.concrete_fields if each.name not in SEEN)
+"""Of the frame behind a passage only what became of it is read: its text stands frozen with the passage."""
+
+
+def hits_of(action: Action) -> list[Hit]:
+    """The passages frozen with a find or ask; an ask that has none of its own has those of every find inside it.
+
+    Those of several finds follow each other in the order of the finds, ranked anew from 1.
+    """
+    return hits_of_each([action])[action.id]
+
+
+def hits_of_each(actions: Sequence[Action]) -> dict[int, list[Hit]]:
+    """The same of several actions, by their ids. Three queries at most for any number of them."""
+    read_hits(actions)
+    found = {action.id: list(action.hits.all()) for action in actions}
+    bare = [action for action in actions if action.kind == "ask" and not found[action.id]]
+    return found | (_hits_inside(bare) if bare else {})
+
+
+def size_of_hits(actions: Sequence[Action]) -> int:
+    """How many bytes the passages of some actions have together."""
+    frozen = Hit.objects.filter(action__in=actions).aggregate(size=Sum("payload__size"))
+    return frozen["size"] or 0
+
+
+def read_hits(actions: Sequence[Action]) -> None:
+    """Read the passages of some actions together, where they are not read yet."""
+    hits = Hit.objects.select_related("payload", "stored_frame").defer(*UNSEEN).order_by("rank")
+    prefetch_related_objects(actions, Prefetch("hits", queryset=hits))
+
+
+def frames_of(hits: Sequence[Hit]) -> list[FrozenFrame]:
+    """Every passage with the hash that was recorded and the hash that its stored bytes have at this moment."""
+    return [
+        FrozenFrame(
+            rank=hit.rank,
+            frame=hit.frame,
+            version=hit.version,
+            recorded_sha256=hit.sha256,
+            sha256_now=hash_now(hit.payload) if hit.payload is not None else None,
+            since=since(hit.stored_frame) if hit.stored_frame is not None else None,
+        )
+        for hit in hits
+    ]
+
+
+def passages_of(hits: Sequence[Hit]) -> list[ContextPassage]:
+    """The passages as they go into a prompt again, in their ranks' order."""
+    return [
+        ContextPassage(frame=hit.frame, title=hit.title or "", text=text(hit.payload))
+        for hit in hits
+        if hit.payload is not None
+    ]
+
+
+def question_of(action: Action) -> str | None:
+    """What was asked or looked for; None where that was not recorded."""
+    return _words(value(action.input), QUESTION_KEYS)
+
+
+def answer_of(action: Action) -> str | None:
+    """What was answered; None where that was not recorded, or the call failed: what was written until then is no answer."""
+    if action.error_type is not None or action.error_message is not None:
+        return None
+    return _words(value(action.output), ANSWER_KEYS)
+
+
+def _hits_inside(asks: Sequence[Action]) -> dict[int, list[Hit]]:
+    """The passages of the finds inside each ask."""
+    finds = list(_finds_inside(asks))
+    read_hits(finds)
+    return {
+        ask.id: _ranked(hit for find in finds if _is_inside(find, ask) for hit in find.hits.all())
+        for ask in asks
+    }
+
+
+def _finds_inside(asks: Sequence[Action]) -> QuerySet[Action]:
+    by_sequence = Q(parent_sequence__in={ask.sequence for ask in asks})
+    by_id = Q(parent_id_given__in={ask.client_id for ask in asks} - {None})
+    sessions = {ask.session_id for ask in asks}
+    return Action.objects.filter(by_sequence | by_id, session_id__in=sessions, kind="find").order_by(
+        "sequence"
+    )
+
+
+def _is_inside(find: Action, ask: Action) -> bool:
+    if find.session_id != ask.session_id:
+        return False
+    by_id = ask.client_id is not None and find.parent_id_given == ask.client_id
+    return by_id or find.parent_sequence == ask.sequence
+
+
+def _ranked(hits: Iterable[Hit]) -> list[Hit]:
+    ranked = [copy(hit) for hit in hits]
+    for rank, hit in enumerate(ranked, 1):
+        hit.rank = rank
+    return ranked
+
+
+def _words(recorded: Any, keys: Sequence[str]) -> str | None:
+    if isinstance(recorded, str):
+        return recorded
+    if isinstance(recorded, dict):
+        return next((recorded[key] for key in keys if isinstance(recorded.get(key), str)), None)
+    return None

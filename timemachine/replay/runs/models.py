@@ -1,0 +1,198 @@
+"""What we keep of a replay: its options, its steps with their leases, and every attempt at a step."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
+from timemachine.core.payloads.models import Payload
+from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.models import Action, FrozenPassage, Session
+from timemachine.replay.runs.pure.statuses import (
+    OPEN_REPLAY_STATUSES,
+    OPEN_STEP_STATUSES,
+    REPLAY_STATUSES,
+    STEP_STATUSES,
+)
+
+
+class Replay(models.Model):
+    """One run of a session again, under stated options. Nothing of it is written into the recorded session."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="replays")
+    kind = models.CharField(max_length=10)
+    status = models.CharField(max_length=10, default="queued")
+    model = FaithfulTextField(null=True)
+    options = FaithfulJSONField(default=dict)
+    reason = FaithfulTextField(null=True)
+    requested_by = models.CharField(max_length=254)
+    created_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    cancel_requested_at = models.DateTimeField(null=True)
+    cancel_requested_by = models.CharField(max_length=254, null=True)
+    rung_at = models.DateTimeField(null=True)
+    # replays of one group share one spend limit
+    spend_group = models.UUIDField(null=True)
+    revision = models.BigIntegerField(default=0)
+
+    class Meta:
+        db_table = "tm_replay"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=("audit", "debug", "trial")), name="replay_kind_known"
+            ),
+            models.CheckConstraint(condition=Q(status__in=REPLAY_STATUSES), name="replay_status_known"),
+        ]
+        indexes = [
+            models.Index(fields=["session", "-created_at"], name="replay_of_session"),
+            models.Index(
+                fields=["created_at"], condition=Q(status__in=OPEN_REPLAY_STATUSES), name="replay_unfinished"
+            ),
+            models.Index(
+                fields=["spend_group"],
+                condition=Q(spend_group__isnull=False),
+                name="replay_of_spend_group",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} replay {self.id}"
+
+
+class ReplayStep(models.Model):
+    """What happened to one action in one replay. Every write of a worker carries the lease token it was given.
+
+    `provider` is whose model it will call; None where it calls none, or the local one.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    replay = models.ForeignKey(Replay, on_delete=models.DB_CASCADE, related_name="steps")
+    action = models.ForeignKey(Action, on_delete=models.DB_CASCADE, related_name="+")
+    sequence = models.BigIntegerField()
+    kind = models.CharField(max_length=12)
+    provider = FaithfulTextField(null=True)
+    status = models.CharField(max_length=10, default="waiting")
+    attempts_made = models.IntegerField(default=0)
+    lease_token = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    # its model is busy: when it is asked again, and what it said
+    asked_again_at = models.DateTimeField(null=True)
+    waits_because = FaithfulTextField(null=True)
+
+    context = models.CharField(max_length=12, null=True)
+    frames = FaithfulJSONField(null=True)
+    retrieval = FaithfulJSONField(null=True)
+    verdict = models.CharField(max_length=20, null=True)
+    evidence = FaithfulJSONField(null=True)
+    output = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    model = FaithfulTextField(null=True)
+    parameters = FaithfulJSONField(null=True)
+    duration_ms = models.FloatField(null=True)
+    input_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
+    total_tokens = models.BigIntegerField(null=True)
+    cached_tokens = models.BigIntegerField(null=True)
+    cache_write_tokens = models.BigIntegerField(null=True)
+    reasoning_tokens = models.BigIntegerField(null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    prices = FaithfulJSONField(null=True)
+    grounding = FaithfulJSONField(null=True)
+    error_type = FaithfulTextField(null=True)
+    error_message = FaithfulTextField(null=True)
+
+    class Meta:
+        db_table = "tm_replay_step"
+        constraints = [
+            models.UniqueConstraint(fields=["replay", "sequence"], name="replay_step_once"),
+            models.CheckConstraint(condition=Q(status__in=STEP_STATUSES), name="replay_step_status_known"),
+            models.CheckConstraint(
+                condition=~Q(status="running") | Q(lease_token__isnull=False, lease_until__isnull=False),
+                name="replay_step_running_is_leased",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["replay", "sequence"],
+                condition=Q(status__in=OPEN_STEP_STATUSES),
+                name="replay_step_open",
+            ),
+            models.Index(
+                fields=["provider"],
+                condition=Q(status="running", provider__isnull=False),
+                name="replay_step_calls",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"step {self.sequence} of {self.replay_id}"
+
+
+class ReplayAttempt(models.Model):
+    """One try at a step. `call_intended_at` is written before a model is called: without an outcome it may have been billed."""
+
+    step = models.ForeignKey(ReplayStep, on_delete=models.DB_CASCADE, related_name="attempts")
+    number = models.IntegerField()
+    lease_token = models.UUIDField()
+    worker = models.CharField(max_length=200)
+    started_at = models.DateTimeField(db_default=Now())
+    call_intended_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=10, null=True)
+    calls_made = models.IntegerField(null=True)
+    # what the call was expected to cost, under a spend limit
+    reserved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    error_message = FaithfulTextField(null=True)
+
+    class Meta:
+        db_table = "tm_replay_attempt"
+        constraints = [
+            models.UniqueConstraint(fields=["step", "number"], name="replay_attempt_once"),
+            models.CheckConstraint(
+                condition=Q(outcome=None) | Q(outcome__in=("done", "failed", "lost", "cancelled")),
+                name="replay_attempt_outcome_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} at step {self.step_id}"
+
+
+class CallBeside(models.Model):
+    """A call that is no step's, under the spend limit of the replays of a group: a judge's, by the id of what was asked of it.
+
+    `cost_usd` is what it did cost; while that is None it counts as much as it was expected to cost (None: nobody could tell).
+    """
+
+    id = models.UUIDField(primary_key=True)
+    spend_group = models.UUIDField()
+    reserved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    lost_after = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_call_beside"
+        indexes = [models.Index(fields=["spend_group"], name="call_beside_of_spend_group")]
+
+    def __str__(self) -> str:
+        return f"call {self.id} beside {self.spend_group}"
+
+
+class ReplayHit(FrozenPassage):
+    """One passage that a debug replay found."""
+
+    step = models.ForeignKey(ReplayStep, on_delete=models.DB_CASCADE, related_name="hits")
+
+    class Meta:
+        db_table = "tm_replay_hit"
+        constraints = [models.UniqueConstraint(fields=["step", "rank"], name="replay_hit_rank_once")]
+
+    def __str__(self) -> str:
+        return f"hit {self.rank} of step {self.step_id}"

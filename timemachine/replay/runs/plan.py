@@ -1,0 +1,135 @@
+"""What replays would repeat, and how: planned from what was recorded, before anything of them is written."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.knowledge.query_vectors import searchable_name
+from timemachine.llm.queries import usable_model
+from timemachine.recording.sessions.deletions import IS_DELETED
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.runs.pure import options as replay_options
+from timemachine.replay.runs.pure.engine import Recorded, planned
+from timemachine.replay.runs.pure.options import ReplayOptions
+
+READ_TOGETHER: Final = 50
+"""The finds and asks of how many sessions are read by one query."""
+_DECIDING: Final = (
+    "id",
+    "sequence",
+    "kind",
+    "client_id",
+    "parent_id_given",
+    "parent_sequence",
+    "model",
+    "retrieval",
+    "session",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A replay that can be made: its options, with the resolved names of what they name, and the finds and asks that it repeats."""
+
+    session: Session
+    options: ReplayOptions
+    actions: Sequence[Action]
+
+
+class Planning:
+    """Plans any number of replays in one project; what their options name is looked up once."""
+
+    def __init__(self, project_id: UUID) -> None:
+        self._project_id = project_id
+        self._settled: dict[ReplayOptions, ReplayOptions] = {}
+        self._searchable: dict[tuple[UUID, str], str] = {}
+
+    def plan(self, session: Session, options: ReplayOptions, actions: Sequence[Action]) -> Planned:
+        """The replay of the session's `replayable` actions.
+
+        Raises `InvalidInput` (options that do not go together, an unknown model, nothing to replay) and `Unavailable` (a model
+        that cannot be used here).
+        """
+        if options not in self._settled:
+            self._settled[options] = _settled(self._project_id, options)
+        kept = self._over_collection(session, self._settled[options])
+        repeated = [action for action in actions if planned(recorded(action), options)]
+        if not repeated:
+            raise _nothing_to_repeat(options)
+        return Planned(session=session, options=kept, actions=repeated)
+
+    def _over_collection(self, session: Session, options: ReplayOptions) -> ReplayOptions:
+        asked = options.embedding_model
+        if asked is None or session.collection is None:
+            return options
+        place = (session.collection.id, asked)
+        if place not in self._searchable:
+            self._searchable[place] = searchable_name(session.collection, asked)
+        return replace(options, embedding_model=self._searchable[place])
+
+
+def _nothing_to_repeat(options: ReplayOptions) -> InvalidInput:
+    first, last = options.after_sequence, options.through_sequence
+    if first is not None and last is not None and first >= last:
+        said = f"No step lies after {first:,} and up to {last:,}: the range ends before it begins."
+    elif (first, last) != (None, None):
+        said = "No find or ask lies in this range, so there is nothing to replay; choose other steps."
+    else:
+        said = "This session has no find or ask to repeat, so there is nothing to replay; tools are never run again."
+    return InvalidInput(said, code="nothing_to_replay")
+
+
+def replayable(session: Session) -> list[Action]:
+    """The session's finds and asks in order, without those that were deleted, each find marked that lies inside an ask."""
+    return next(actions for _, actions in replayable_of([session]))
+
+
+def replayable_of(
+    sessions: Sequence[Session], also: Sequence[str] = ()
+) -> Iterator[tuple[Session, list[Action]]]:
+    """Each of the sessions with its `replayable` actions, read some sessions at a time: what decides of them, and `also` other columns."""
+    for at in range(0, len(sessions), READ_TOGETHER):
+        together = sessions[at : at + READ_TOGETHER]
+        found: dict[UUID, list[Action]] = {session.id: [] for session in together}
+        rows = Action.objects.filter(session__in=found, kind__in=("find", "ask")).only(*_DECIDING, *also)
+        rows = rows.annotate(is_deleted=IS_DELETED)
+        for action in rows.order_by("session_id", "sequence"):
+            found[action.session_id].append(action)
+        for session in together:
+            marked = _marked(session, found[session.id])
+            yield session, [action for action in marked if not action.is_deleted]  # type: ignore[attr-defined]
+
+
+def steps_in(session: Session, options: ReplayOptions) -> list[int]:
+    """The sequences of the finds and asks that a replay with these options would repeat."""
+    return [action.sequence for action in replayable(session) if planned(recorded(action), options)]
+
+
+def recorded(action: Action) -> Recorded:
+    """What of an action decides its step."""
+    return Recorded(
+        sequence=action.sequence,
+        kind=action.kind,
+        within_ask=bool(getattr(action, "within_ask", False)),
+        has_collection=action.session.collection_id is not None,
+        has_retrieval=action.retrieval is not None,
+        model=action.model,
+    )
+
+
+def _settled(project_id: UUID, options: ReplayOptions) -> ReplayOptions:
+    replay_options.check(options)
+    if not options.use_model:
+        return options
+    return replace(options, use_model=str(usable_model(project_id, options.use_model)))
+
+
+def _marked(session: Session, actions: list[Action]) -> list[Action]:
+    asks = {action.sequence for action in actions if action.kind == "ask"}
+    ask_ids = {action.client_id for action in actions if action.kind == "ask"} - {None}
+    for action in actions:
+        action.session = session
+        action.within_ask = action.parent_sequence in asks or action.parent_id_given in ask_ids  # type: ignore[attr-defined]
+    return actions

@@ -1,0 +1,1 @@
+"""The parts of `runs` that import no framework."""

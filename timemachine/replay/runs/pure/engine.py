@@ -1,0 +1,103 @@
+"""What a step of a replay has to do, decided from what was recorded and what was asked for. Pure."""
+
+from dataclasses import dataclass
+
+from timemachine.llm.pure.catalogue import ALIASES, LOCAL
+from timemachine.replay.runs.pure.context import ALTERED, MISSING, NOT_RECORDED, VERIFIED
+from timemachine.replay.runs.pure.options import ReplayOptions
+
+REPLAYED_KINDS = ("find", "ask")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What of an action decides its step. `within_ask`: it is the find inside an ask, which replays with that ask."""
+
+    sequence: int
+    kind: str
+    within_ask: bool
+    has_collection: bool
+    has_retrieval: bool
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """What to do with a step: look for passages again, or choose them by name, or call a model; and why not, where it is not."""
+
+    find_again: bool = False
+    choose: bool = False
+    call: str | None = None
+    why_not: str | None = None
+
+
+def planned(recorded: Recorded, options: ReplayOptions) -> bool:
+    """Whether the action becomes a step of the replay."""
+    if options.step is not None:
+        return recorded.kind in REPLAYED_KINDS and recorded.sequence == options.step
+    if recorded.kind not in REPLAYED_KINDS or recorded.within_ask:
+        return False
+    if (recorded.kind == "ask" and options.skip_asks) or (recorded.kind == "find" and options.skip_finds):
+        return False
+    after = options.after_sequence or 0
+    return after < recorded.sequence <= (options.through_sequence or recorded.sequence)
+
+
+def provider_called(recorded: Recorded, options: ReplayOptions) -> str | None:
+    """Whose model the step will call, as far as can be known before; None where it calls none, or the local one."""
+    if recorded.kind != "ask":
+        return None
+    model = options.use_model if options.audit else options.use_model or recorded.model
+    written = (model or LOCAL).partition(":")[0].lower()
+    provider = ALIASES.get(written, written)
+    return None if provider == LOCAL else provider
+
+
+def has_passages_of_its_own(kind: str, options: ReplayOptions) -> bool:
+    """Whether a step of that kind looks for passages, or is given some by name, instead of taking the frozen ones."""
+    if options.audit:
+        return False
+    over_the_frozen = options.step is not None and kind == "ask" and not options.looks_again
+    return options.frames is not None if over_the_frozen else True
+
+
+def intent(recorded: Recorded, options: ReplayOptions, context: str, frames: int) -> Intent:
+    """What this step does, once the context of so many frozen frames was verified."""
+    if options.audit:
+        return _audit(recorded, options, context, nothing_was_found=recorded.has_retrieval and not frames)
+    if options.step is not None and recorded.kind == "ask" and not options.looks_again:
+        nothing_was_found = recorded.has_retrieval and not frames
+        return _trial(recorded, options, context, nothing_was_found=nothing_was_found)
+    if not recorded.has_collection:
+        return Intent(why_not="The session names no collection, so nothing can be looked for again.")
+    if recorded.kind == "find":
+        return Intent(find_again=True)
+    model = options.use_model or recorded.model
+    return Intent(find_again=True, call=model, why_not=None if model else _NO_MODEL)
+
+
+def _trial(recorded: Recorded, options: ReplayOptions, context: str, *, nothing_was_found: bool) -> Intent:
+    model = options.use_model or recorded.model
+    if model is None:
+        return Intent(why_not=_NO_MODEL)
+    if options.frames is not None:
+        return Intent(choose=True, call=model)
+    if context == VERIFIED or nothing_was_found:
+        return Intent(call=model)
+    return Intent(why_not=_WHY_NOT[context])
+
+
+def _audit(recorded: Recorded, options: ReplayOptions, context: str, *, nothing_was_found: bool) -> Intent:
+    if recorded.kind == "find" or options.use_model is None:
+        return Intent()
+    if context == VERIFIED or nothing_was_found:
+        return Intent(call=options.use_model)
+    return Intent(why_not=_WHY_NOT[context])
+
+
+_NO_MODEL = "The model of this step was not recorded; choose one to ask again."
+_WHY_NOT = {
+    ALTERED: "A frozen passage no longer hashes to what was recorded, so the question was not asked again.",
+    MISSING: "A frozen passage is missing, so the question was not asked again.",
+    NOT_RECORDED: "The context of this question was not recorded whole, so it was not asked again.",
+}

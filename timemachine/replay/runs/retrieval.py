@@ -1,0 +1,104 @@
+"""Looking for the passages of a step again, and what came, went and moved."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from timemachine.core.pure.clock import parse_time, written
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.knowledge import find as finding
+from timemachine.knowledge.find import Findings, Query
+from timemachine.knowledge.query_vectors import models_with_vectors
+from timemachine.recording.sessions.models import Action, Hit
+from timemachine.replay.runs import frozen
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.pure.query import looking
+from timemachine.text.pure.difference.ranking import Ranked, RankingDiff, compare_rankings
+
+
+def found_again(
+    action: Action, hits: Sequence[Hit], options: ReplayOptions
+) -> tuple[Findings, dict[str, Any]]:
+    """What the step's query finds now or then, by the options, and how that differs from its recorded hits.
+
+    Raises `InvalidInput` where its query was not recorded, and all that a find raises.
+    """
+    findings = finding.find(action.session.collection, query_of(action, options))  # type: ignore[arg-type]
+    depth = max(findings.query.top_k, len(hits))
+    compared = compare_rankings(
+        [Ranked(key=recorded_key(hit), rank=hit.rank, score=hit.score) for hit in hits],
+        [Ranked(key=hit.frame, rank=hit.rank, score=hit.score) for hit in findings.hits],
+        depth,
+    )
+    return findings, {**diff_json(compared), **_how(findings), "recorded_hits": len(hits)}
+
+
+def query_of(action: Action, options: ReplayOptions, with_vectors: Sequence[str] | None = None) -> Query:
+    """The recorded query with the options that were changed; what was not recorded is `find`'s own default.
+
+    `with_vectors` are the embedding models that its collection can be searched with, where they are known already.
+    """
+    question = options.question or frozen.question_of(action)
+    if question is None:
+        raise InvalidInput("The query of this step was not recorded as text.", code="question_not_recorded")
+    if with_vectors is None:
+        with_vectors = models_with_vectors(action.session.collection)  # type: ignore[arg-type]
+    how = looking(action.retrieval, options, with_vectors)
+    return Query(
+        text=question,
+        mode=how.mode,
+        top_k=how.top_k or finding.DEFAULT_TOP_K,
+        adaptive=how.adaptive,
+        min_score=how.min_score,
+        relative=how.relative,
+        cliff=how.cliff,
+        as_of=moment_of(action) if options.as_of == "recorded" else None,
+        embedding_model=how.embedding_model,
+    )
+
+
+def moment_of(action: Action) -> datetime:
+    """The moment at which the step looked at its collection; where that was not recorded, when the step was."""
+    kept = (action.retrieval or {}).get("as_of")
+    return parse_time(kept) if kept else action.recorded_at
+
+
+def recorded_key(hit: Hit) -> int | str:
+    """What makes two hits the same frame: its number in the collection, whatever its version; else its own name."""
+    return hit.frame if hit.frame is not None else hit.sha256 or f"rank {hit.rank}"
+
+
+def diff_json(compared: RankingDiff) -> dict[str, Any]:
+    """Two rankings compared, as it is kept with a step. `k` is how deep they were compared, `persistence` the p of the overlap.
+
+    `rank_biased_depth` is the length of the shorter list, below which the rank-biased overlap says nothing; null for equally long ones.
+    """
+    return {
+        "verdict": compared.verdict,
+        "gained": list(compared.gained),
+        "lost": list(compared.lost),
+        "moved": [{"frame": move.key, "from": move.old_rank, "to": move.new_rank} for move in compared.moved],
+        "k": compared.k,
+        "overlap": compared.overlap,
+        "rank_biased_overlap": compared.rank_biased_overlap,
+        "rank_biased_depth": compared.depth,
+        "persistence": compared.persistence,
+    }
+
+
+def _how(findings: Findings) -> dict[str, Any]:
+    return {
+        "mode": findings.query.mode,
+        "top_k": findings.query.top_k,
+        "adaptive": findings.query.adaptive,
+        "thresholds": findings.thresholds.as_json() if findings.thresholds else None,
+        "min_score": findings.query.min_score,
+        "cut_by": findings.cut_by,
+        "curve": findings.curve.as_json(),
+        "below": findings.below.as_json() if findings.below else None,
+        "as_of": written(findings.as_of),
+        "embedding_model": findings.embedding_model,
+        "semantic_search": findings.semantic_search,
+        "not_embedded": findings.not_embedded,
+        "found_hits": len(findings.hits),
+    }

@@ -1,0 +1,171 @@
+"""Writing what steps came to: each once, under its lease, and what was called is accounted for whatever became of it."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from django.db import connection
+from django.db.models import Field
+
+from timemachine.core.payloads.commands import keep
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.content import Content, content_of
+from timemachine.knowledge.find import Found
+from timemachine.recording.answering.model_asks import Answered
+from timemachine.replay.runs import commands
+from timemachine.replay.runs.leases import Lease, briefly
+from timemachine.replay.runs.models import ReplayHit, ReplayStep
+from timemachine.replay.runs.outcome import Outcome
+from timemachine.replay.runs.trial_passages import Chosen
+
+USAGE: Final = (
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "cached_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
+_ACCOUNT: Final = """
+UPDATE tm_replay_attempt SET finished_at = %s, calls_made = %s, cost_usd = %s,
+    outcome = coalesce(%s, outcome), error_message = coalesce(%s, error_message)
+WHERE id = %s
+"""
+_FIELD: Final[Callable[[str], Field[Any, Any]]] = cast("Any", ReplayStep._meta.get_field)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a step came to, and the right to write it."""
+
+    lease: Lease
+    step: ReplayStep
+    outcome: Outcome
+
+    @property
+    def weight(self) -> int:
+        """How many characters of found passages it holds."""
+        return sum(len(hit.text) for hit in self.outcome.found)
+
+
+def write(results: Sequence[Result]) -> int:
+    """Write what steps of one replay came to where their leases still hold, and how many did; what was called is accounted for either way."""
+    if not results:
+        return 0
+    with briefly():
+        written = _held(results)
+        kept = _kept(written)
+        _write_steps(written, kept)
+        for result in written:
+            _write_hits(result, kept)
+        _account(results, {result.lease.attempt_id for result in written})
+        commands.bump(results[0].lease.replay_id)
+    return len(written)
+
+
+def _held(results: Sequence[Result]) -> list[Result]:
+    """Those whose lease still holds, their steps locked until the transaction ends: what comes too late changes nothing."""
+    ids = [result.lease.step_id for result in results]
+    locked = ReplayStep.objects.filter(id__in=ids, status="running").select_for_update().order_by("id")
+    holders = dict(locked.values_list("id", "lease_token"))
+    return [result for result in results if holders.get(result.lease.step_id) == result.lease.token]
+
+
+def _write_steps(results: Sequence[Result], kept: Mapping[Content, int]) -> None:
+    """One statement for all that write the same columns; made by hand, because the ORM would make it anew for every step."""
+    alike: dict[tuple[str, ...], list[list[Any]]] = defaultdict(list)
+    for result in results:
+        columns = _columns(result.outcome, kept)
+        alike[tuple(columns)].append([*_prepared(columns), result.lease.step_id])
+    with connection.cursor() as cursor:
+        for names, rows in alike.items():
+            assigned = ", ".join(f"{_FIELD(name).column} = %s" for name in names)
+            cursor.executemany(f"UPDATE tm_replay_step SET {assigned} WHERE id = %s", rows)  # noqa: S608  # names of ours
+
+
+def _prepared(columns: Mapping[str, Any]) -> list[Any]:
+    return [_FIELD(name).get_db_prep_save(value, connection) for name, value in columns.items()]
+
+
+def _account(results: Sequence[Result], written: AbstractSet[int]) -> None:
+    """The attempts' own rows: calls and cost stand even where a slept-over lease keeps the result out."""
+    rows = []
+    for result in results:
+        outcome, attempt = result.outcome, result.lease.attempt_id
+        cost = outcome.answered.cost_usd if outcome.answered else outcome.failed_cost_usd
+        said = message = None
+        if attempt in written:
+            said = outcome.status if outcome.status in ("failed", "cancelled") else "done"
+            message = outcome.error_message
+        rows.append((now(), outcome.calls_made, cost, said, message, attempt))
+    with connection.cursor() as cursor:
+        cursor.executemany(_ACCOUNT, rows)
+
+
+def _columns(outcome: Outcome, kept: Mapping[Content, int]) -> dict[str, Any]:
+    answered = outcome.answered
+    columns: dict[str, Any] = {
+        "status": outcome.status,
+        "context": outcome.context,
+        "frames": outcome.frames,
+        "retrieval": outcome.retrieval,
+        "verdict": outcome.verdict,
+        "evidence": outcome.evidence,
+        "error_type": outcome.error_type,
+        "error_message": outcome.error_message,
+        "output": kept[content_of(answered.text)] if answered else None,
+        "lease_token": None,
+        "lease_until": None,
+        "finished_at": now(),
+        "asked_again_at": None,
+        "waits_because": None,
+    }
+    return columns if answered is None else columns | _answered(answered)
+
+
+def _answered(answered: Answered) -> dict[str, Any]:
+    usage = answered.usage
+    return {
+        "model": answered.model,
+        "parameters": answered.parameters,
+        "duration_ms": answered.duration_ms,
+        "cost_usd": answered.cost_usd,
+        "prices": answered.prices,
+        "grounding": answered.grounding,
+        **{name: getattr(usage, name) if usage else None for name in USAGE},
+    }
+
+
+def _kept(results: Sequence[Result]) -> dict[Content, int]:
+    """The payloads of all that was answered and found."""
+    contents = [content_of(result.outcome.answered.text) for result in results if result.outcome.answered]
+    contents += [content_of(hit.text) for result in results for hit in result.outcome.found]
+    return keep(results[0].step.replay.project_id, contents) if contents else {}
+
+
+def _write_hits(result: Result, kept: Mapping[Content, int]) -> None:
+    if result.lease.number > 1:
+        result.step.hits.all().delete()
+    ReplayHit.objects.bulk_create(
+        _hit(result.step, hit, kept[content_of(hit.text)]) for hit in result.outcome.found
+    )
+
+
+def _hit(step: ReplayStep, hit: Found | Chosen, payload_id: int) -> ReplayHit:
+    return ReplayHit(
+        step=step,
+        rank=hit.rank,
+        score=hit.score,
+        scores=hit.scores,
+        matched=hit.matched.as_json(),
+        frame=hit.frame,
+        version=hit.version,
+        title=hit.title,
+        uri=hit.uri,
+        metadata=hit.metadata,
+        sha256=hit.sha256,
+        payload_id=payload_id,
+        stored_frame_id=hit.stored_frame,
+    )

@@ -1,0 +1,223 @@
+"""Doing one step: verify the frozen context, look for passages again, ask again, compare with what was recorded."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Cancelled, ModelFailed, TimeMachineError
+from timemachine.core.pure.process_pool import aside
+from timemachine.knowledge.find import Found
+from timemachine.llm.model_lookup import Reach
+from timemachine.llm.prices import failed_price
+from timemachine.llm.pure.cancellation import Listening
+from timemachine.llm.pure.catalogue import LOCAL, ModelName
+from timemachine.llm.pure.completion import cut_off_by, ended_by, is_refused
+from timemachine.recording.answering.model_asks import (
+    Answered,
+    CallParameters,
+    ContextPassage,
+    answer,
+    grounding_of,
+    prompt_of,
+)
+from timemachine.recording.sessions.models import Action, Hit
+from timemachine.replay.runs import frozen
+from timemachine.replay.runs.estimate import expected_cost
+from timemachine.replay.runs.models import ReplayStep
+from timemachine.replay.runs.outcome import Outcome
+from timemachine.replay.runs.plan import recorded
+from timemachine.replay.runs.pure.context import VERIFIED, FrozenFrame, context_verdict
+from timemachine.replay.runs.pure.engine import Intent, intent
+from timemachine.replay.runs.pure.options import ReplayOptions, from_json
+from timemachine.replay.runs.retrieval import found_again
+from timemachine.replay.runs.spend_limit import LimitReached
+from timemachine.replay.runs.trial_passages import Chosen, chosen
+from timemachine.text.pure.difference.verdict import answer_verdict
+
+SAME_PARAMETERS = ("system_prompt", "temperature", "seed", "max_tokens")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """A step with all that was recorded for it."""
+
+    step: ReplayStep
+    action: Action
+    options: ReplayOptions
+    hits: Sequence[Hit]
+    frames: Sequence[FrozenFrame]
+    intent: Intent
+    reach: Reach
+
+    @property
+    def context(self) -> str:
+        return context_verdict(self.frames)
+
+    @property
+    def question(self) -> str | None:
+        return self.options.question or frozen.question_of(self.action)
+
+
+def do(
+    step: ReplayStep,
+    reach: Reach,
+    before_call: Callable[[Decimal | None], None],
+    listening: Listening | None = None,
+) -> Outcome:
+    """What the step comes to. `before_call` runs right before a model is called and may forbid it by raising.
+
+    It gets what the call is expected to cost, where there is a spend limit and anybody can tell. `listening` may end the call.
+    """
+    work = _work(step, reach)
+    outcome = Outcome(context=work.context, frames=[frame.as_json() for frame in work.frames])
+    if work.intent.find_again or work.intent.choose:
+        try:
+            outcome = _with_passages(work, outcome)
+        except TimeMachineError as failed:
+            return _failed(outcome, failed)
+    if work.intent.call is None:
+        return _not_asked(work, outcome)
+    return _asked_again(work, outcome, before_call, listening)
+
+
+def _work(step: ReplayStep, reach: Reach) -> _Work:
+    options = from_json(step.replay.options)
+    hits = frozen.hits_of(step.action)
+    frames = frozen.frames_of(hits)
+    decided = intent(recorded(step.action), options, context_verdict(frames), len(frames))
+    return _Work(
+        step=step,
+        action=step.action,
+        options=options,
+        hits=hits,
+        frames=frames,
+        intent=decided,
+        reach=reach,
+    )
+
+
+def _with_passages(work: _Work, outcome: Outcome) -> Outcome:
+    if work.intent.choose:
+        passages, retrieval = chosen(work.action, work.hits, work.options)
+        return replace(outcome, found=passages, retrieval=retrieval)
+    findings, retrieval = found_again(work.action, work.hits, work.options)
+    return replace(outcome, found=findings.hits, retrieval=retrieval)
+
+
+def _asked_again(
+    work: _Work,
+    outcome: Outcome,
+    before_call: Callable[[Decimal | None], None],
+    listening: Listening | None,
+) -> Outcome:
+    question = work.question
+    if question is None:
+        return replace(outcome, evidence={"not_asked": "The question was not recorded as text."})
+    passages = _passages(work, outcome.found)
+    try:
+        model, connection = work.reach.model(work.intent.call or "")
+    except TimeMachineError as failed:
+        return _failed(outcome, failed)
+    try:
+        if model.provider != LOCAL:
+            before_call(_expected_cost(work, model, question, passages))
+        answered = answer(
+            work.step.replay.project_id,
+            model,
+            question,
+            passages,
+            _parameters(work),
+            listening,
+            connection,
+        )
+    except LimitReached as why:
+        return replace(outcome, status="skipped", evidence={"not_asked": str(why)})
+    except TimeMachineError as failed:
+        cost = failed_price(model, failed, now()).cost_usd
+        ended = _cancelled(outcome, failed) if isinstance(failed, Cancelled) else _failed(outcome, failed)
+        return replace(ended, failed_cost_usd=cost)
+    stated = _refused(work.action.parameters), _refused(answered.parameters)
+    compared = aside(answer_verdict, frozen.answer_of(work.action), answered.text, None, stated)
+    evidence = {**compared.evidence, **_same_prompt(work, answered), **_cut_off(work, answered)}
+    return replace(
+        outcome, answered=answered, verdict=compared.name, evidence=evidence, calls_made=answered.calls_made
+    )
+
+
+def _not_asked(work: _Work, outcome: Outcome) -> Outcome:
+    """No model is called: in an audit the recorded answer is checked against its own context."""
+    evidence = _cut_off(work, None)
+    if work.intent.why_not:
+        evidence["not_asked"] = work.intent.why_not
+    said = frozen.answer_of(work.action) if work.action.kind == "ask" else None
+    if work.options.audit and said is not None and work.context == VERIFIED:
+        evidence["grounding_checked_now"] = grounding_of(said, frozen.passages_of(work.hits))
+    return replace(outcome, evidence=evidence or None)
+
+
+def _failed(outcome: Outcome, failed: TimeMachineError) -> Outcome:
+    sent = isinstance(failed, ModelFailed) and not failed.facts.get("unsent")
+    calls = int(failed.facts.get("attempts", 0)) if sent else 0
+    return replace(
+        outcome,
+        status="failed",
+        verdict="error",
+        error_type=failed.code,
+        error_message=failed.message,
+        evidence={"error": failed.message},
+        calls_made=calls,
+    )
+
+
+def _cancelled(outcome: Outcome, cancelled: Cancelled) -> Outcome:
+    """Somebody cancelled the replay during the call; its message says whether that may have been billed."""
+    return replace(_failed(outcome, cancelled), status="cancelled", verdict=None, evidence=None)
+
+
+def _passages(work: _Work, found: Sequence[Found | Chosen]) -> list[ContextPassage]:
+    if not work.intent.find_again and not work.intent.choose:
+        return frozen.passages_of(work.hits)
+    return [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in found]
+
+
+def _parameters(work: _Work) -> CallParameters:
+    kept = work.action.parameters or {}
+    given = {name: getattr(work.options, name) for name in SAME_PARAMETERS}
+    return CallParameters(
+        **{name: kept.get(name) if value is None else value for name, value in given.items()},
+        prompt_template=work.options.prompt_template,
+    )
+
+
+def _same_prompt(work: _Work, answered: Answered) -> dict[str, Any]:
+    """Whether the very bytes of the recorded prompt went out again, where their hash was recorded."""
+    before, after = (
+        (work.action.parameters or {}).get("prompt_sha256"),
+        answered.parameters.get("prompt_sha256"),
+    )
+    return {"same_prompt": before == after} if before and after else {}
+
+
+def _refused(parameters: object) -> bool:
+    """Whether a provider states of an answer that it is a refusal."""
+    return bool(is_refused(ended_by(parameters)))
+
+
+def _cut_off(work: _Work, answered: Answered | None) -> dict[str, Any]:
+    """Which of the two answers ends where it was cut off: whatever the verdict on them, it compares no whole answer."""
+    sides = {"recorded": work.action.parameters, "new": answered.parameters if answered else None}
+    found = [side for side, parameters in sides.items() if cut_off_by(parameters)]
+    return {"cut_off": found} if found else {}
+
+
+def _expected_cost(
+    work: _Work, model: ModelName, question: str, passages: Sequence[ContextPassage]
+) -> Decimal | None:
+    """What the call may cost at most, as far as anybody can tell; None without a spend limit, which needs no estimate."""
+    if work.options.spend_limit_usd is None:
+        return None
+    parameters = _parameters(work)
+    prompt = prompt_of(question, passages, parameters)
+    return expected_cost(model, work.action, prompt, max_tokens=parameters.max_tokens)

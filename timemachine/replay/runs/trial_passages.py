@@ -1,0 +1,138 @@
+"""The passages that a trial names: those frozen with the step, some left out, in another order, others of the collection added."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from timemachine.core.payloads.queries import text
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.errors import InvalidInput, NotFound
+from timemachine.knowledge.match_reasons import Matched
+from timemachine.knowledge.models import Frame
+from timemachine.knowledge.queries import frames_at
+from timemachine.recording.sessions.models import Action, Hit
+from timemachine.replay.runs.frozen import frames_of
+from timemachine.replay.runs.pure.context import VERIFIED
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.retrieval import diff_json, moment_of, recorded_key
+from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A passage that somebody named; it has a rank, and no score, because nothing ranked it."""
+
+    rank: int
+    frame: int | str | None
+    version: int | None
+    title: str
+    uri: str | None
+    metadata: dict[str, Any] | None
+    sha256: str | None
+    text: str
+    stored_frame: int | None
+    score: float | None = None
+    scores: dict[str, float] | None = None
+    matched: Matched = field(default_factory=Matched)
+
+
+def chosen(
+    action: Action, hits: Sequence[Hit], options: ReplayOptions
+) -> tuple[list[Chosen], dict[str, Any]]:
+    """The named passages in their order, and how they differ from the recorded ones.
+
+    A recorded passage is the frozen one, whose bytes have to hash to what was recorded; any other number is the frame of the
+    session's collection as it was at the step, or as it is now where the options say so. Raises `InvalidInput`, `NotFound`.
+    """
+    recorded = {key: hit for hit in reversed(hits) for key in _names(hit)}  # of two of a name the better rank
+    names = options.frames or ()
+    added = _added(action, [name for name in names if name not in recorded], options)
+    passages = [
+        _frozen(rank, recorded[name]) if name in recorded else _of_collection(rank, added[name])
+        for rank, name in enumerate(names, 1)
+    ]
+    compared = compare_rankings(
+        [Ranked(key=recorded_key(hit), rank=hit.rank) for hit in hits],
+        [Ranked(key=_key(each), rank=each.rank) for each in passages],
+        max(len(hits), len(passages), 1),
+    )
+    at = moment_of(action) if options.as_of == "recorded" else None
+    how = {"mode": "chosen", "as_of": written(at), "recorded_hits": len(hits), "found_hits": len(passages)}
+    return passages, {**diff_json(compared), **how}
+
+
+def names_of(hits: Sequence[Hit]) -> list[int | str]:
+    """What the recorded passages are called, in the order of their ranks."""
+    return list(dict.fromkeys(_names(hit)[0] for hit in hits))
+
+
+def _names(hit: Hit) -> list[int | str]:
+    """The frame's number or name, and always `rank 3`: two passages of a step may have one name, or none."""
+    by_rank = f"rank {hit.rank}"
+    return [by_rank] if hit.frame is None else [hit.frame, by_rank]
+
+
+def _added(action: Action, names: Sequence[int | str], options: ReplayOptions) -> Mapping[int | str, Frame]:
+    unknown = next((name for name in names if not isinstance(name, int)), None)
+    if unknown is not None:
+        raise InvalidInput(
+            f"This step has no passage {str(unknown)[:80]!r}; name those that it has, or frames by their number.",
+            code="invalid_field",
+            field="frames",
+        )
+    collection = action.session.collection
+    if not names:
+        return {}
+    then = options.as_of == "recorded"
+    found: dict[int | str, Frame] = {}
+    if collection is not None:
+        frames = frames_at(collection, moment_of(action) if then else None)
+        found = {frame.number: frame for frame in frames.filter(number__in=names)}
+    missing = next((name for name in names if name not in found), None)
+    if missing is not None:
+        moment = "at this step; take the collection as it is now if it came later" if then else "now"
+        raise NotFound(
+            f"There is no frame {missing} in the session's collection {moment}.",
+            code="frame_not_found",
+            field="frames",
+        )
+    return found
+
+
+def _frozen(rank: int, hit: Hit) -> Chosen:
+    [frame] = frames_of([hit])
+    if hit.payload is None or frame.verdict != VERIFIED:
+        raise InvalidInput(
+            f"The frozen passage at rank {hit.rank} is {frame.verdict.replace('_', ' ')}; leave it out.",
+            code="context_not_verified",
+            field="frames",
+        )
+    return Chosen(
+        rank=rank,
+        frame=hit.frame,
+        version=hit.version,
+        title=hit.title or "",
+        uri=hit.uri,
+        metadata=hit.metadata,
+        sha256=hit.sha256,
+        text=text(hit.payload),
+        stored_frame=hit.stored_frame_id,
+    )
+
+
+def _of_collection(rank: int, frame: Frame) -> Chosen:
+    return Chosen(
+        rank=rank,
+        frame=frame.number,
+        version=frame.version,
+        title=frame.title,
+        uri=frame.uri,
+        metadata=frame.metadata,
+        sha256=frame.sha256,
+        text=text(frame.payload),
+        stored_frame=frame.id,
+    )
+
+
+def _key(passage: Chosen) -> int | str:
+    return passage.frame if passage.frame is not None else passage.sha256 or f"rank {passage.rank}"

@@ -1,0 +1,155 @@
+"""What changes in suites: one is made, edited, deleted. Who did it stays, also when the suite does not."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict
+from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.pure.options import as_json
+from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteSession
+from timemachine.replay.suites.plan import SuitePlan, checked
+from timemachine.replay.suites.pure.matching import matching_of
+from timemachine.replay.suites.pure.schedule import next_after, read_schedule
+from timemachine.replay.suites.queries import named_in, open_run, sessions_of
+
+PLAIN = ("name", "options", "matching", "use_models", "fail_on", "schedule")
+
+
+def create(project: Project, plan: SuitePlan, *, by: str, suite_id: UUID | None = None) -> Suite:
+    """Keep a suite; nothing runs yet. The same `suite_id` a second time (a form sent twice) is the same suite.
+
+    Raises `InvalidInput` (what does not go together), `Unavailable` (a model that cannot be used), `Conflict` (the name is taken).
+    """
+    plan, wanted = checked(project, plan), suite_id or uuid7()
+    known = Suite.objects.filter(id=wanted, project=project)
+    if (made := known.first()) is not None:
+        return made
+    try:
+        return _create(Suite(id=wanted, project=project, created_by=by, **_columns(plan)), plan)
+    except (IntegrityError, Conflict):
+        if (made := known.first()) is not None:  # the same form, sent at the same time, was there first
+            return made
+        raise
+
+
+@transaction.atomic
+def _create(suite: Suite, plan: SuitePlan) -> Suite:
+    _schedule(suite, now())
+    _save(suite, force_insert=True)
+    _name_sessions(suite, plan.sessions or ())
+    note(suite, "created", suite.created_by)
+    return suite
+
+
+def edit(suite: Suite, plan: SuitePlan, *, by: str) -> Suite:
+    """Make the suite as the plan says; earlier runs stay what they were. Raises as `create` does.
+
+    Sessions that the plan lists replace all that the suite names, those that were erased as well.
+    """
+    plan = checked(
+        suite.project,
+        plan,
+        named=len(sessions_of(suite)),
+        kept_models=suite.use_models,
+        kept_schedule=suite.schedule,
+        same_sessions=plan.sessions is None and plan.matching == matching_of(suite.matching),
+    )
+    with transaction.atomic():
+        locked = Suite.objects.select_for_update().get(id=suite.id)
+        wanted = _columns(plan)
+        changed = [name for name in PLAIN if getattr(locked, name) != wanted[name]]
+        for name in changed:
+            setattr(locked, name, wanted[name])
+        if "schedule" in changed:
+            _schedule(locked, now())
+        _save(locked)
+        if plan.sessions is not None and _rename_sessions(locked, plan.sessions):
+            changed.append("sessions")
+        if changed:
+            note(locked, "edited", by, changed=changed)
+    return locked
+
+
+@transaction.atomic
+def delete(suite: Suite, *, by: str) -> int:
+    """Delete the suite and its reports; the replays of its runs stay with their sessions. Returns how many runs it had.
+
+    Raises `Conflict` while a run goes.
+    """
+    locked = Suite.objects.select_for_update().get(id=suite.id)
+    going = open_run(locked)
+    if going is not None:
+        raise Conflict(
+            f"Run {going.number} of this suite still goes; cancel it or wait for it first.",
+            code="suite_running",
+        )
+    runs = locked.runs.count()
+    note(locked, "deleted", by, runs=runs)
+    locked.delete()
+    return runs
+
+
+def note(suite: Suite, what: str, by: str, **facts: Any) -> None:
+    """Keep who did what to the suite."""
+    SuiteEvent.objects.create(
+        project_id=suite.project_id, suite=suite, name=suite.name, what=what, by=by[:254], facts=facts
+    )
+
+
+def _columns(plan: SuitePlan) -> dict[str, Any]:
+    return {
+        "name": plan.name,
+        "options": as_json(replace(plan.options, use_model=None)),
+        "matching": plan.matching.as_json() if plan.matching else None,
+        "use_models": list(plan.use_models),
+        "fail_on": list(plan.fail_on),
+        "schedule": plan.schedule,
+    }
+
+
+def _schedule(suite: Suite, moment: datetime) -> None:
+    """Let the schedule, which is new, count from now."""
+    suite.problem = None
+    if suite.schedule is None:
+        suite.schedule_since = suite.next_run_at = None
+        return
+    suite.schedule_since = moment
+    suite.next_run_at = next_after(read_schedule(suite.schedule), moment, moment)
+
+
+def _save(suite: Suite, *, force_insert: bool = False) -> None:
+    try:
+        with transaction.atomic():
+            suite.save(force_insert=force_insert)
+    except IntegrityError as why:
+        if "suite_name_once" not in str(why):
+            raise
+        raise Conflict(
+            f"This project has a suite {suite.name!r} already; choose another name.",
+            code="suite_name_taken",
+            field="name",
+        ) from why
+
+
+def _rename_sessions(suite: Suite, sessions: Sequence[Session]) -> bool:
+    """Name exactly these; False where the suite does already."""
+    if [each.id for each in sessions] == [each.session_id for each in named_in(suite)]:
+        return False
+    suite.sessions.all().delete()
+    _name_sessions(suite, sessions)
+    return True
+
+
+def _name_sessions(suite: Suite, sessions: Sequence[Session]) -> None:
+    SuiteSession.objects.bulk_create(
+        SuiteSession(suite=suite, position=position, session=session, key=session.key)
+        for position, session in enumerate(sessions)
+    )

@@ -1,0 +1,140 @@
+"""What a suite is to replay, and whether that can be."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.conditions import SUITE_NAMES, read_condition, written_condition
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.postgres_text import is_plain
+from timemachine.llm.queries import usable_model
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.pure import options as replay_options
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.suites.pure.matching import Matching, check_matching
+from timemachine.replay.suites.pure.schedule import read_schedule, written_schedule
+
+LONGEST_NAME: Final = 200
+MOST_MODELS: Final = 8
+MOST_REPLAYS: Final = 1_000
+OF_ONE_SESSION: Final = ("step", "after_sequence", "through_sequence")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuitePlan:
+    """A suite as somebody wants it: these sessions, each with each of the models (none: as the options say), and when.
+
+    `options` are a replay's without a model; its spend limit is that of a whole run. `fail_on` are conditions as they are
+    written, `schedule` is one of `schedule.FORMS`, `matching` describes sessions that are looked for at each run. `sessions`
+    replace those that a suite names, the erased ones too; None leaves them as they are.
+    """
+
+    name: str
+    sessions: Sequence[Session] | None
+    options: ReplayOptions
+    use_models: Sequence[str] = ()
+    fail_on: Sequence[str] = ()
+    schedule: str | None = None
+    matching: Matching | None = None
+
+
+def checked(
+    project: Project,
+    plan: SuitePlan,
+    *,
+    named: int = 0,
+    kept_models: Collection[str] = (),
+    kept_schedule: str | None = None,
+    same_sessions: bool = False,
+) -> SuitePlan:
+    """The plan as it is kept: models by their resolved names, conditions and schedule in one spelling.
+
+    What the suite has already keeps nothing else from being changed: `kept_models` whose key is gone, a `kept_schedule` whose
+    timezone is, and, where the sessions stay the `same_sessions`, that all of them were erased. `named` counts those that a plan without `sessions` leaves. Raises
+    `InvalidInput`, and `Unavailable` for another model that cannot be used here.
+    """
+    models = tuple(
+        each if each in kept_models else str(usable_model(project.id, each)) for each in plan.use_models
+    )
+    sessions = plan.sessions and list({session.id: session for session in plan.sessions}.values())
+    number = named if sessions is None else len(sessions)
+    if not (number or plan.matching or same_sessions):
+        raise InvalidInput(
+            "A suite needs at least one session, or `matching` that finds some.",
+            code="sessions_needed",
+            field="sessions",
+        )
+    _check_size(plan, number, models)
+    _check_options(plan.options, models)
+    return replace(
+        plan,
+        name=_name(plan.name),
+        sessions=sessions,
+        use_models=models,
+        fail_on=tuple(dict.fromkeys(condition_of(each) for each in plan.fail_on)),
+        schedule=_schedule(plan.schedule, kept_schedule),
+    )
+
+
+def arms_of(models: Sequence[str]) -> list[str | None]:
+    """The models that are asked; None, where none is named, is as the options of a replay say."""
+    return list(models) or [None]
+
+
+def options_of(kept: dict[str, Any]) -> ReplayOptions:
+    """The options that a suite or a run keeps. Raises `InvalidInput` where one of them is none of a replay's any more."""
+    try:
+        return replay_options.from_json(kept)
+    except TypeError as why:
+        raise InvalidInput(
+            "An option of this suite is none of a replay's any more; give the suite its options anew.",
+            code="option_gone",
+            field="options",
+        ) from why
+
+
+def _schedule(wanted: str | None, kept: str | None) -> str | None:
+    return wanted if not wanted or wanted == kept else written_schedule(read_schedule(wanted))
+
+
+def _name(written: str) -> str:
+    name = written.strip()
+    if not 0 < len(name) <= LONGEST_NAME or "/" in name or not is_plain(name):
+        raise _invalid("name", f"has 1 to {LONGEST_NAME} characters, without a slash")
+    return name
+
+
+def _check_size(plan: SuitePlan, named: int, models: Sequence[str]) -> None:
+    if plan.matching is not None:
+        check_matching(plan.matching)
+    if len(models) > MOST_MODELS or len(set(models)) < len(models):
+        raise _invalid("use_models", f"names at most {MOST_MODELS} models, each once")
+    sessions = named + (plan.matching.most if plan.matching else 0)
+    number = sessions * len(arms_of(models))
+    if number > MOST_REPLAYS:
+        raise InvalidInput(
+            f"That would be {number:,} replays a run, and a suite has at most {MOST_REPLAYS:,}; take fewer sessions or models.",
+            code="too_many_replays",
+            field="sessions",
+        )
+
+
+def _check_options(options: ReplayOptions, models: Sequence[str]) -> None:
+    given = [name for name in OF_ONE_SESSION if getattr(options, name) is not None]
+    if given:
+        raise _invalid(given[0], "names a step of one session, and a suite has several")
+    for model in arms_of(models):
+        replay_options.check(replace(options, use_model=model))
+
+
+def condition_of(text: str) -> str:
+    """The condition in its one spelling. Raises `InvalidInput`."""
+    found = read_condition(text, SUITE_NAMES)
+    if found is None:
+        raise _invalid("fail_on", f"is one of {', '.join(SUITE_NAMES)}, or cost:USD; {text[:60]!r} is none")
+    return written_condition(found)
+
+
+def _invalid(field: str, says: str) -> InvalidInput:
+    return InvalidInput(f"`{field}` {says}.", code="invalid_field", field=field)

@@ -1,0 +1,1 @@
+"""The parts of `suites` that import no framework."""

@@ -1,0 +1,234 @@
+"""Running suites: a run launches ordinary replays, by hand or because it is due; it is cancelled, and closed once they are over."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+from itertools import batched
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, QuerySet
+
+from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.conditions import SUITE_NAMES, Condition, held, read_condition
+from timemachine.core.pure.errors import Conflict, InvalidInput, TimeMachineError
+from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.models import Action
+from timemachine.replay.runs import commands as replays
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.plan import READ_TOGETHER, Planned, Planning, replayable_of
+from timemachine.replay.suites.commands import note
+from timemachine.replay.suites.document import counts_json
+from timemachine.replay.suites.models import Suite, SuiteReplay, SuiteRun
+from timemachine.replay.suites.plan import arms_of, condition_of, options_of
+from timemachine.replay.suites.pure.changes import findings
+from timemachine.replay.suites.pure.schedule import next_after, read_schedule
+from timemachine.replay.suites.queries import counts_of, last_done, open_run, sessions_to_run
+from timemachine.replay.suites.reports import changes_of, keep
+
+DUE_AT_ONCE = 20
+"""How many suites that are due are started in one go; the sweeper comes again."""
+TRY_AGAIN_AFTER = timedelta(hours=1)
+"""When a suite is due again whose schedule cannot be read here."""
+
+
+def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequence[str] = ()) -> SuiteRun:
+    """Launch a run: a replay of each of its sessions with each of its models; a door rings the queue after commit.
+
+    A session that was erased, or that has nothing to replay, is left out and named. The same `run_id` a second time (a form
+    sent twice) is the same run. Raises `Conflict` (a run goes already, or that id is of another suite's), and what keeps every replay from being launched.
+    """
+    wanted, also = run_id or uuid7(), [condition_of(each) for each in also_fail_on]
+    with transaction.atomic():
+        locked = Suite.objects.select_for_update().get(id=suite.id)
+        known = SuiteRun.objects.filter(id=wanted).first()
+        if known is not None:
+            return _of(locked, known)
+        going = open_run(locked)
+        if going is not None:
+            raise Conflict(
+                f"Run {going.number} of this suite still goes; wait for it or cancel it first.",
+                code="suite_running",
+                run=going.number,
+            )
+        fail_on = list(dict.fromkeys([*locked.fail_on, *also]))
+        made, refused = _launch(locked, SuiteRun(id=wanted, requested_by=by, fail_on=fail_on))
+        if refused is not None:
+            raise refused
+    return made
+
+
+def due() -> list[UUID]:
+    """The suites that are due by their schedule, the longest first."""
+    found = Suite.objects.filter(next_run_at__lte=now()).order_by("next_run_at")
+    return list(found.values_list("id", flat=True)[:DUE_AT_ONCE])
+
+
+def run_if_due(suite_id: UUID) -> list[UUID]:
+    """Launch the suite where it is due, once however often that was missed; the replays to ring for.
+
+    One whose last run still goes is not started, and that is noted; why another one cannot be is kept with it or with its run.
+    """
+    for run_id in over().filter(suite_id=suite_id):
+        settle(run_id)
+    return _run_if_due(suite_id)
+
+
+def cancel(found: SuiteRun, *, by: str) -> SuiteRun:
+    """Cancel every replay of the run that is not over, one after the other. Raises `Conflict` where all are.
+
+    Who asked first is kept. Where this is broken off the others go on, and it can be asked for again.
+    """
+    cancelled = 0
+    for replay in Replay.objects.filter(suite_replay__run=found, finished_at=None).order_by("id"):
+        with suppress(Conflict):  # it came to its end meanwhile
+            replays.cancel(replay, by=by)
+            cancelled += 1
+    if not cancelled:
+        raise Conflict(f"This run is over already: {found.status}.", code="suite_run_over")
+    SuiteRun.objects.filter(id=found.id, cancelled_by=None).update(cancelled_by=by[:254])
+    settle(found.id)
+    found.refresh_from_db()
+    return found
+
+
+@transaction.atomic
+def settle(run_id: UUID) -> None:
+    """Close the run once its replays are over and write what changed; safe to call at any time, also after a retry."""
+    found = SuiteRun.objects.select_for_update().filter(id=run_id).first()
+    if found is None or Replay.objects.filter(suite_replay__run=found, finished_at=None).exists():
+        return
+    _close(found)
+    followers = SuiteRun.objects.select_for_update().filter(previous=found, finished_at__isnull=False)
+    for follower in followers.order_by("number"):
+        _write_findings(follower)
+
+
+def over() -> QuerySet[SuiteRun, UUID]:
+    """The ids of the runs whose replays are over, but whose last worker was lost before it could close them."""
+    going = Replay.objects.filter(suite_replay__run=OuterRef("id"), finished_at=None)
+    return SuiteRun.objects.filter(~Exists(going), finished_at=None).values_list("id", flat=True)
+
+
+def settle_run_of(replay_id: UUID) -> None:
+    """Close the run that this replay belongs to, if it was its last one."""
+    for run_id in SuiteRun.objects.filter(members__replay=replay_id).values_list("id", flat=True):
+        settle(run_id)
+
+
+def _of(suite: Suite, known: SuiteRun) -> SuiteRun:
+    if known.suite_id != suite.id:
+        raise Conflict(
+            "This form launched a run already, of another suite; load the page again to run this one as well.",
+            code="form_used",
+        )
+    return known
+
+
+@transaction.atomic
+def _run_if_due(suite_id: UUID) -> list[UUID]:
+    moment = now()
+    found = Suite.objects.select_for_update(skip_locked=True).filter(id=suite_id, next_run_at__lte=moment)
+    suite = found.first()
+    if suite is None or suite.schedule is None or suite.schedule_since is None:
+        return []  # another worker started it, or its schedule was just taken away
+    was_due = suite.next_run_at
+    try:
+        suite.next_run_at = next_after(read_schedule(suite.schedule), moment, suite.schedule_since)
+        suite.problem = None
+    except InvalidInput as why:
+        suite.next_run_at, suite.problem = moment + TRY_AGAIN_AFTER, why.message
+    suite.save(update_fields=["next_run_at", "problem"])
+    if suite.problem is not None:
+        return []
+    by = f"schedule of {suite.name}"[:254]
+    going = open_run(suite)
+    if going is not None:
+        note(suite, "skipped", by, due=written(was_due), still_going=going.number)
+        return []
+    made, _ = _launch(suite, SuiteRun(requested_by=by, due_at=was_due, fail_on=suite.fail_on))
+    return list(made.members.exclude(replay=None).values_list("replay_id", flat=True))
+
+
+def _launch(suite: Suite, made: SuiteRun) -> tuple[SuiteRun, TimeMachineError | None]:
+    """Save the run with its replays; why none could be launched, where none could: then it is over at once."""
+    made.suite = suite
+    made.number = (suite.runs.aggregate(last=Max("number"))["last"] or 0) + 1
+    made.options, made.use_models = suite.options, suite.use_models
+    made.previous = last_done(suite)
+    made.save()
+    made.refresh_from_db()
+    planning = Planning(suite.project_id)
+    problems: list[TimeMachineError] = []
+    for together in batched(enumerate(sessions_to_run(suite)), READ_TOGETHER):
+        members = [
+            SuiteReplay(run=made, position=position, arm=arm, key=key, session=session)
+            for position, (key, session) in together
+            for arm, _ in enumerate(arms_of(suite.use_models), 1)
+        ]
+        problems += _replay(made, members, planning)
+    if made.members.exclude(replay=None).exists():
+        return made, None
+    _close(made)
+    nothing = "No session matches what the suite describes, so there is nothing to replay."
+    return made, problems[0] if problems else InvalidInput(nothing, code="sessions_needed")
+
+
+def _replay(made: SuiteRun, members: Sequence[SuiteReplay], planning: Planning) -> list[TimeMachineError]:
+    """Save the members with their replays; why some of them cannot be launched, which is kept with each."""
+    sessions = {member.session.id: member.session for member in members if member.session is not None}
+    actions = {session.id: found for session, found in replayable_of(list(sessions.values()))}
+    plans: list[tuple[SuiteReplay, Planned]] = []
+    problems: list[TimeMachineError] = []
+    for member in members:
+        try:
+            plans.append((member, _planned(member, planning, actions)))
+        except TimeMachineError as why:
+            member.problem_code, member.problem = why.code, why.message
+            problems.append(why)
+    launched = replays.launch_planned([plan for _, plan in plans], by=made.requested_by, spend_group=made.id)
+    for (member, _), replay in zip(plans, launched, strict=True):
+        member.replay = replay
+    SuiteReplay.objects.bulk_create(members)
+    return problems
+
+
+def _planned(member: SuiteReplay, planning: Planning, actions: Mapping[UUID, Sequence[Action]]) -> Planned:
+    made = member.run
+    options = replace(options_of(made.options), use_model=arms_of(made.use_models)[member.arm - 1])
+    if member.session is None:
+        raise InvalidInput(
+            f"The session {member.key} was deleted; give the suite another list of sessions to take it out.",
+            code="session_missing",
+        )
+    return planning.plan(member.session, options, actions[member.session.id])
+
+
+def _close(found: SuiteRun) -> None:
+    statuses = set(Replay.objects.filter(suite_replay__run=found).values_list("status", flat=True).distinct())
+    found.status = "cancelled" if "cancelled" in statuses else "done" if "done" in statuses else "failed"
+    found.finished_at = found.finished_at or _ended(found)
+    found.save(update_fields=["status", "finished_at"])
+    _write_findings(found)
+
+
+def _ended(found: SuiteRun) -> datetime:
+    last = Replay.objects.filter(suite_replay__run=found).aggregate(last=Max("finished_at"))["last"]
+    return last or now()
+
+
+def _write_findings(found: SuiteRun) -> None:
+    compared = changes_of(found)
+    keep(found, compared)
+    since = findings(compared) if found.previous_id is not None else None
+    found.findings = None if since is None else asdict(since)
+    document = counts_json(counts_of([found])[found.id]) | {"since": dict(since.counts) if since else {}}
+    found.held = held(conditions_of(found), document)
+    found.save(update_fields=["findings", "held"])
+
+
+def conditions_of(found: SuiteRun) -> list[Condition]:
+    """The conditions under which the run counts as failed."""
+    read = (read_condition(each, SUITE_NAMES) for each in found.fail_on)
+    return [each for each in read if each is not None]

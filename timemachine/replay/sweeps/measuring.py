@@ -1,0 +1,88 @@
+"""Measuring one setting: every step's passages are looked for, compared with the recorded ones, and counted in tokens."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.knowledge.embedding.wordllama import count_tokens
+from timemachine.knowledge.find import Findings, Query, find
+from timemachine.recording.answering.model_asks import CallParameters, ContextPassage, prompt_of
+from timemachine.recording.sessions.models import Action
+from timemachine.replay.runs import frozen
+from timemachine.replay.runs.retrieval import moment_of, recorded_key
+from timemachine.replay.sweeps.models import Sweep, SweepRow
+from timemachine.replay.sweeps.pure.grid import Setting, setting_from
+from timemachine.replay.sweeps.pure.tally import Measured, tallied
+from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
+
+
+def measured(row: SweepRow, go_on: Callable[[], None]) -> dict[str, Any]:
+    """What the setting comes to over the sweep's steps; `go_on` runs before each step and may end it by raising.
+
+    Steps whose query was not recorded as text are left out, and counted. Raises as a find does.
+    """
+    setting = setting_from(row.setting)
+    steps: list[Measured] = []
+    left_out = 0
+    for action in _actions(row.sweep):
+        go_on()
+        question = frozen.question_of(action)
+        if question is None or not question.strip():
+            left_out += 1
+        else:
+            steps.append(_step(row.sweep, action, question, setting))
+    return tallied(steps) | {"left_out": left_out}
+
+
+def _actions(sweep: Sweep) -> Iterator[Action]:
+    actions = Action.objects.filter(session_id=sweep.session_id, sequence__in=sweep.steps)
+    return actions.select_related("session__collection", "input").order_by("sequence").iterator(100)
+
+
+def _step(sweep: Sweep, action: Action, question: str, setting: Setting) -> Measured:
+    collection = action.session.collection
+    if collection is None:
+        raise InvalidInput("The session names no collection any more.", code="collection_needed")
+    query = Query(
+        text=question,
+        mode=setting.mode,
+        top_k=setting.top_k,
+        adaptive=setting.adaptive,
+        embedding_model=setting.embedding_model,
+        as_of=moment_of(action) if sweep.grid["as_of"] == "recorded" else None,
+    )
+    findings = find(collection, query)
+    hits = frozen.hits_of(action)
+    compared = compare_rankings(
+        [Ranked(key=recorded_key(hit), rank=hit.rank) for hit in hits],
+        [Ranked(key=hit.frame, rank=hit.rank) for hit in findings.hits],
+        max(len(hits), setting.top_k),
+    )
+    grounded = grounded_frames(action)
+    return Measured(
+        hits=len(findings.hits),
+        tokens=_tokens(findings),
+        overlap=compared.overlap,
+        rank_biased_overlap=compared.rank_biased_overlap,
+        grounded=len(grounded),
+        grounded_found=len(grounded & {hit.frame for hit in findings.hits}),
+    )
+
+
+def grounded_frames(action: Action) -> set[int]:
+    """The frames of the collection that the recorded grounding names as the support of a sentence."""
+    sentences = (action.grounding or {}).get("sentences")
+    named = [each for each in sentences if isinstance(each, dict)] if isinstance(sentences, list) else []
+    return {
+        each["frame"] for each in named if each.get("grounded") is True and type(each.get("frame")) is int
+    }
+
+
+def _tokens(findings: Findings) -> int:
+    """The tokens that the passages add to a prompt, by the difference between the prompts with them and without."""
+    passages = [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in findings.hits]
+    text = findings.query.text
+    with_them, without = (
+        count_tokens(prompt_of(text, each, CallParameters()).messages[-1].content) for each in (passages, [])
+    )
+    return with_them - without

@@ -1,0 +1,1 @@
+"""The parts of `sweeps` that import no framework."""

@@ -1,0 +1,1 @@
+"""Reading texts: language, documents, differences, grounding, redaction."""

@@ -1,0 +1,1 @@
+"""The parts of `text` that import no framework."""

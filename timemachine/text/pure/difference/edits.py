@@ -1,0 +1,181 @@
+"""Edits between two stretches of text, word by word, cut into pieces where both reach the end of a sentence."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise, zip_longest
+from typing import Final, Literal
+
+from timemachine.text.pure.difference.align import Block, blocks
+from timemachine.text.pure.language.words import ALONE
+from timemachine.text.redaction.pure.marks import PATTERN
+
+Mark = Literal["same", "removed", "added"]
+Edit = tuple[Mark, str]
+Stretch = tuple[Mark, list[str]]
+
+# What was withheld or erased is one thing: there is nothing in a mark to be compared with.
+_TOKEN: Final = re.compile(rf"{PATTERN}|[^\W{ALONE}]++(?:['’.,][^\W{ALONE}]++)*+|\s++|[{ALONE}]|[^\w\s]")
+# Two edits with no more words between them read as one.
+MERGED: Final = 2
+# Where two texts share less than this share of the shorter one's changes, they are told apart as wholes.
+_BARELY: Final = 0.25
+
+
+@dataclass(slots=True)
+class Piece:
+    """Edits in order, never none: texts that both sides share ("same"), or that one has alone."""
+
+    edits: list[Edit]
+
+    def fate(self) -> Mark | None:
+        """The mark of all of it; None where several meet."""
+        first = self.edits[0][0]
+        for mark, _ in self.edits:
+            if mark != first:
+                return None
+        return first
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Words, white space and marks of some sentences; `ends` counts the tokens up to where words or a sentence end."""
+
+    texts: list[str]
+    ends: list[int]
+    is_end: frozenset[int]
+
+    def between(self, start: int, stop: int) -> list[str]:
+        """The texts from one end to another, cut at the ends between."""
+        return [
+            "".join(self.texts[left:right])
+            for left, right in _cuts(start, stop, _between(self.ends, start, stop))
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """How many tokens of either text are behind."""
+
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretched:
+    """Tokens of one mark, and the place after them."""
+
+    stretch: Stretch
+    end: _Place
+
+
+def replaced(old: str, new: str) -> Iterator[Piece]:
+    """One text put for another; one of them may be empty."""
+    edits: list[Edit] = [("same", old)] if old == new else [("removed", old), ("added", new)]
+    yield Piece([edit for edit in edits if edit[1]])
+
+
+def compared(left: Tokens, right: Tokens) -> Iterator[Piece]:
+    """The pieces that make the right text of the left one."""
+    ids = {token: number for number, token in enumerate(dict.fromkeys(chain(left.texts, right.texts)))}
+    aligned = blocks([ids[token] for token in left.texts], [ids[token] for token in right.texts])
+    start = _Place(0, 0)
+    stretches: list[Stretch] = []
+    for found in _stretches(aligned, left, right):
+        stretches.append(found.stretch)
+        end = found.end
+        if end.old in left.is_end and end.new in right.is_end:
+            piece = Piece(merged(stretches))
+            if piece.fate() or not _barely_shared(piece):
+                yield piece
+            else:
+                yield from _apart(left.between(start.old, end.old), right.between(start.new, end.new))
+            start, stretches = end, []
+
+
+def _barely_shared(piece: Piece) -> bool:
+    """Whether both texts have much and share hardly anything."""
+    lengths = {"same": 0, "removed": 0, "added": 0}
+    for mark, text in piece.edits:
+        lengths[mark] += len(text)
+    return lengths["same"] < _BARELY * min(lengths["removed"], lengths["added"])
+
+
+def _apart(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
+    """Sentence against sentence, each put for the other as a whole."""
+    for one, other in zip_longest(old, new, fillvalue=""):
+        yield from replaced(one, other)
+
+
+def tokens_of(gap: str, found: Sequence[str]) -> Tokens:
+    """The tokens of white space (none where it is empty) and the sentences after it."""
+    texts = [gap] if gap else []
+    ends = [0, len(texts)]
+    for sentence in found:
+        body = sentence.rstrip()
+        texts += _TOKEN.findall(body)
+        ends.append(len(texts))
+        texts += _TOKEN.findall(sentence, len(body))
+        ends.append(len(texts))
+    return Tokens(texts, ends, frozenset(ends))
+
+
+def _stretches(aligned: Sequence[Block], left: Tokens, right: Tokens) -> Iterator[_Stretched]:
+    """The path from one text to the other, cut wherever both are at the end of words or of a sentence."""
+    i = j = 0
+    for block in [*aligned, Block(len(left.texts), len(right.texts), 0)]:
+        inner = _between(left.ends, i, block.old) if j in right.is_end else ()
+        for start, end in _cuts(i, block.old, inner):
+            yield _Stretched(("removed", left.texts[start:end]), _Place(end, j))
+        inner = _between(right.ends, j, block.new) if block.old in left.is_end else ()
+        for start, end in _cuts(j, block.new, inner):
+            yield _Stretched(("added", right.texts[start:end]), _Place(block.old, end))
+        shift, i = block.new - block.old, block.old + block.length
+        inner = [at for at in _between(left.ends, block.old, i) if at + shift in right.is_end]
+        for start, end in _cuts(block.old, i, inner):
+            yield _Stretched(("same", left.texts[start:end]), _Place(end, end + shift))
+        j = i + shift
+
+
+def _between(ends: list[int], start: int, stop: int) -> list[int]:
+    """The ends after `start` and before `stop`."""
+    return ends[bisect_right(ends, start) : bisect_left(ends, stop)]
+
+
+def _cuts(start: int, stop: int, inner: Sequence[int]) -> Iterator[tuple[int, int]]:
+    return ((left, right) for left, right in pairwise([start, *inner, stop]) if left < right)
+
+
+def merged(stretches: Sequence[Stretch]) -> list[Edit]:
+    """The edits with those that hardly anything separates made one: what was removed, then what was added."""
+    last = len(stretches) - 1
+    found: list[Edit] = []
+    removed = added = ""
+    for place, (mark, tokens_) in enumerate(stretches):
+        text = "".join(tokens_)
+        if mark == "same" and (place in (0, last) or are_many(tokens_)):
+            found += [("removed", removed), ("added", added), ("same", text)]
+            removed = added = ""
+        else:
+            removed += "" if mark == "added" else text
+            added += "" if mark == "removed" else text
+    return [edit for edit in [*found, ("removed", removed), ("added", added)] if edit[1]]
+
+
+def are_many(tokens: Sequence[str]) -> bool:
+    """Whether so many of the tokens are words that two edits around them do not read as one; counted no further than matters."""
+    words = 0
+    for token in tokens[: 2 * MERGED + 2]:
+        words += not token.isspace()
+    return words > MERGED
+
+
+def tokens(text: str) -> list[str]:
+    """The words, white space and marks of a text."""
+    return _TOKEN.findall(text)
+
+
+def gap_after(sentence: str) -> str:
+    """The white space after a sentence."""
+    return sentence[len(sentence.rstrip()) :]

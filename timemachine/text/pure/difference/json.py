@@ -1,0 +1,197 @@
+"""Two JSON values compared: what was added, removed, changed or moved, and where."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, Literal
+
+from timemachine.core.pure.content import canonical_json
+from timemachine.text.pure.difference.align import Block, blocks, increasing
+
+Identity = tuple[bool, Any]
+Op = Literal["added", "removed", "changed", "moved"]
+
+# What the items of a list are recognised by, in this order, where every item of both lists has one of its own.
+_KEYS: Final = ("id", "sequence", "step", "key", "call_id", "frame")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonChange:
+    """One difference at `path`, a JSON pointer (RFC 6901).
+
+    An index in it is that of the new list, for `removed` that of the old one. For `moved`, `old` and `new` are the indexes of
+    the item among those that both lists hold; for `added` and `removed` the absent side is None.
+    """
+
+    path: str
+    op: Op
+    old: Any = None
+    new: Any = None
+
+
+def json_diff(old: Any, new: Any) -> tuple[JsonChange, ...]:
+    """The differences of two JSON values; none exactly when they are equal (1 and 1.0 are the same number).
+
+    Items of a list are matched by a key of theirs ("id", "sequence", "step" …), else by the longest run of equal items, so one
+    item put in is one change. For values no deeper than `timemachine.core.pure.content.MAX_DEPTH`.
+    """
+    return tuple(_changes("", old, new))
+
+
+def comparable(value: Any) -> bytes:
+    """Bytes that two JSON values share exactly where `json_diff` finds no difference between them."""
+    return canonical_json(_in_one_spelling(value))
+
+
+def _in_one_spelling(value: Any) -> Any:
+    """The value with every whole number as one: JSON has one kind of number, and 1.0 is 1."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, list):
+        return [_in_one_spelling(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _in_one_spelling(item) for name, item in value.items()}
+    return value
+
+
+def _changes(path: str, old: Any, new: Any) -> Iterator[JsonChange]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        yield from _in_object(path, old, new)
+    elif isinstance(old, list) and isinstance(new, list):
+        key = _key_of(old, new)
+        yield from _by_key(path, old, new, key) if key else _by_run(path, old, new)
+    elif not _same(old, new):
+        yield JsonChange(path=path, op="changed", old=old, new=new)
+
+
+def _same(old: Any, new: Any) -> bool:
+    """Whether two values that are not both objects or both lists are equal; true is not 1."""
+    return isinstance(old, bool) == isinstance(new, bool) and bool(old == new)
+
+
+def _in_object(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[JsonChange]:
+    for name in [*old, *(name for name in new if name not in old)]:
+        inner = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
+        if name not in new:
+            yield JsonChange(path=inner, op="removed", old=old[name])
+        elif name not in old:
+            yield JsonChange(path=inner, op="added", new=new[name])
+        else:
+            yield from _changes(inner, old[name], new[name])
+
+
+def _key_of(old: Sequence[Any], new: Sequence[Any]) -> str | None:
+    return next(
+        (key for key in _KEYS if old and new and _tells_apart(key, old) and _tells_apart(key, new)), None
+    )
+
+
+def _tells_apart(key: str, items: Sequence[Any]) -> bool:
+    if not all(isinstance(item, Mapping) and isinstance(item.get(key), (str, int)) for item in items):
+        return False
+    return len({_identity(item, key) for item in items}) == len(items)
+
+
+def _identity(item: Mapping[str, Any], key: str) -> Identity:
+    return isinstance(item[key], bool), item[key]
+
+
+def _by_key(path: str, old: Sequence[Any], new: Sequence[Any], key: str) -> Iterator[JsonChange]:
+    before = {_identity(item, key): index for index, item in enumerate(old)}
+    after = {_identity(item, key): index for index, item in enumerate(new)}
+    moves = _moves([name for name in before if name in after], [name for name in after if name in before])
+    for name, index in before.items():
+        if name not in after:
+            yield JsonChange(path=f"{path}/{index}", op="removed", old=old[index])
+    for name, index in after.items():
+        inner = f"{path}/{index}"
+        if name not in before:
+            yield JsonChange(path=inner, op="added", new=new[index])
+            continue
+        if name in moves:
+            yield JsonChange(path=inner, op="moved", old=moves[name][0], new=moves[name][1])
+        yield from _changes(inner, old[before[name]], new[index])
+
+
+def _moves(before: Sequence[Identity], after: Sequence[Identity]) -> dict[Identity, tuple[int, int]]:
+    """Where the items of two orders of the same items stood and stand, without the most that can have stayed."""
+    places = {name: place for place, name in enumerate(before)}
+    steady = set(increasing([places[name] for name in after]))
+    return {name: (places[name], place) for place, name in enumerate(after) if place not in steady}
+
+
+def _by_run(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[JsonChange]:
+    ids: dict[bytes, int] = {}
+    left = [ids.setdefault(comparable(item), len(ids)) for item in old]
+    right = [ids.setdefault(comparable(item), len(ids)) for item in new]
+    ends = [Block(0, 0, 0), *blocks(left, right), Block(len(old), len(new), 0)]
+    for last, block in pairwise(ends):
+        yield from _replaced(
+            path, old, new, range(last.old + last.length, block.old), range(last.new + last.length, block.new)
+        )
+
+
+def _replaced(
+    path: str, old: Sequence[Any], new: Sequence[Any], gone: range, come: range
+) -> Iterator[JsonChange]:
+    """Items that stand between two equal ones: compared one by one as far as both lists have some."""
+    for before, after in zip(gone, come, strict=False):
+        yield from _changes(f"{path}/{after}", old[before], new[after])
+    for index in gone[len(come) :]:
+        yield JsonChange(path=f"{path}/{index}", op="removed", old=old[index])
+    for index in come[len(gone) :]:
+        yield JsonChange(path=f"{path}/{index}", op="added", new=new[index])
+
+
+def apply_changes(old: Any, changes: Sequence[JsonChange]) -> Any:
+    """The new value, made of the old one and the differences that `json_diff` found; the old value stays as it was."""
+    return _applied(old, [(_parts(change.path), change) for change in changes])
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:])
+
+
+def _applied(value: Any, changes: Sequence[tuple[tuple[str, ...], JsonChange]]) -> Any:
+    if not changes:
+        return value
+    for parts, change in changes:
+        if not parts:
+            return change.new
+    here = [(parts[0], change) for parts, change in changes if len(parts) == 1]
+    inside: dict[str, list[tuple[tuple[str, ...], JsonChange]]] = {}
+    for parts, change in changes:
+        if len(parts) > 1 or change.op == "changed":
+            inside.setdefault(parts[0], []).append((parts[1:], change))
+    return _in_list(value, here, inside) if isinstance(value, list) else _in_mapping(value, here, inside)
+
+
+def _in_mapping(
+    value: Mapping[str, Any],
+    here: Sequence[tuple[str, JsonChange]],
+    inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
+) -> dict[str, Any]:
+    gone = {name for name, change in here if change.op == "removed"}
+    kept = {name: _applied(item, inside.get(name, [])) for name, item in value.items() if name not in gone}
+    return kept | {name: change.new for name, change in here if change.op == "added"}
+
+
+def _in_list(
+    value: Sequence[Any],
+    here: Sequence[tuple[str, JsonChange]],
+    inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
+) -> list[Any]:
+    """First what went, then the order of what stayed, then what came; only then what changed within: as indexes are counted."""
+    gone = {int(name) for name, change in here if change.op == "removed"}
+    items = _reordered([item for index, item in enumerate(value) if index not in gone], here)
+    for name, change in here:
+        if change.op == "added":
+            items.insert(int(name), change.new)
+    return [_applied(item, inside.get(str(index), [])) for index, item in enumerate(items)]
+
+
+def _reordered(items: Sequence[Any], here: Sequence[tuple[str, JsonChange]]) -> list[Any]:
+    moves = {change.new: change.old for _, change in here if change.op == "moved"}
+    moving = set(moves.values())
+    steady = (item for index, item in enumerate(items) if index not in moving)
+    return [items[moves[place]] if place in moves else next(steady) for place in range(len(items))]

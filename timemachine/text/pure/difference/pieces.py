@@ -1,0 +1,120 @@
+"""A text diff before it is laid out: sentences that stand against each other, and the edits inside the changed ones."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import Final, NamedTuple
+
+from timemachine.text.pure.difference.align import Block, blocks
+from timemachine.text.pure.difference.edits import Piece, compared, gap_after, replaced, tokens_of
+from timemachine.text.pure.difference.sentence_pairs import twins
+from timemachine.text.pure.language.sentences import sentence_texts
+
+_LEAST_WORDS: Final = 2
+
+
+class _Run(NamedTuple):
+    """Sentences that stand against each other, word for word equal (`same`) or not; `bodies` are those that are not, without white space after them."""
+
+    old: Sequence[str]
+    new: Sequence[str]
+    same: bool
+    bodies: tuple[Sequence[str], Sequence[str]] = ((), ())
+
+
+def pieces(old: str, new: str) -> Iterator[Piece]:
+    """The edits that make `new` of `old`, cut where both are between two sentences (or at the end of one's words)."""
+    runs = list(_runs(sentence_texts(old), sentence_texts(new)))
+    moved = _moved(runs)
+    last: tuple[str, str] | None = None
+    for run in runs:
+        if run.same:
+            yield from chain.from_iterable(map(_unchanged, run.old[:-1], run.new[:-1]))
+            last = run.old[-1], run.new[-1]
+        else:
+            yield from _twins(run, moved, last) or _changed(run, moved, last)
+            last = None
+    if last:
+        yield from _unchanged(*last)
+
+
+def _runs(left: Sequence[str], right: Sequence[str]) -> Iterator[_Run]:
+    ids: dict[str, int] = {}
+    bodies = [[each.rstrip() for each in side] for side in (left, right)]
+    old, new = ([ids.setdefault(body, len(ids)) for body in side] for side in bodies)
+    at = Block(0, 0, 0)
+    for block in [*blocks(old, new), Block(len(old), len(new), 0)]:
+        start, begin = at.old + at.length, at.new + at.length
+        ends = block.old + block.length, block.new + block.length
+        if start < block.old or begin < block.new:
+            apart = bodies[0][start : block.old], bodies[1][begin : block.new]
+            yield _Run(left[start : block.old], right[begin : block.new], same=False, bodies=apart)
+        if block.length:
+            yield _Run(left[block.old : ends[0]], right[block.new : ends[1]], same=True)
+        at = block
+
+
+def _moved(runs: Iterable[_Run]) -> frozenset[str]:
+    """The sentences, without the white space after them, that were taken out in one place and put in, unchanged, in another."""
+    changed = [run for run in runs if not run.same]
+    removed = {body for run in changed for body in run.bodies[0]}
+    added = {body for run in changed for body in run.bodies[1]}
+    return frozenset(body for body in removed & added if moving_key(body))
+
+
+def moving_key(text: str) -> str | None:
+    """What a sentence is recognised by in another place; None where it has too few words to be recognised."""
+    words = text.split()
+    return " ".join(words) if len(words) >= _LEAST_WORDS else None
+
+
+def _unchanged(one: str, other: str) -> list[Piece]:
+    """A sentence that both have, with the white space after it on either side."""
+    if one == other:
+        return [Piece([("same", one)])]
+    return [Piece([("same", one.rstrip())]), *replaced(gap_after(one), gap_after(other))]
+
+
+def _twins(run: _Run, moved: frozenset[str], last: tuple[str, str] | None) -> list[Piece] | None:
+    """The pieces of a run of twins of which none moved, behind the `last` sentence that both have before it."""
+    if not all(moved.isdisjoint(bodies) for bodies in run.bodies):
+        return None
+    found = twins(run.old, run.new)
+    return found if found is None or last is None else [*_unchanged(*last), *found]
+
+
+def _changed(run: _Run, moved: frozenset[str], last: tuple[str, str] | None) -> Iterator[Piece]:
+    """The pieces of a changed run, behind the `last` sentence that both have before it: the white space after that is compared.
+
+    A moved sentence is a piece of its own; what stands between two of them is compared.
+    """
+    gaps = ("", "")
+    if last:
+        yield Piece([("same", last[0].rstrip())])
+        gaps = gap_after(last[0]), gap_after(last[1])
+    nothing = _Part([], None)
+    for one, other in zip_longest(_parted(run.old, moved), _parted(run.new, moved), fillvalue=nothing):
+        yield from compared(tokens_of(gaps[0], one.before), tokens_of(gaps[1], other.before))
+        gaps = ("", "")
+        if one.moved:
+            yield Piece([("removed", one.moved)])
+        if other.moved:
+            yield Piece([("added", other.moved)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Sentences that did not move, and the one after them that did."""
+
+    before: Sequence[str]
+    moved: str | None
+
+
+def _parted(found: Sequence[str], moved: frozenset[str]) -> list[_Part]:
+    parts: list[_Part] = []
+    start = 0
+    for place, sentence in enumerate(found):
+        if sentence.rstrip() in moved:
+            parts.append(_Part(found[start:place], sentence))
+            start = place + 1
+    return [*parts, _Part(found[start:], None)]

@@ -1,0 +1,92 @@
+"""Which steps of two runs are likely one step: alike by their words, aligned so that as much as possible stays together. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import log
+from typing import Any, Final
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from timemachine.text.pure.difference.steps import StepFacts
+
+# Points for a pair of steps; an alignment is the one with the most points in all.
+SAME: Final = 1_000
+SAME_DOING: Final = 900
+_ALIKE: Final = 700
+_LEAST_ALIKE: Final = 100
+# Steps of one sort whose words agree less than this (cosine, rare words weigh more) are two steps, not one modified.
+LIKE: Final = 0.2
+_DIMENSIONS: Final = 1_024
+_MOST_WORDS: Final = 200
+_WORD: Final = re.compile(r"\w+")
+
+Points = NDArray[np.int32]
+
+
+def most_alike(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> list[tuple[int, int]]:
+    """The pairs of indexes, increasing on both sides, that make the most points; two steps without points are no pair.
+
+    A global alignment without a price for gaps (Needleman and Wunsch, 1970), one row of the table at a time. Memory: eight bytes
+    for every cell of the table.
+    """
+    points = _points(left, right)
+    table = np.zeros((len(left) + 1, len(right) + 1), dtype=np.int32)
+    for row, gained in enumerate(points):
+        above = table[row]
+        np.maximum(above[1:], above[:-1] + gained, out=table[row + 1, 1:])
+        np.maximum.accumulate(table[row + 1], out=table[row + 1])
+    return [*_path(table, points)][::-1]
+
+
+def _path(table: Points, points: Points) -> Iterator[tuple[int, int]]:
+    """The pairs from the last back to the first."""
+    row, column = len(points), points.shape[1]
+    while row and column:
+        here = table[row, column]
+        if here == table[row - 1, column]:
+            row -= 1
+        elif here == table[row, column - 1]:
+            column -= 1
+        else:
+            row, column = row - 1, column - 1
+            yield row, column
+
+
+def _points(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> Points:
+    """The points of every pair, a row for each left step."""
+    likeness = _likeness(left, right)
+    alike = np.where(likeness >= LIKE, _LEAST_ALIKE + likeness * _ALIKE, 0).astype(np.int32)
+    doing = _equal([step.doing for step in left], [step.doing for step in right])
+    whole = _equal([step.fingerprint for step in left], [step.fingerprint for step in right])
+    found: Points = np.where(doing, SAME_DOING, alike)
+    found[~_equal([step.sort for step in left], [step.sort for step in right])] = 0
+    found[whole] = SAME
+    return found
+
+
+def _equal(left: Sequence[Any], right: Sequence[Any]) -> NDArray[np.bool_]:
+    ids: dict[Any, int] = {}
+    one = np.array([ids.setdefault(each, len(ids)) for each in left], dtype=np.int32)
+    other = np.array([ids.setdefault(each, len(ids)) for each in right], dtype=np.int32)
+    return np.equal.outer(one, other)
+
+
+def _likeness(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> NDArray[np.float32]:
+    """The cosine of the words of every pair, 0 to 1; each word weighs by how few of the steps have it."""
+    counted = [
+        Counter(_WORD.findall(f"{step.name or ''} {step.words}".casefold())[:_MOST_WORDS])
+        for step in (*left, *right)
+    ]
+    having = Counter(word for words in counted for word in words)
+    weights = {word: log(1 + len(counted) / steps) for word, steps in having.items()}
+    places = {word: crc32(word.encode("utf-8", "surrogatepass")) % _DIMENSIONS for word in having}
+    vectors = np.zeros((len(counted), _DIMENSIONS), dtype=np.float32)
+    for vector, words in zip(vectors, counted, strict=True):
+        for word in words:
+            vector[places[word]] += weights[word]
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-9))
+    found: NDArray[np.float32] = vectors[: len(left)] @ vectors[len(left) :].T
+    return found

@@ -1,0 +1,217 @@
+"""What became of an answer: one word out of an ordered list, with the evidence for it. Similarity never grants sameness."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from timemachine.text.pure.difference.answers import Answers, Pair
+from timemachine.text.pure.language.names import Name
+from timemachine.text.pure.language.numbers import Number
+from timemachine.text.pure.language.plain import plain
+from timemachine.text.pure.language.polarity import leading_pole, turned
+from timemachine.text.pure.language.refusal import is_refusal
+from timemachine.text.pure.language.statement import Statement
+
+# Entries of one list of evidence; how many there are in all stands beside a list that was cut.
+_MOST_EVIDENCE: Final = 50
+# Characters of one entry; a sentence of an answer may be the whole answer.
+_LONGEST: Final = 1_000
+# Terms of a sentence up to which its order is looked at from every term on.
+_MOST_TERMS: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerVerdict:
+    """A verdict and what it rests on.
+
+    `error` {error} · `not_recorded` {missing, and new_refuses where the new answer says that it does not answer} · `refused`,
+    `newly_answered` {refusal} · `identical` {characters} · `formatting` {differs_in} · `numbers_differ`, `names_differ` {only_recorded, only_new, and where they stand:
+    recorded_at, new_at} · `polarity_differs` {turned, recorded, new} · `adds` {added} · `omits` {omitted} · `reworded` {recorded, new}
+    (no fact-level difference found; not a proof of sameness) · `changed` {only_recorded, only_new: sentences that the other
+    answer does not restate; perhaps_names: capitalised words at the start of a sentence; order: the same words in another
+    order}. Positions are [start, end] in characters of the answer. A list is cut at 50 entries (`…_count` then says
+    how many there are) and an entry at 1,000 characters, with an ellipsis.
+    """
+
+    name: str
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
+def answer_verdict(
+    recorded: str | None,
+    new: str | None,
+    error: str | None = None,
+    stated: tuple[bool, bool] = (False, False),
+) -> AnswerVerdict:
+    """How a new answer differs from the recorded one: the first verdict that holds, in the order of `AnswerVerdict`.
+
+    Without a recorded answer, or without a new one although nothing failed, there is nothing to compare: `not_recorded`.
+    Numbers differ when one answer states a number that the other states nowhere (saying the same number twice is no
+    difference); names likewise. Answers of any length. `stated` is whether the provider says of each that it is a refusal,
+    whatever its words are.
+    """
+    if error is not None:
+        return AnswerVerdict(name="error", evidence={"error": error})
+    if recorded is None or new is None:
+        missing = [name for name, answer in (("recorded", recorded), ("new", new)) if answer is None]
+        refuses = new is not None and (stated[1] or is_refusal(new))
+        more = {"new_refuses": True} if refuses else {}
+        return AnswerVerdict(name="not_recorded", evidence={"missing": missing, **more})
+    return _surface(recorded, new, stated) or _facts(Answers(recorded, new))
+
+
+def _surface(recorded: str, new: str, stated: tuple[bool, bool]) -> AnswerVerdict | None:
+    """What the whole texts show, before a sentence is read."""
+    refusals = stated[0] or is_refusal(recorded), stated[1] or is_refusal(new)
+    if refusals == (False, True):
+        return AnswerVerdict(name="refused", evidence={"refusal": new})
+    if refusals == (True, False):
+        return AnswerVerdict(name="newly_answered", evidence={"refusal": recorded})
+    if recorded == new:
+        return AnswerVerdict(name="identical", evidence={"characters": len(new)})
+    if plain(recorded) == plain(new):
+        return AnswerVerdict(name="formatting", evidence={"differs_in": _differs_in(recorded, new)})
+    if all(refusals):
+        evidence = {"both_refuse": True, "recorded": [recorded], "new": [new]}
+        return AnswerVerdict(name="reworded", evidence=evidence)
+    return None
+
+
+def _differs_in(recorded: str, new: str) -> list[str]:
+    if recorded.split() == new.split():
+        return ["white_space"]
+    if recorded.casefold() == new.casefold():
+        return ["case"]
+    if recorded.casefold().split() == new.casefold().split():
+        return ["case", "white_space"]
+    return ["punctuation_or_markdown"]
+
+
+def _facts(answers: Answers) -> AnswerVerdict:
+    for check in _CHECKS:
+        found = check(answers)
+        if found:
+            return found
+    only_recorded, only_new = answers.unrelated
+    names = [name for side in answers.missing_names for name in _texts(side)]
+    evidence = {
+        **_listed("only_recorded", _texts(only_recorded)),
+        **_listed("only_new", _texts(only_new)),
+        **_listed("perhaps_names", names),
+        **_listed(
+            "order", [_texts([pair.recorded, pair.new]) for pair in answers.pairs if _other_order(pair)]
+        ),
+    }
+    return AnswerVerdict(name="changed", evidence=evidence)
+
+
+def _numbers(answers: Answers) -> AnswerVerdict | None:
+    return _told_apart("numbers_differ", *answers.missing_numbers())
+
+
+def _names(answers: Answers) -> AnswerVerdict | None:
+    recorded, new = answers.missing_names
+    return _told_apart(
+        "names_differ", [each for each in recorded if each.certain], [each for each in new if each.certain]
+    )
+
+
+def _told_apart(
+    name: str, recorded: Sequence[Number | Name], new: Sequence[Number | Name]
+) -> AnswerVerdict | None:
+    if not recorded and not new:
+        return None
+    evidence = {
+        **_listed("only_recorded", _texts(recorded)),
+        **_listed("only_new", _texts(new)),
+        **_listed("recorded_at", [[each.start, each.end] for each in recorded]),
+        **_listed("new_at", [[each.start, each.end] for each in new]),
+    }
+    return AnswerVerdict(name=name, evidence=evidence)
+
+
+def _polarity(answers: Answers) -> AnswerVerdict | None:
+    found = [(pair, _turned(pair)) for pair in answers.pairs]
+    opposed = [(pair, what) for pair, what in found if what]
+    if not opposed:
+        return _yes_and_no(answers)
+    evidence = {
+        "turned": sorted({what for _, whats in opposed for what in whats}),
+        **_listed("recorded", _texts([pair.recorded for pair, _ in opposed])),
+        **_listed("new", _texts([pair.new for pair, _ in opposed])),
+    }
+    return AnswerVerdict(name="polarity_differs", evidence=evidence)
+
+
+def _turned(pair: Pair) -> list[str]:
+    one, other = pair.recorded.polarity, pair.new.polarity
+    negation = ["negation"] if len(one.negations) != len(other.negations) else []
+    return [*negation, *turned(one, other)]
+
+
+def _yes_and_no(answers: Answers) -> AnswerVerdict | None:
+    """An answer that opens with yes where the other opens with no."""
+    if not answers.only_recorded or not answers.only_new:
+        return None
+    before, after = answers.only_recorded[:1], answers.only_new[:1]
+    if {leading_pole(each.text) for each in (*before, *after)} != {"+", "-"}:
+        return None
+    evidence = {"turned": ["answer"], "recorded": _texts(before), "new": _texts(after)}
+    return AnswerVerdict(name="polarity_differs", evidence=evidence)
+
+
+def _adds(answers: Answers) -> AnswerVerdict | None:
+    if answers.only_recorded or not answers.only_new:
+        return None
+    return AnswerVerdict(name="adds", evidence=_listed("added", _texts(answers.only_new)))
+
+
+def _omits(answers: Answers) -> AnswerVerdict | None:
+    if answers.only_new or not answers.only_recorded:
+        return None
+    return AnswerVerdict(name="omits", evidence=_listed("omitted", _texts(answers.only_recorded)))
+
+
+def _reworded(answers: Answers) -> AnswerVerdict | None:
+    swapped = all(answers.missing_names)
+    if swapped or any(answers.unrelated) or any(map(_other_order, answers.pairs)):
+        return None
+    if not answers.only_recorded and not answers.only_new:
+        return AnswerVerdict(name="reworded", evidence={"differs_in": ["order_of_sentences"]})
+    evidence = {
+        **_listed("recorded", _texts(answers.only_recorded)),
+        **_listed("new", _texts(answers.only_new)),
+    }
+    return AnswerVerdict(name="reworded", evidence=evidence)
+
+
+def _other_order(pair: Pair) -> bool:
+    """Whether two sentences say the same words in an order that may change who did what to whom.
+
+    A phrase that only went from the end to the front ("on Friday, it closed") changes nothing.
+    """
+    one, other = pair.recorded.topic, pair.new.topic
+    fronted = {one[at:] + one[:at] for at in range(min(len(one), _MOST_TERMS))}
+    return other not in fronted and sorted(one) == sorted(other)
+
+
+def _texts(found: Sequence[Statement | Number | Name]) -> list[str]:
+    return [each.text if len(each.text) <= _LONGEST else each.text[:_LONGEST] + "…" for each in found]
+
+
+def _listed(name: str, entries: Sequence[Any]) -> dict[str, Any]:
+    """The entries under their name; nothing where there are none, and a count beside a list that is cut."""
+    if not entries:
+        return {}
+    counted = {f"{name}_count": len(entries)} if len(entries) > _MOST_EVIDENCE else {}
+    return {name: list(entries[:_MOST_EVIDENCE]), **counted}
+
+
+_CHECKS: Final[Sequence[Callable[[Answers], AnswerVerdict | None]]] = (
+    _numbers,
+    _names,
+    _polarity,
+    _adds,
+    _omits,
+    _reworded,
+)

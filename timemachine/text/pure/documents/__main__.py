@@ -1,0 +1,78 @@
+"""The process that reads one file: a line of JSON and its bytes come in on standard input, its text and passages go out as JSON, or its records.
+
+`python -m timemachine.text.pure.documents FORMAT SECONDS MEGABYTES`; whatever goes wrong in here goes wrong for this file only.
+"""
+
+import json
+import resource
+import sys
+from contextlib import suppress
+from typing import Any
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.text.pure.documents.document import Document
+from timemachine.text.pure.documents.passages import Parted, Passage, parted
+
+
+def main(format_: str, seconds: int, megabytes: int) -> None:
+    """Read, within the limits; a file that is refused is an answer, too."""
+    _limit(resource.RLIMIT_CPU, seconds)
+    _limit(resource.RLIMIT_AS, megabytes * 1024 * 1024)
+    _limit(resource.RLIMIT_CORE, 0)
+    try:
+        names = json.loads(sys.stdin.buffer.readline())
+        data = sys.stdin.buffer.read()
+        answer = _lines(data) if format_ == "jsonl" else _written(parted(_read(format_, data), **names))
+    except InvalidInput as why:
+        answer = {"refused": {"kind": type(why).__name__, **why.as_json()}}
+    sys.stdout.write(json.dumps(answer))
+
+
+def _read(format_: str, data: bytes) -> Document:
+    """Only what this format needs is imported: most of the time that a small file takes is imports."""
+    if format_ == "pdf":
+        from timemachine.text.pure.documents.pdf import read_pdf as read
+    elif format_ == "html":
+        from timemachine.text.pure.documents.html import read_html as read
+    elif format_ == "markdown":
+        from timemachine.text.pure.documents.markdown import read_markdown as read
+    elif format_ == "text":
+        from timemachine.text.pure.documents.plain_text import read_plain_text as read
+    else:
+        raise ValueError(format_)
+    return read(data)
+
+
+def _lines(data: bytes) -> dict[str, Any]:
+    from timemachine.text.pure.documents.jsonl import read_jsonl
+
+    return {"lines": [each.as_json() for each in read_jsonl(data)]}
+
+
+def _limit(which: int, most: int) -> None:
+    with suppress(ValueError, OSError):  # macOS knows no limit of the address space
+        resource.setrlimit(which, (most, most))
+
+
+def _other_words(text: str, passage: Passage) -> str | None:
+    """What a passage says where that is not the very characters of the text."""
+    return None if text[passage.start : passage.end] == passage.text else passage.text
+
+
+def _written(found: Parted) -> dict[str, Any]:
+    titles = {
+        title: place for place, title in enumerate(dict.fromkeys(each.title for each in found.passages))
+    }
+    return {
+        "text": found.text,
+        "title": found.title,
+        "titles": list(titles),
+        "left_out": found.left_out,
+        "passages": [
+            (each.start, each.end, titles[each.title], each.page, _other_words(found.text, each))
+            for each in found.passages
+        ],
+    }
+
+
+main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,98 @@
+"""A file of JSON lines as passages to be put: one of each line, as it stands."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import islice
+from typing import Any, Final
+
+from timemachine.core.pure.content import parse_json
+from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.text.pure.documents.decoding import decoded
+from timemachine.text.pure.documents.passages import MOST_PASSAGES
+
+_NAMED: Final = ("text", "title", "uri")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One line: a passage, whose text may be empty. What is not its text, title or uri is metadata."""
+
+    line: int
+    text: str
+    title: str
+    uri: str
+    metadata: dict[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields by their names."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadLine:
+    """A line that makes no passage, and why."""
+
+    line: int
+    reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields by their names."""
+        return {"line": self.line, "reason": self.reason}
+
+
+def line_of(fields: dict[str, Any]) -> Record | BadLine:
+    """The line of which these are the fields."""
+    return BadLine(**fields) if "reason" in fields else Record(**fields)
+
+
+def read_jsonl(data: bytes) -> list[Record | BadLine]:
+    """Every line that is not blank, in order, as what it says or why it says nothing.
+
+    Raises `InvalidInput` for no lines at all, `TooLarge` for more than `MOST_PASSAGES`.
+    """
+    found = list(islice(_lines(data), MOST_PASSAGES + 1))
+    if len(found) > MOST_PASSAGES:
+        raise TooLarge(f"This file has more than {MOST_PASSAGES:,} lines; split it.", limit=MOST_PASSAGES)
+    if not found:
+        raise InvalidInput("This file has no lines; there is nothing to put.", code="no_text")
+    return found
+
+
+def _lines(data: bytes) -> Iterator[Record | BadLine]:
+    for number, line in enumerate(BytesIO(data), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield _record(number, parse_json(decoded(line.removesuffix(b"\n"))))
+        except InvalidInput as why:
+            yield BadLine(line=number, reason=_reason(why))
+
+
+def _record(number: int, value: Any) -> Record:
+    if not isinstance(value, dict):
+        raise InvalidInput(
+            'It is JSON but not an object; write {"title": "…", "text": "…"}.', code="not_json"
+        )
+    words = {name: value[name] for name in _NAMED if value.get(name) is not None}
+    wrong = next((name for name, said in words.items() if not isinstance(said, str)), None)
+    if wrong is not None:
+        raise InvalidInput(f'"{wrong}" is not a text; put it in quotes.', code="invalid_field", field=wrong)
+    if "text" not in words:
+        raise InvalidInput('"text" is missing.', code="no_text")
+    others = {name: said for name, said in value.items() if name not in _NAMED}
+    return Record(
+        line=number,
+        text=words["text"],
+        title=words.get("title", ""),
+        uri=words.get("uri", ""),
+        metadata=others,
+    )
+
+
+def _reason(why: InvalidInput) -> str:
+    cause = why.__cause__
+    if isinstance(cause, json.JSONDecodeError):
+        return f"It is not JSON: {cause.msg.removesuffix(' at')} at character {cause.pos + 1:,}."
+    return why.message

@@ -1,0 +1,42 @@
+"""Tables of Markdown as words: the cells of a row with " | " between two, as those of HTML are. Pure."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from timemachine.text.pure.documents.document import Block
+
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_CELL_END: Final = re.compile(r"(?<!\\)\|")
+_RULE: Final = "|:- \t"
+
+
+def in_words(text: str, tables: Sequence[Block], start: int, end: int) -> str:
+    """Characters `start` to before `end` of a text, the rows of its tables (in order) without marks; the rest is as it is.
+
+    Rows of dashes and rows of empty cells are left out, and outer white space with them.
+    """
+    parts: list[str] = []
+    at = start
+    reached = bisect_right(tables, start, key=lambda table: table.end)
+    beyond = bisect_left(tables, end, key=lambda table: table.start)
+    for table in tables[reached:beyond]:
+        first, after = max(table.start, start), min(table.end, end)
+        parts += text[at:first], "\n".join(_rows(text[first:after]))
+        at = after
+    return "".join([*parts, text[at:end]]).strip() if parts else text[start:end]
+
+
+def _rows(table: str) -> Iterator[str]:
+    for line in _LINE_END.split(table):
+        cells = _cells(line) if line.strip(_RULE) else []
+        if any(cells):
+            yield " | ".join(cells).strip()
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a row; a bar with a backslash is one inside a cell."""
+    bare = line.strip().removeprefix("|")
+    cells = [each.strip().replace("\\|", "|") for each in _CELL_END.split(bare)]
+    return cells if cells[-1] else cells[:-1]

@@ -1,0 +1,149 @@
+"""What in a claim goes against the passage that it seems to rest on: a number, a name, a negation."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import attrgetter
+from typing import Final, Literal
+
+from timemachine.text.pure.grounding.passages import Place, Source
+from timemachine.text.pure.grounding.roles import swapped
+from timemachine.text.pure.language.names import Name, missing_names
+from timemachine.text.pure.language.numbers import Number, missing_numbers
+from timemachine.text.pure.language.polarity import negated_in_one, turned
+from timemachine.text.pure.language.statement import Statement
+
+Kind = Literal["number", "name", "negation", "no_support"]
+
+# How much of a claim a sentence must hold before a number of its own goes against that of the claim.
+_CLOSE: Final = 0.4
+# A sentence that is denied as a whole, whatever it negates itself.
+_DENIED: Final = re.compile(
+    r"\b(?:not|isn't|wasn't|never)\s(?:true|correct|the case)\sthat\b|\b(?:false|untrue|incorrect|wrong)\sthat\b",
+    re.IGNORECASE,
+)
+_COUNTED: Final = 12
+_YEARS: Final = range(1500, 2200)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """What goes against a place; `swapped` where it is that both say the same of the same two things, the other way round."""
+
+    kind: Kind
+    swapped: bool = False
+
+
+def conflict(claim: Statement, place: Place, source: Source) -> Conflict | None:
+    """The first thing of a claim that goes against a place.
+
+    A number or a name that no passage has at all; a number that stands where the sentence has another of its kind; a name
+    beside a word that the sentence has another name beside; two names in each other's place, or two other things ("no_support",
+    because nothing says it that way round); something negated on one side only, or pointing the other way.
+    """
+    other = _nowhere(claim, source) or _replaced(claim, place, source)
+    if other:
+        return Conflict(kind=other)
+    order = _swapped(claim, place.statement)
+    if order:
+        return Conflict(kind=order, swapped=True)
+    direction = _turned(claim, place.statement) if place.own >= _CLOSE else None
+    return Conflict(kind=direction) if direction else None
+
+
+def _nowhere(claim: Statement, source: Source) -> Kind | None:
+    if any(not source.numbers.hold(number) for number in claim.numbers if _stated(number)):
+        return "number"
+    if missing_names((name for name in claim.names if name.certain), source.vocabulary):
+        return "name"
+    return None
+
+
+def _stated(number: Number) -> bool:
+    """Whether a number has to be found: a small count in words may be counted ("two ways", and the passage names two)."""
+    counted = number.text.isalpha() and number.unit is None and Fraction(number.bare or 0) <= _COUNTED
+    return number.certain and not counted
+
+
+def _replaced(claim: Statement, place: Place, source: Source) -> Kind | None:
+    if place.own >= _CLOSE and _number_replaced(claim, place):
+        return "number"
+    return _name_replaced(claim, place, source)
+
+
+def _swapped(claim: Statement, sentence: Statement) -> Kind | None:
+    found = swapped(claim, sentence)
+    if not found:
+        return None
+    return "name" if any(map(claim.names_at, found)) else "no_support"
+
+
+def _turned(claim: Statement, sentence: Statement) -> Kind | None:
+    if bool(_DENIED.search(claim.text)) != bool(_DENIED.search(sentence.text)):
+        return "negation"
+    if negated_in_one(claim.rooted, sentence.rooted) or turned(claim.polarity, sentence.polarity):
+        return "negation"
+    return None
+
+
+def _number_replaced(claim: Statement, place: Place) -> bool:
+    """Whether the sentence has another number of a kind where the claim has one that it does not have."""
+    ours = missing_numbers(claim.numbers, [*place.statement.numbers, *_carried_over(claim, place)])
+    theirs = missing_numbers(place.statement.numbers, claim.numbers)
+    return bool({_sort(number) for number in ours} & {_sort(number) for number in theirs})
+
+
+def _carried_over(claim: Statement, place: Place) -> Iterator[Number]:
+    """The numbers of the sentences beside a place that say something of the claim that the place does not."""
+    rest = {key for key in claim.roots if not key.startswith(("#", "~"))} - {*place.statement.roots}
+    for beside in place.beside:
+        if rest.intersection(beside.roots):
+            yield from beside.numbers
+
+
+def _sort(number: Number) -> str:
+    """What a number counts: its unit, a date, a time, a year, or nothing that it says."""
+    if number.unit:
+        return number.unit
+    if number.key.isdecimal() and int(number.key) in _YEARS:
+        return "date"
+    return number.key.split()[0] if " " in number.key else ""
+
+
+def _first_after(statement: Statement, name: Name) -> int:
+    return bisect_left(statement.terms, name.end, key=attrgetter("start"))
+
+
+def _first_at(statement: Statement, name: Name) -> int:
+    return bisect_right(statement.terms, name.start, key=attrgetter("end"))
+
+
+def _name_replaced(claim: Statement, place: Place, source: Source) -> Kind | None:
+    """Whether the sentence has another name beside a word that stands beside a name of the claim.
+
+    A word with a capital only because it opens a sentence counts where the passages speak of it elsewhere ("no_support").
+    """
+    ours, theirs = _beside_names(claim, place.statement), _beside_names(place.statement, claim)
+    other = [(beside, name) for beside, name in ours.items() if beside in theirs]
+    other = [(beside, name) for beside, name in other if not _named_beside(beside, name, place)]
+    if any(name.certain or theirs[beside].certain for beside, name in other):
+        return "name"
+    return "no_support" if any(source.vocabulary.mentions(name) for _, name in other) else None
+
+
+def _named_beside(beside: tuple[str, str], name: Name, place: Place) -> bool:
+    """Whether a sentence just before or after the place has the name beside the same word."""
+    found = (_beside_names(each, None).get(beside) for each in place.beside)
+    return any(each is not None and each.key == name.key for each in found)
+
+
+def _beside_names(statement: Statement, other: Statement | None) -> dict[tuple[str, str], Name]:
+    """The names that the other sentence does not mention, by the word before ("before", word) or after ("after", word)."""
+    found: dict[tuple[str, str], Name] = {}
+    for name in missing_names(statement.names, other.vocabulary) if other else statement.names:
+        here, there = _first_at(statement, name), _first_after(statement, name)
+        found.update({("before", term.key): name for term in statement.terms[max(0, here - 1) : here]})
+        found.update({("after", term.key): name for term in statement.terms[there : there + 1]})
+    return found

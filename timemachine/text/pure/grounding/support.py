@@ -1,0 +1,255 @@
+"""How far an answer is supported by the passages it was given, sentence by sentence. Support, not truth.
+
+A sentence scores the share of its terms, and of its runs of two and three terms, that a passage contains. A number, a name, a
+negation or an order of roles that goes against the passage leaves it a third of that. The answer scores the chance that
+none of its sentences is invented, each taken by itself: the product of what each sentence is trusted. So one invented
+sentence is heard of, and a long answer has to be better supported than a short one to score the same. Weights and
+bounds are fixed, not fitted to labelled answers; docs/grounding.md gives them with the measured error of the labels.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+from timemachine.core.pure.text_caches import kept
+from timemachine.text.pure.grounding import bounds
+from timemachine.text.pure.grounding.conflicts import Conflict, conflict
+from timemachine.text.pure.grounding.missing import missing
+from timemachine.text.pure.grounding.passages import MOST_TOGETHER, Passage, Place, Source
+from timemachine.text.pure.language.refusal import is_refusal, without_refusal
+from timemachine.text.pure.language.sentences import Sentence
+from timemachine.text.pure.language.statement import Statement
+from timemachine.text.pure.language.talk import claims_nothing
+
+__all__ = ["Grounding", "Passage", "Support", "ground"]
+
+Label = Literal["HIGH", "MEDIUM", "LOW"]
+Reason = Literal["no_support", "number", "name", "negation"]
+
+# Recorded with every grounding: scores of different methods do not compare.
+METHOD: Final = "terms-2"
+HIGH: Final = 0.70
+MEDIUM: Final = 0.40
+# A sentence is supported from here.
+_ABOUT_IT: Final = 0.3
+_GROUNDED: Final = 0.55
+# From here up to there it is partly supported.
+_PARTLY: Final = 0.4
+# What goes against a passage keeps this share of its support.
+_CONTRADICTED: Final = 0.35
+# The chance that a supported sentence is invented all the same is taken to be (1 - its support) to this power.
+_STEEPNESS: Final = 2
+# An unsupported sentence is trusted less than HIGH asks for, and the less support it has the sooner not at all. One that
+# goes against a passage is trusted no more than this, which alone makes an answer LOW.
+_UNSUPPORTED: Final = 0.69
+_AGAINST: Final = 0.39
+# Of two sentences that have nearly as much of a claim, the one that does not go against it is what it rests on.
+_NEARLY: Final = 0.9
+_LONGEST_HEADING: Final = 80
+_SMALL: Final = 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """One sentence of the answer: characters `start` to before `end` of it.
+
+    `frame` is the passage it rests on, or that speaks against it, and `passage_start` and `passage_end` the sentence there.
+    `swapped` tells that this passage says it with the roles the other way round. `missing` is what an unsupported sentence
+    says that no passage has. A sentence that claims nothing (a refusal, a heading, a
+    question, a courtesy) has neither score nor `grounded`, and is not counted.
+    """
+
+    text: str
+    start: int
+    end: int
+    score: float | None = None
+    grounded: bool | None = None
+    frame: int | str | None = None
+    reason: Reason | None = None
+    passage_start: int | None = None
+    passage_end: int | None = None
+    missing: tuple[str, ...] = ()
+    swapped: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """The sentence as the API answers it."""
+        fields = (
+            "text",
+            "start",
+            "end",
+            "score",
+            "grounded",
+            "frame",
+            "reason",
+            "passage_start",
+            "passage_end",
+            "swapped",
+            "partly",
+        )
+        return {**{name: getattr(self, name) for name in fields}, "missing": list(self.missing)}
+
+    @property
+    def partly(self) -> bool:
+        """Whether the passages have much of it, though not enough to support it, and nothing in them goes against it."""
+        return self.grounded is False and not self.against and (self.score or 0.0) >= _PARTLY
+
+    @property
+    def against(self) -> bool:
+        """Whether it goes against a passage, rather than that none supports it."""
+        return self.grounded is False and (self.reason != "no_support" or self.frame is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounding:
+    """The support of a whole answer: `score` from 0 to 1, None (and no label) where it claims nothing.
+
+    `answer_unread` and `passages_unread` are the characters of a long answer and of long passages that were not read.
+    """
+
+    score: float | None
+    sentences: tuple[Support, ...]
+    answer_unread: int = 0
+    passages_unread: int = 0
+
+    @property
+    def label(self) -> Label | None:
+        """HIGH from 0.70, MEDIUM from 0.40, else LOW."""
+        if self.score is None:
+            return None
+        return "HIGH" if self.score >= HIGH else "MEDIUM" if self.score >= MEDIUM else "LOW"
+
+    @property
+    def has_warning(self) -> bool:
+        """Whether the support is LOW."""
+        return self.label == "LOW"
+
+    @property
+    def sentence_count(self) -> int:
+        """How many sentences claim something."""
+        return sum(sentence.grounded is not None for sentence in self.sentences)
+
+    @property
+    def grounded_sentences(self) -> int:
+        """How many of them the passages support."""
+        return sum(sentence.grounded is True for sentence in self.sentences)
+
+    def as_json(self) -> dict[str, Any]:
+        """The grounding of an action, as the API answers it."""
+        return {
+            "score": self.score,
+            "label": self.label,
+            "sentence_count": self.sentence_count,
+            "grounded_sentences": self.grounded_sentences,
+            "has_warning": self.has_warning,
+            "method": METHOD,
+            "unread_characters": {"answer": self.answer_unread, "passages": self.passages_unread},
+            "sentences": [each.as_json() for each in self.sentences],
+        }
+
+
+def ground(answer: str, passages: Sequence[Passage]) -> Grounding:
+    """The support of an answer in its passages. Without passages every claim is `no_support`. Deterministic.
+
+    Of a long answer the beginning is judged (`timemachine.text.pure.grounding.bounds`). The rest counts as one sentence without
+    support, so that an answer that was not read whole is never HIGH.
+    """
+    source = _source(tuple(passages))
+    read = bounds.beginning(answer, bounds.ANSWER, bounds.ANSWER_SENTENCES)
+    unread = len(answer) - bounds.length(read)
+    found = tuple(_support(claim, passages, source) for claim in _statements(read))
+    trusted = [_trust(each) for each in found if each.score is not None] + [_UNSUPPORTED] * bool(unread)
+    score = round(math.prod(trusted), 4) if trusted else None
+    return Grounding(score=score, sentences=found, answer_unread=unread, passages_unread=source.unread)
+
+
+def _source(passages: tuple[Passage, ...]) -> Source:
+    """The passages read; small ones are kept for the next answer, because models are compared over the same ones."""
+    small = sum(len(passage.text) for passage in passages) <= _SMALL
+    return _kept(passages) if small else Source(passages)
+
+
+@kept
+@lru_cache(maxsize=8)
+def _kept(passages: tuple[Passage, ...]) -> Source:
+    return Source(passages)
+
+
+def _trust(sentence: Support) -> float:
+    """The chance taken that a sentence says nothing that its passages do not; it grows with its support."""
+    support = sentence.score or 0.0
+    if sentence.against:
+        return min(_AGAINST, _unsupported(support / _CONTRADICTED))
+    return 1 - (1 - support) ** _STEEPNESS if sentence.grounded else _unsupported(support)
+
+
+def _unsupported(support: float) -> float:
+    return _UNSUPPORTED * (support / _GROUNDED) ** _STEEPNESS
+
+
+def _statements(read: Sequence[Sentence]) -> Iterator[Statement]:
+    for sentence in read:
+        text = sentence.text.strip()
+        if text:
+            yield Statement(text, sentence.start + sentence.text.index(text))
+
+
+def _support(sentence: Statement, passages: Sequence[Passage], source: Source) -> Support:
+    if not _claims_something(sentence):
+        return Support(text=sentence.text, start=sentence.start, end=sentence.end)
+    quoted = source.quoted(sentence)
+    if quoted:
+        return _judged(sentence, passages, 1.0, None, quoted)
+    said = without_refusal(sentence.text)
+    claim = sentence if said == sentence.text else Statement(said)
+    places = source.places(claim)
+    if not places:
+        return _judged(sentence, passages, 0.0, "no_support", None, missing(claim, source))
+    place, against = _chosen(claim, places, source)
+    score = max(place.containment for place in places)
+    if score <= MOST_TOGETHER:
+        score = max(score, source.together(claim))
+    if against:
+        opposing = place if score >= _ABOUT_IT else None  # what says little of it cannot go against it
+        lowered = score * _CONTRADICTED
+        found = _judged(sentence, passages, lowered, against.kind, opposing, missing(claim, source))
+        return replace(found, swapped=against.swapped and opposing is not None)
+    if score >= _GROUNDED:
+        return _judged(sentence, passages, score, None, place)
+    return _judged(sentence, passages, score, "no_support", None, missing(claim, source))
+
+
+def _claims_something(claim: Statement) -> bool:
+    text = claim.text.strip("*_ ")
+    heading = text.startswith("#") or (text.endswith(":") and len(text) <= _LONGEST_HEADING)
+    asks = text.endswith(("?", "？", "؟"))
+    return bool(claim.keys) and not (heading or asks or is_refusal(text) or claims_nothing(text))
+
+
+def _chosen(claim: Statement, places: Sequence[Place], source: Source) -> tuple[Place, Conflict | None]:
+    near = [place for place in places if place.own >= _NEARLY * places[0].own]
+    found: list[tuple[Place, Conflict | None]] = [(place, conflict(claim, place, source)) for place in near]
+    return next((each for each in found if each[1] is None), found[0])
+
+
+def _judged(
+    claim: Statement,
+    passages: Sequence[Passage],
+    score: float,
+    reason: Reason | None,
+    place: Place | None,
+    lacking: tuple[str, ...] = (),
+) -> Support:
+    return Support(
+        text=claim.text,
+        start=claim.start,
+        end=claim.end,
+        score=round(score, 4),
+        grounded=reason is None,
+        frame=passages[place.number].frame if place else None,
+        reason=reason,
+        passage_start=place.statement.start if place else None,
+        passage_end=place.statement.end if place else None,
+        missing=lacking,
+    )

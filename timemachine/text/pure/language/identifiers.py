@@ -1,0 +1,109 @@
+"""Names that machines gave: paths, addresses, code, versions. Their digits are not numbers and their case counts."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from timemachine.core.pure.text_caches import kept
+
+_CHUNK: Final = re.compile(r"`[^`\n]+`|[^\s`]+")
+# Most of what stands between white space is words, and all that follow one another are told at one look.
+_ORDINARY: Final = re.compile(
+    r"(?:\s++|[\"'“‘(\[]*[A-Z]?[a-z]+(?:['’][a-z]+)*[\"'”’)\].,;:!?…]*(?![^\s`]))*+"
+)
+_WRAPPING: Final = "\"'“”‘’()[]{}<>,;:!?.*…"
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
+_SHAPE: Final = re.compile(r"[\w$~./\\:@#+%=&?-]+(?:\(\))?")
+_SIGN: Final = re.compile(
+    r"""
+    \w@\w                                  # an address
+    | [^\W_]_[^\W_]                        # snake_case
+    | \w\w\.[a-z][a-z0-9]{0,4}(?::\d+)*$   # a file, with line numbers
+    | ^[A-Za-z]:\\ | ^[./~\\]+\w    # a path from somewhere
+    | ::\w | \(\)$                         # code
+    | ^[a-z]+[A-Z]                         # camelCase
+    | ^\#?[A-Za-z][A-Za-z.-]*\d            # GPT-4, v1.2, sha256
+    """,
+    re.VERBOSE,
+)
+# a path of several parts: two signs, looked for one after the other, because one pattern for both would try every pair
+_FOLDER: Final = re.compile(r"\w[/\\]")
+_PART: Final = re.compile(r"\w[./\\]\w")
+_COMMIT: Final = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}")
+# "ham.6": a sentence that ends in a word, and the number of the next one, without the space between them.
+_RUN_ON: Final = re.compile(r"[a-z]{3,}\.\d+")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_POSSESSIVE: Final = re.compile("['’][sS]$")
+_LONGEST: Final = 1_000
+# Longer ones hardly come again, and are not kept.
+_KEPT: Final = 40
+
+
+def identifier_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the identifiers of a text start and end, in order. What stands between backticks is one, but for mere marks."""
+    for found in _chunks(text):
+        chunk, at = found[0], found.start()
+        within = _short_within(chunk) if len(chunk) <= _KEPT else _within(chunk)
+        if within:
+            yield at + within[0], at + within[1]
+
+
+def _within(chunk: str) -> tuple[int, int] | None:
+    """Where the identifier that a chunk consists of starts and ends in it, without what wraps it."""
+    inner = chunk.strip("` ") if chunk[0] == "`" else _without_wrapping(chunk)
+    quoted = chunk[0] == "`" and chunk_key(inner) != ""  # of nothing but marks, nothing is left
+    if not quoted and (len(inner) > _LONGEST or not _is_identifier(inner)):
+        return None
+    start = chunk.index(inner)
+    return start, start + len(inner)
+
+
+def _chunks(text: str) -> Iterator[re.Match[str]]:
+    """What stands between white space and is no ordinary word, in order."""
+    at = 0
+    while (ordinary := _ORDINARY.match(text, at)) and (found := _CHUNK.search(text, ordinary.end())):
+        yield found
+        at = found.end()
+
+
+@kept
+@lru_cache(maxsize=16_384)
+def _short_key(chunk: str) -> str:
+    return _POSSESSIVE.sub("", chunk.strip(_WRAPPING + "` ")).casefold()
+
+
+def chunk_key(chunk: str) -> str:
+    """A piece of text between white space as it is compared: without what wraps it, without possessive 's, without case."""
+    return _short_key(chunk) if len(chunk) <= _KEPT else _short_key.__wrapped__(chunk)
+
+
+def chunk_keys(text: str) -> frozenset[str]:
+    """The keys of everything between white space, and of everything between backticks."""
+    return frozenset(map(chunk_key, set(_CHUNK.findall(text))))
+
+
+def _without_wrapping(chunk: str) -> str:
+    inner = chunk.rstrip(_WRAPPING)
+    if chunk[len(inner) : len(inner) + 2] == "()":
+        inner += "()"
+    return inner.lstrip(_WRAPPING.replace(".", ""))
+
+
+def _is_identifier(chunk: str) -> bool:
+    if _URL.match(chunk):
+        return True
+    if _COMMIT.fullmatch(chunk):
+        return True
+    if _RUN_ON.fullmatch(chunk):
+        return False
+    shaped = _LETTER.search(chunk) and _SHAPE.fullmatch(chunk)
+    return bool(shaped and (_SIGN.search(chunk) or _is_path(chunk)))
+
+
+def _is_path(chunk: str) -> bool:
+    folder = _FOLDER.search(chunk)
+    return folder is not None and _PART.search(chunk, folder.end()) is not None
+
+
+_short_within: Final = kept(lru_cache(maxsize=16_384)(_within))

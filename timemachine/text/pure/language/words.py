@@ -1,0 +1,82 @@
+"""Words: where they are, their folded form and their stem, and which of them carry no content."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+from timemachine.core.pure.text_caches import kept
+
+# Scripts that write no space between words: each character counts as a word of its own.
+ALONE: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+# Initials with dots (U.S.), one character of such a script, or letters and digits with apostrophes inside (didn't).
+WORD: Final = re.compile(rf"(?:[A-Za-z]\.){{2,}}|[{ALONE}]|[^\W_{ALONE}]+(?:['’][^\W_{ALONE}]+)*")
+
+_SUFFIXES: Final = ("ing", "ed", "es", "s")
+_SHORTEST_STEM: Final = 3
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list written as text."""
+    return frozenset(text.split())
+
+
+# What is absent on purpose: not, no, never, without, more, less, before, after, up, down, all, only and their like. A
+# list that drops them hides inverted claims.
+FUNCTION_WORDS: Final = word_set(
+    """
+    a an the this that these those it its it's he she they we you i me him her them us his hers their theirs our ours
+    your yours my mine himself herself itself themselves who whom whose which what where when why how there here
+    is are was were be been being am do does did done doing has have had having will would shall should can could may
+    might must let and or but nor yet so if then than because while although though whereas as of at by for with about
+    against between into through during to from in out on off again further once also too very just such own same s t
+    eg ie etc per via upon toward towards among within across around along
+    """
+)
+# What an answer says about its source rather than about the matter.
+SOURCE_WORDS: Final = word_set(
+    """
+    according document documents passage passages context text source sources article excerpt provided given information
+    based state states stated mention mentions mentioned says said note notes noted report reports reported indicate
+    indicates indicated
+    """
+)
+
+
+@kept
+@lru_cache(maxsize=65_536)
+def folded(word: str) -> str:
+    """The word in NFKC without case, possessive 's, and the dots of initials."""
+    plain = unicodedata.normalize("NFKC", word).casefold().replace("’", "'").removesuffix("'s")
+    return plain.replace(".", "")
+
+
+@kept
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """A folded word without its English inflection (close, closes, closed and closing share one stem)."""
+    if len(word) <= _SHORTEST_STEM or not word.isalpha():
+        return word
+    if word.endswith(("ies", "ied")) and len(word) > _SHORTEST_STEM + 1:
+        return word[:-3] + "i"
+    return _ended(_cut(word))
+
+
+def _cut(word: str) -> str:
+    for suffix in _SUFFIXES:
+        rest = word.removesuffix(suffix)
+        if rest != word and len(rest) >= _SHORTEST_STEM:
+            return word if word.endswith("ss") else _single(rest)
+    return word
+
+
+def _single(rest: str) -> str:
+    """A stem whose last consonant was doubled before the suffix, with one (planned, plan)."""
+    doubled = rest[-1] == rest[-2] and rest[-1] in "bdgmnprt"
+    return rest[:-1] if doubled and len(rest) > _SHORTEST_STEM else rest
+
+
+def _ended(rest: str) -> str:
+    if len(rest) > _SHORTEST_STEM and rest[-1] == "e":
+        return rest[:-1]
+    return rest[:-1] + "i" if rest[-1] == "y" and rest[-2] not in "aeou" else rest

@@ -1,0 +1,111 @@
+"""What changes in redaction: a profile is made, gets another version, is retired. A version that was made never changes."""
+
+from typing import Final
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.core.pure.ids import uuid7
+from timemachine.core.pure.postgres_text import is_plain
+from timemachine.text.redaction.models import RedactionProfile
+from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
+from timemachine.text.redaction.pure.rules import Rules
+from timemachine.text.redaction.queries import profiles_of, versions_of
+
+LONGEST_NAME: Final = 100
+MOST_PROFILES: Final = 100
+
+
+def make_profile(
+    project: Project, name: str, rules: Rules, *, by: str, profile_id: UUID | None = None
+) -> RedactionProfile:
+    """A new profile, version 1; of a name that was retired it is the next version. The same `profile_id` again is the same profile.
+
+    Raises `InvalidInput` for a name that cannot be, `Conflict` for one that is taken, or where there are `MOST_PROFILES`.
+    """
+    if profile_id and (made := RedactionProfile.objects.filter(id=profile_id, project=project).first()):
+        return made
+    name = checked_name(name)
+    if profiles_of(project).count() >= MOST_PROFILES:
+        raise Conflict(
+            f"This project has {MOST_PROFILES} redaction profiles, which is all it can have; retire one.",
+            code="too_many_profiles",
+        )
+    newest = versions_of(project, name).first()
+    if newest is not None and newest.retired_at is None:
+        raise _taken(name)
+    return _insert(project, name, newest.version + 1 if newest else 1, rules, by, profile_id)
+
+
+def change_profile(profile: RedactionProfile, rules: Rules, *, by: str) -> RedactionProfile:
+    """The next version of a profile, with these rules; with those that it has already nothing is made.
+
+    What was made with an earlier version keeps it. Raises `Conflict` where another version came meanwhile, or for a retired one.
+    """
+    newest = versions_of(profile.project, profile.name)[0]
+    if newest.retired_at is not None:
+        raise Conflict(
+            f"The redaction profile {profile.name!r} is retired; make one of that name to use it again.",
+            code="redaction_retired",
+        )
+    if newest.id != profile.id:
+        raise Conflict(
+            f"The redaction profile {profile.name!r} has a version {newest.version} meanwhile; look at it and edit that one.",
+            code="newer_version",
+            version=newest.version,
+        )
+    if newest.rules == rules.as_json():
+        return newest
+    return _insert(profile.project, profile.name, newest.version + 1, rules, by, None)
+
+
+def retire_profile(profile: RedactionProfile, *, by: str) -> RedactionProfile:
+    """Take a profile out of what can be chosen. What was made with it keeps its rules; who retired it first stays."""
+    versions = versions_of(profile.project, profile.name)
+    versions.filter(retired_at=None).update(retired_at=now(), retired_by=by[:254])
+    profile.refresh_from_db()
+    return profile
+
+
+def _insert(
+    project: Project, name: str, version: int, rules: Rules, by: str, profile_id: UUID | None
+) -> RedactionProfile:
+    try:
+        with transaction.atomic():
+            made = RedactionProfile.objects.create(
+                id=profile_id or uuid7(),
+                project=project,
+                name=name,
+                version=version,
+                rules=rules.as_json(),
+                created_by=by[:254],
+            )
+    except IntegrityError as why:  # another one of that name and version was there first
+        raise _taken(name) from why
+    made.refresh_from_db()
+    return made
+
+
+def checked_name(name: str) -> str:
+    """The name, if a profile can have it. Raises `InvalidInput`, and `Conflict` for the one that every project has."""
+    name = name.strip()
+    if not 0 < len(name) <= LONGEST_NAME or "/" in name or not is_plain(name):
+        raise InvalidInput(
+            f"A profile's name has 1 to {LONGEST_NAME} characters, without a slash.",
+            code="invalid_field",
+            field="name",
+        )
+    if name in (BUILT_IN.name, BUILT_IN_HANDLE):
+        raise _taken(name)
+    return name
+
+
+def _taken(name: str) -> Conflict:
+    return Conflict(
+        f"There is a redaction profile {name!r} already; edit it, or choose another name.",
+        code="redaction_exists",
+        field="name",
+    )

@@ -1,0 +1,1 @@
+"""The parts of `redaction` that import no framework."""

@@ -1,0 +1,153 @@
+"""Fields by their path: `agent`, `input.messages[*].content`, `retrieval.hits[*].metadata.*`, `session.user`. Pure."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from timemachine.text.redaction.pure.marks import FIELD, REPEATS, REPEATS_ERASED, erased, mark
+
+OF_ACTION: Final = (
+    "id",
+    "agent",
+    "name",
+    "tool",
+    "call_id",
+    "tags",
+    "input",
+    "output",
+    "error",
+    "parameters",
+    "grounding",
+    "retrieval",
+    "cached_from",
+    "source",
+)
+"""The fields of a recorded step that can be withheld; what it is and when it happened cannot, or there would be no timeline."""
+OF_SESSION: Final = ("key", "name", "agent", "user", "metadata", "tags")
+SESSION: Final = "session"
+ERASED_KEY: Final = re.compile("erased-[0-9a-f]{8}")
+"""What stands for a session's key that was erased, which has to be another for every session."""
+LONGEST: Final = 200
+ANY: Final = "*"
+_SHAPED: Final = frozenset({"error", "parameters", "grounding", "retrieval", "cached_from", "metadata"})
+_MARKS: Final = (mark(FIELD), mark(REPEATS), erased(FIELD), erased(REPEATS_ERASED))
+_NAME: Final = re.compile("[A-Za-z0-9_$@:/-]+")
+_PART: Final = re.compile(
+    r"""\.?(?:(?P<name>[A-Za-z0-9_$@:/-]+)|(?P<any>\*)|\[(?P<item>\*|[0-9]{1,6})\]|\["(?P<key>[^"\[\]]{1,100})"\])"""
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Path:
+    """A field of a step, or of its session where `of_session`; `steps` lead from it inwards, `*` for all there are."""
+
+    of_session: bool
+    field: str
+    steps: tuple[str | int, ...] = ()
+
+
+def parse_path(written: str) -> Path | None:
+    """What a written path leads to; None for what is no path, or leads to no field that can be withheld."""
+    parts = _parts(written)
+    of_session = parts[:1] == [SESSION]
+    field, *steps = (parts[1:] if of_session else parts) or [""]
+    known = OF_SESSION if of_session else OF_ACTION
+    return Path(of_session=of_session, field=str(field), steps=tuple(steps)) if field in known else None
+
+
+def path_part(name: str) -> str:
+    """The key of an object as a path goes on with it."""
+    return f".{name}" if _NAME.fullmatch(name) else f'["{name}"]'
+
+
+def withhold(value: Any, path: Path) -> tuple[Any, int]:
+    """The value of the path's field without what the path leads to, and how many values that were. Nothing recorded stays nothing, and
+    what is withheld or erased already stays as it is.
+
+    A list or object is not withheld as a mark alone where its field always has that form: `tags` stay a list.
+    """
+    if path.steps:
+        return _within(value, path.steps)
+    if _is_gone(path, value):
+        return value, 0
+    return _in_form(path.field, value, mark(FIELD)), 1
+
+
+def _is_gone(path: Path, value: Any) -> bool:
+    """Whether nothing of a field is left: some keep a form of their own once they are erased."""
+    if value is None or any(value in (each, _in_form(path.field, value, each)) for each in _MARKS):
+        return True
+    if path.field == "error":
+        return value in [{"type": None, "message": each} for each in _MARKS]
+    if path.field == "metadata":
+        return bool(value == {})
+    if path.of_session and path.field == "key":
+        return ERASED_KEY.fullmatch(str(value)) is not None
+    return path.field == "retrieval" and isinstance(value, dict) and _is_empty(value)
+
+
+def _is_empty(found: dict[str, Any]) -> bool:
+    """Whether a find, or one of its passages, says nothing any more but how many passages there were."""
+    return all(
+        inner is None or name == "rank" or (name == "hits" and _are_empty(inner))
+        for name, inner in found.items()
+    )
+
+
+def _are_empty(hits: Any) -> bool:
+    return isinstance(hits, list) and all(isinstance(each, dict) and _is_empty(each) for each in hits)
+
+
+def _in_form(field: str, value: Any, says: str) -> Any:
+    if isinstance(value, list) and field == "tags":
+        return [says] if value else value
+    return {"withheld": says} if isinstance(value, dict) and field in _SHAPED else says
+
+
+def _within(value: Any, steps: tuple[str | int, ...]) -> tuple[Any, int]:
+    """The value without what the steps lead to; without any, a mark in its place."""
+    if not steps:
+        return (value, 0) if _is_gone_within(value) else (mark(FIELD), 1)
+    step, further = steps[0], steps[1:]
+    if isinstance(value, dict):
+        chosen = [key for key in value if step in (ANY, key)]
+    elif isinstance(value, list):
+        chosen = [place for place in range(len(value)) if step in (ANY, place)]
+    else:
+        return value, 0
+    done = {key: _within(value[key], further) for key in chosen}
+    number = sum(count for _, count in done.values())
+    if not number:
+        return value, 0
+    if isinstance(value, dict):
+        return {key: done[key][0] if key in done else inner for key, inner in value.items()}, number
+    return [done[place][0] if place in done else inner for place, inner in enumerate(value)], number
+
+
+def _is_gone_within(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(_is_bare_hit(each) for each in value)
+    return value is None or value in _MARKS or _is_bare_hit(value)
+
+
+def _is_bare_hit(value: Any) -> bool:
+    """Whether it is a passage that was erased whole: its rank is left."""
+    return isinstance(value, dict) and "rank" in value and "text" in value and _is_empty(value)
+
+
+def _parts(written: str) -> list[Any]:
+    """The names, places and stars of a written path, in their order; none where it is not one."""
+    parts: list[Any] = []
+    end = 0
+    while end < len(written):
+        found = _PART.match(written, end)
+        if found is None or (not end and written[0] in ".[*"):
+            return []
+        if end and found["name"] and written[end] != ".":
+            return []
+        item = found["item"]
+        parts.append(
+            int(item) if item and item != ANY else item or found["any"] or found["key"] or found["name"]
+        )
+        end = found.end()
+    return parts

@@ -1,0 +1,155 @@
+"""What leads to a person: e-mail addresses, phone numbers, numbers of payment cards. Pure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+import phonenumbers
+
+from timemachine.text.redaction.pure.engine import compiled, spans
+
+_EMAIL: Final = r"[\pL\pN_][\pL\pN._%+'-]*(?:@|%40)(?:[\pL\pN](?:[\pL\pN-]*[\pL\pN])?\.)+[\pL]{2,}"
+_INTERNATIONAL: Final = r"(?:[+＋]|\b00)[\s().-]{0,3}[0-9][0-9\s().\-/~\x{a0}\x{2010}-\x{2015}\x{3000}]{5,40}"
+_DIALLED: Final = r"\(?[0-9](?:[0-9\s().\-/~\x{a0}\x{2010}-\x{2015}\x{3000}]*[0-9])?"
+_CARD: Final = r"[0-9](?:[ .\x{a0}-]?[0-9]){11,}"
+_UUID: Final = r"\b[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b"
+_ESCAPE_BEFORE: Final = re.compile(r"(?:\\[bfnrt]|%[0-9A-Fa-f]{2})\Z")
+"""What ends in a letter and is none: a line break in JSON that was recorded as a text, a character of an address."""
+_RUN_BEHIND: Final = re.compile(r"(?!(?:x|ext)\.?\s?[0-9])[A-Za-z\u00c0-\u024f]")
+"""A letter with which a run of letters and digits goes on, and no extension (`x12`)."""
+_RUN_BEFORE: Final = re.compile(r"(?<!\\)(?<!%)(?<!%[0-9A-Fa-f])[A-Za-z\u00c0-\u024f]\Z")
+_LEADING_GROUP: Final = re.compile(r"[0-9]+[^0-9]+(?=[0-9])")
+_BEHIND: Final = 12
+_LEAST_DIALLED, _MOST_DIALLED = 7, 15
+_WINDOW, _STEP = 120, 80
+_PREFIX: Final = 4
+"""Digits by which it is known who issues a card."""
+_ISSUERS: Final = (
+    (4, 4, (13, 16, 19)),
+    (51, 55, (16,)),
+    (2221, 2720, (16,)),
+    (34, 34, (15,)),
+    (37, 37, (15,)),
+    (300, 305, (14, 16)),
+    (36, 36, (14, 16)),
+    (38, 39, (14, 16)),
+    (6011, 6011, (16, 19)),
+    (644, 659, (16, 19)),
+    (3528, 3589, (16, 19)),
+    (62, 62, (16, 17, 18, 19)),
+    (50, 50, (12, 13, 14, 15, 16, 17, 18, 19)),
+    (56, 58, (12, 13, 14, 15, 16, 17, 18, 19)),
+    (6, 6, (12, 13, 14, 15, 16, 17, 18, 19)),
+)
+"""The first digits of who issues cards, and how many digits theirs have (ISO/IEC 7812)."""
+
+
+def emails_in(text: str) -> Iterator[tuple[int, int]]:
+    """Where an e-mail address stands, also with its @ as `%40`. `text` is readable for the engine."""
+    if "@" in text or "%40" in text:
+        yield from spans(compiled(_EMAIL), text)
+
+
+def phones_in(text: str, regions: Sequence[str] = ()) -> Iterator[tuple[int, int]]:
+    """Where a valid phone number stands: written internationally (`+49 …`, `0049 …`), or as it is dialled in one of the regions.
+
+    A hash, a UUID or another run of letters and digits holds none.
+    """
+    taken = list(spans(compiled(_UUID), text))
+    for start, end in _numbers_in(text, regions):
+        if not any(low < end and start < high for low, high in taken):
+            yield start, end
+
+
+def _numbers_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
+    for start, end in spans(compiled(_INTERNATIONAL), text):
+        digits = [place for place in range(start, end) if text[place].isdigit()]
+        last = _last_dialled(text, digits[2:] if text[start] == "0" else digits)
+        if last is not None:
+            yield start, last + 1
+    for begin, end in spans(compiled(_DIALLED), text) if regions else ():
+        start = _behind_a_run(text, begin, end)
+        if sum(each.isdigit() for each in text[start : min(end, start + _WINDOW)]) >= _LEAST_DIALLED:
+            yield from _dialled_within(text, start, end, regions)
+
+
+def cards_in(text: str) -> Iterator[tuple[int, int]]:
+    """Where a card's number stands, in one piece or in groups: of an issuer's length, and with the check digit right (Luhn)."""
+    for start, end in spans(compiled(_CARD), text):
+        yield from _cards_within(text, start, end)
+
+
+def is_region(code: str) -> bool:
+    """Whether phone numbers of that region (ISO 3166, two letters) are known."""
+    return code in phonenumbers.SUPPORTED_REGIONS
+
+
+def _last_dialled(text: str, places: Sequence[int]) -> int | None:
+    """Where the last digit of the longest valid international number stands that begins with the first of these digits."""
+    number = "".join(text[place] for place in places[:_MOST_DIALLED])
+    for length in range(len(number), _LEAST_DIALLED - 1, -1):
+        last = places[length - 1]
+        if length < len(places) and places[length] == last + 1:
+            continue  # in the middle of a group
+        if _RUN_BEHIND.match(text, last + 1):
+            continue  # in the middle of a run of letters and digits
+        try:
+            if phonenumbers.is_valid_number(phonenumbers.parse(f"+{number[:length]}")):
+                return last
+        except phonenumbers.NumberParseException:
+            return None
+    return None
+
+
+def _behind_a_run(text: str, start: int, end: int) -> int:
+    """Where digits begin to which no letter is joined: `b71 030 901820` has its number behind the first group."""
+    if not _RUN_BEFORE.search(text, max(0, start - 3), start):
+        return start
+    rest = _LEADING_GROUP.match(text, start, end)
+    return rest.end() if rest else start
+
+
+def _dialled_within(text: str, start: int, end: int, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Long runs of digits are read in windows that overlap by more than a phone number has, so that each costs the same.
+
+    What stands around a window is read with it: digits to which a letter is joined are no number.
+    """
+    for low in range(start, max(start + 1, end - _WINDOW + _STEP), _STEP):
+        begin = low - (low > 0 and not _ESCAPE_BEFORE.search(text, max(0, low - 3), low))
+        piece = text[begin : min(end, low + _WINDOW) + _BEHIND]
+        for region in regions:
+            for match in phonenumbers.PhoneNumberMatcher(piece, region):
+                yield begin + match.start, begin + match.end
+
+
+def _cards_within(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    places = [place for place in range(start, end) if text[place].isdigit()]
+    digits = "".join(text[place] for place in places)
+    for first in range(len(digits)):
+        if first and places[first] == places[first - 1] + 1:
+            continue  # in the middle of a group
+        for length in _lengths_for(digits[first : first + _PREFIX]):
+            last = first + length - 1
+            if last >= len(digits) or (last + 1 < len(digits) and places[last + 1] == places[last] + 1):
+                continue
+            if _luhn(digits[first : last + 1]):
+                yield places[first], places[last] + 1
+                break
+
+
+@lru_cache(maxsize=10**_PREFIX)
+def _lengths_for(prefix: str) -> tuple[int, ...]:
+    """How many digits the cards have whose number begins like this, the most first; none where nobody issues such."""
+    found = {
+        length
+        for low, high, lengths in _ISSUERS
+        if low <= int(prefix[: len(str(low))]) <= high
+        for length in lengths
+    }
+    return tuple(sorted(found, reverse=True))
+
+
+def _luhn(digits: str) -> bool:
+    doubled = (int(digit) * 2 for digit in digits[-2::-2])
+    return (sum(map(int, digits[::-2])) + sum(each - 9 if each > 9 else each for each in doubled)) % 10 == 0  # noqa: PLR2004

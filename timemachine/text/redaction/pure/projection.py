@@ -1,0 +1,246 @@
+"""A recorded step and its session as somebody reads them from whom the rules withhold something. Pure.
+
+What only repeats a recorded text goes with it: the sentences of an answer, the words that a passage was found by, the hash of a
+passage. Numbers that the recorder measured (times, tokens, money, scores, ranks), hashes and ids that the product made, and words of
+the vocabulary are never withheld because of what they look like.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from timemachine.text.redaction.pure.marks import FIELD, HASH, REPEATS, mark
+from timemachine.text.redaction.pure.paths import withhold
+from timemachine.text.redaction.pure.rules import Rules
+from timemachine.text.redaction.pure.text import RedactedText, redact_text
+from timemachine.text.redaction.pure.values import Tally, is_made_here, redact_value
+
+MEASURED: Final = frozenset(
+    {
+        "sequence",
+        "kind",
+        "layer",
+        "role",
+        "significance",
+        "importance",
+        "iteration",
+        "started_at",
+        "duration_ms",
+        "usage",
+        "cost_usd",
+        "cached",
+        "saved_usd",
+    }
+)
+_OF_RETRIEVAL: Final = frozenset(
+    {
+        "mode",
+        "top_k",
+        "adaptive",
+        "cut_by",
+        "semantic_search",
+        "curve",
+        "not_embedded",
+        "thresholds",
+        "min_score",
+    }
+)
+_OF_HIT: Final = frozenset({"rank", "score", "scores", "frame", "version", "sha256"})
+_OF_GROUNDING: Final = frozenset(
+    {"score", "label", "sentence_count", "grounded_sentences", "has_warning", "method"}
+)
+_OF_SENTENCE: Final = frozenset({"start", "end", "score", "frame", "passage_start", "passage_end"})
+_MEASURED_BESIDE: Final = frozenset({"prices"})
+_OURS: Final = frozenset({"parameters", "cached_from"})
+_NOT_SHOWN: Final = {"withheld": mark(REPEATS)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedactedDocument:
+    """The document with its marks; `touched` are the names of its fields in which anything was withheld, in their order."""
+
+    document: dict[str, Any]
+    touched: tuple[str, ...]
+    tally: Tally
+
+
+def redact_action(document: Mapping[str, Any], rules: Rules) -> RedactedDocument:
+    """A recorded step (the document of `recording.timeline.document.action_json`) as somebody reads it from whom the rules withhold something.
+
+    Without a finding it is equal to the one that was given. `touched` names every field that must not be disclosed whole.
+    """
+    return _redacted_document(document, rules, of_session=False)
+
+
+def redact_session(fields: Mapping[str, Any], rules: Rules) -> RedactedDocument:
+    """What a session says of itself: `key`, `name`, `agent`, `user`, `metadata`, `tags`, or as many of them as there are."""
+    return _redacted_document(fields, rules, of_session=True)
+
+
+def _redacted_document(document: Mapping[str, Any], rules: Rules, *, of_session: bool) -> RedactedDocument:
+    tally: Tally = Counter()
+    redacted = dict(document)
+    for path in rules.paths:
+        if path.of_session == of_session and path.field in redacted:
+            redacted[path.field], number = withhold(redacted[path.field], path)
+            tally += Counter({(FIELD, FIELD): number})
+    if of_session:
+        redacted = _redacted(redacted, rules, tally)
+    else:
+        redacted = _redacted(redacted, rules, tally, kept=_kept_of(document), measured=_MEASURED_BESIDE)
+        redacted |= _what_repeats(document, redacted, rules, tally)
+    touched = tuple(name for name in document if redacted[name] != document[name])
+    return RedactedDocument(document=redacted, touched=touched, tally=tally)
+
+
+def _kept_of(document: Mapping[str, Any]) -> frozenset[str]:
+    """The fields that are not looked through as they are: those measured, a parent that is a sequence, and what has a form of its own."""
+    parent = {"parent"} if isinstance(document.get("parent"), int) else set()
+    return MEASURED | {"grounding", "retrieval"} | parent
+
+
+def _redacted(
+    fields: Mapping[str, Any],
+    rules: Rules,
+    tally: Tally,
+    *,
+    kept: frozenset[str] = frozenset(),
+    measured: frozenset[str] = frozenset(),
+) -> dict[str, Any]:
+    """Fields of ours with their values redacted; those that are `kept` stay as they are, of those `measured` the numbers."""
+    redacted = dict(fields)
+    for name, value in fields.items():
+        if name not in kept:
+            found = redact_value(value, rules, numbers=name not in measured, ours=name in _OURS)
+            redacted[name] = found.value
+            tally += found.tally
+    return redacted
+
+
+def _what_repeats(
+    document: Mapping[str, Any], redacted: Mapping[str, Any], rules: Rules, tally: Tally
+) -> dict[str, Any]:
+    """The fields that repeat recorded texts: the passages of the step, then the sentences of its answer."""
+    found = {name: redacted[name] for name in ("retrieval", "grounding") if name in redacted}
+    asked_for_withheld = redacted.get("input") != document.get("input")
+    texts: dict[Any, RedactedText | None] = {}
+    if isinstance(found.get("retrieval"), dict):
+        before = document["retrieval"]
+        hits = _hits(
+            before.get("hits"), found["retrieval"].get("hits"), rules, tally, asked_for_withheld, texts
+        )
+        found["retrieval"] = (
+            _redacted(found["retrieval"], rules, tally, kept=frozenset({"hits"}), measured=_OF_RETRIEVAL)
+            | hits
+        )
+    if isinstance(found.get("grounding"), dict):
+        sentences = found["grounding"].get("sentences")
+        found["grounding"] = _redacted(
+            found["grounding"], rules, tally, kept=frozenset({"sentences"}), measured=_OF_GROUNDING
+        )
+        if isinstance(sentences, list):
+            answer = _Answer.of(document.get("output"), redacted.get("output"), rules)
+            found["grounding"]["sentences"] = [
+                _sentence(each, answer, texts, rules, tally) for each in sentences
+            ]
+    return found
+
+
+def _hits(
+    before: Any,
+    hits: Any,
+    rules: Rules,
+    tally: Tally,
+    asked_for_withheld: bool,
+    texts: dict[Any, RedactedText | None],
+) -> dict[str, Any]:
+    """The passages as `hits`; `texts` takes what became of each one's text, None where it is withheld whole."""
+    if not isinstance(hits, list):
+        return {} if hits is None else {"hits": hits}
+    return {
+        "hits": [
+            _hit(each, hit, rules, tally, asked_for_withheld, texts) if isinstance(hit, dict) else hit
+            for each, hit in zip(before, hits, strict=True)
+        ]
+    }
+
+
+def _hit(
+    before: dict[str, Any],
+    hit: dict[str, Any],
+    rules: Rules,
+    tally: Tally,
+    asked_for_withheld: bool,
+    texts: dict[Any, RedactedText | None],
+) -> dict[str, Any]:
+    ours = frozenset(name for name, value in hit.items() if is_made_here(name, value))
+    found = _redacted(hit, rules, tally, kept=ours | {"matched"}, measured=_OF_HIT)
+    touched = found.get("text") != before.get("text")
+    if touched:
+        found["sha256"] = mark(HASH)
+        tally[HASH, HASH] += "sha256" in before
+        again = redact_text(before["text"], rules) if isinstance(before["text"], str) else None
+        texts[before.get("frame")] = again if again and again.text == found["text"] else None
+    if "matched" in hit and hit["matched"] is not None:
+        parts = touched or asked_for_withheld or found.get("title") != before.get("title")
+        words = redact_value(hit["matched"], rules)
+        found["matched"] = _NOT_SHOWN if parts else words.value
+        tally += Counter({(REPEATS, REPEATS): 1}) if parts else words.tally
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """What became of an answer: `text` where it is known which characters went where; `touched` where some were withheld."""
+
+    touched: bool
+    text: RedactedText | None
+
+    @classmethod
+    def of(cls, before: Any, after: Any, rules: Rules) -> "_Answer":
+        text = redact_text(before, rules) if isinstance(before, str) else None
+        known = text if text is not None and text.text == after else None
+        return cls(touched=before != after, text=known)
+
+    def sentence(self, start: Any, end: Any, text: Any) -> tuple[int, int, str] | None:
+        """Where a sentence of the answer is now and how it reads; None where it does not lie in the answer."""
+        if self.text is None or not isinstance(start, int) or not isinstance(end, int):
+            return None
+        if not 0 <= start <= end <= len(self.text.before) or text not in (None, self.text.before[start:end]):
+            return None
+        begins, ends = self.text.place(start), self.text.place(end, end=True)
+        return begins, ends, self.text.text[begins:ends]
+
+
+def _sentence(
+    sentence: Any, answer: _Answer, texts: Mapping[Any, RedactedText | None], rules: Rules, tally: Tally
+) -> Any:
+    """One sentence of an answer, cut from what became of the answer: a secret may go over the end of a sentence."""
+    if not isinstance(sentence, dict):
+        return redact_value(sentence, rules).value
+    found = dict(sentence)
+    text = sentence.get("text")
+    place = answer.sentence(sentence.get("start"), sentence.get("end"), text)
+    if place is not None:
+        found["start"], found["end"] = place[:2]
+        found["text"] = None if text is None else place[2]
+    elif answer.touched:
+        found |= {name: None for name in ("start", "end") if name in sentence}
+        found["text"] = mark(REPEATS)
+        tally[REPEATS, REPEATS] += 1
+    found = _redacted(found, rules, tally, measured=_OF_SENTENCE)
+    if found.get("text") != text and "missing" in found:
+        found["missing"] = None
+    return found | _passage(sentence, texts)
+
+
+def _passage(sentence: Mapping[str, Any], texts: Mapping[Any, RedactedText | None]) -> dict[str, Any]:
+    """Where in its passage the support of a sentence is now."""
+    frame, start, end = (sentence.get(name) for name in ("frame", "passage_start", "passage_end"))
+    if isinstance(frame, list | dict) or frame not in texts:
+        return {}
+    text = texts[frame]
+    if text is None or not isinstance(start, int) or not isinstance(end, int):
+        return {name: None for name in ("passage_start", "passage_end") if name in sentence}
+    return {"passage_start": text.place(start), "passage_end": text.place(end, end=True)}

@@ -1,0 +1,197 @@
+"""The rules of a redaction profile: what they are, and reading them strictly from JSON. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.postgres_text import is_plain
+from timemachine.text.redaction.pure.engine import Refused, custom, matches_nothing
+from timemachine.text.redaction.pure.literals import Wordings
+from timemachine.text.redaction.pure.marks import LONGEST_NAME, NAMES, RESERVED, can_be_a_name
+from timemachine.text.redaction.pure.paths import LONGEST, OF_ACTION, OF_SESSION, Path, parse_path
+from timemachine.text.redaction.pure.people import is_region
+
+DETECTORS: Final = tuple(NAMES)
+MOST_PATTERNS, MOST_FIELDS, MOST_REGIONS = 50, 100, 10
+LONGEST_PATTERN: Final = 500
+LARGEST_PROGRAM: Final = 2_000
+"""Instructions that a pattern may have as RE2 reads it: `(\\pL{1,900}){1,900}` is short and would take minutes for a text."""
+_FIELDS: Final = ("detect", "phone_regions", "patterns", "fields")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A pattern of a project's own, in RE2's syntax; its mark says its name."""
+
+    name: str
+    pattern: str
+    ignore_case: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What is withheld: what the named detectors find, what the patterns match, fields by their paths, and texts word for word.
+
+    No profile has texts: they are looked for where something is erased.
+    """
+
+    detect: tuple[str, ...] = ()
+    phone_regions: tuple[str, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+    fields: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = field(default=(), compare=False)
+    texts: Wordings | None = None
+
+    @property
+    def looks_into_texts(self) -> bool:
+        """Whether they find something in texts, and not by its place alone."""
+        return bool(self.detect or self.patterns or self.texts)
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """The names that marks of these rules can have, and those that stand in any redacted text."""
+        return RESERVED | {each.name for each in (*self.patterns, *((self.texts,) if self.texts else ()))}
+
+    def as_json(self) -> dict[str, Any]:
+        """The rules as `read_rules` reads them and the API gives them."""
+        return {
+            "detect": list(self.detect),
+            "phone_regions": list(self.phone_regions),
+            "patterns": [
+                {"name": each.name, "pattern": each.pattern, "ignore_case": each.ignore_case}
+                for each in self.patterns
+            ],
+            "fields": list(self.fields),
+        }
+
+
+def read_rules(given: Any) -> Rules:
+    """Rules as the API and the form send them. Raises `InvalidInput` that names the part which cannot be, and what can."""
+    if not isinstance(given, Mapping):
+        raise _invalid(
+            "rules", "Rules are a JSON object with `detect`, `phone_regions`, `patterns` and `fields`."
+        )
+    unknown = sorted(str(name) for name in given if name not in _FIELDS)
+    if unknown:
+        raise _invalid("rules", f"Rules have no part {unknown[0][:80]!r}; they have {', '.join(_FIELDS)}.")
+    fields = _texts(given, "fields", MOST_FIELDS)
+    rules = Rules(
+        detect=_detectors(given),
+        phone_regions=_regions(given),
+        patterns=_patterns(given),
+        fields=fields,
+        paths=tuple(_path(each, place) for place, each in enumerate(fields)),
+    )
+    if not (rules.detect or rules.patterns or rules.fields):
+        raise _invalid(
+            "rules", "Rules that withhold nothing are none: choose a detector, a pattern or a field."
+        )
+    return rules
+
+
+def _detectors(given: Mapping[str, Any]) -> tuple[str, ...]:
+    chosen = _texts(given, "detect", len(DETECTORS))
+    for place, name in enumerate(chosen):
+        if name not in DETECTORS:
+            raise _invalid(
+                f"rules.detect[{place}]",
+                f"There is no detector {name[:80]!r}; there are {', '.join(DETECTORS)}.",
+            )
+    return tuple(name for name in DETECTORS if name in chosen)
+
+
+def _regions(given: Mapping[str, Any]) -> tuple[str, ...]:
+    chosen = _texts(given, "phone_regions", MOST_REGIONS)
+    for place, code in enumerate(chosen):
+        if not is_region(code):
+            raise _invalid(
+                f"rules.phone_regions[{place}]",
+                f"No phone numbers are known for the region {code[:80]!r}; write two letters, like DE, US or GB.",
+            )
+    return chosen
+
+
+def _patterns(given: Mapping[str, Any]) -> tuple[Pattern, ...]:
+    sent = _list(given, "patterns", MOST_PATTERNS)
+    found = tuple(_pattern(each, f"rules.patterns[{place}]") for place, each in enumerate(sent))
+    names = [each.name for each in found]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise _invalid(f"rules.patterns[{place}].name", f"Two patterns are called {name!r}; rename one.")
+    return found
+
+
+def _pattern(sent: Any, where: str) -> Pattern:
+    if not isinstance(sent, Mapping) or not {"name", "pattern"} <= set(sent) <= {
+        "name",
+        "pattern",
+        "ignore_case",
+    }:
+        raise _invalid(
+            where, "A pattern is an object with `name`, `pattern` and, if you like, `ignore_case`."
+        )
+    name, written, ignore_case = sent["name"], sent["pattern"], sent.get("ignore_case", False)
+    if not isinstance(name, str) or not can_be_a_name(name):
+        raise _invalid(
+            f"{where}.name",
+            f"A pattern's name has 1 to {LONGEST_NAME} letters, digits, spaces, dots or hyphens, and is none of those that "
+            "detectors have.",
+        )
+    if not isinstance(ignore_case, bool):
+        raise _invalid(f"{where}.ignore_case", "`ignore_case` is true or false.")
+    if not isinstance(written, str) or not 0 < len(written) <= LONGEST_PATTERN or not is_plain(written):
+        raise _invalid(f"{where}.pattern", f"A pattern has 1 to {LONGEST_PATTERN} characters.")
+    _check(written, ignore_case, f"{where}.pattern")
+    return Pattern(name=name, pattern=written, ignore_case=ignore_case)
+
+
+def _check(written: str, ignore_case: bool, where: str) -> None:
+    try:
+        read = custom(written, ignore_case=ignore_case)
+    except Refused as why:
+        said = why.args[0] if why.args else "it cannot be read"
+        words = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        raise _invalid(
+            where,
+            f"This pattern cannot be used: {words}. Patterns are read by RE2, which has no look-around and no back-references.",
+        ) from why
+    if read.programsize > LARGEST_PROGRAM:
+        raise _invalid(
+            where, "This pattern repeats too much to be looked for in long texts; make its counts smaller."
+        )
+    if matches_nothing(read):
+        raise _invalid(
+            where,
+            "This pattern also matches an empty text, which is everywhere and hides what other patterns find there; let it match at least one "
+            "character (.+ and not .*).",
+        )
+
+
+def _path(written: str, place: int) -> Path:
+    found = parse_path(written) if len(written) <= LONGEST else None
+    if found is None:
+        raise _invalid(
+            f"rules.fields[{place}]",
+            f"{written[:80]!r} leads to no field that can be withheld. Write it like input, retrieval.hits[*].title or session.user; "
+            f"the fields of a step are {', '.join(OF_ACTION)}, those of its session {', '.join(OF_SESSION)}.",
+        )
+    return found
+
+
+def _texts(given: Mapping[str, Any], name: str, most: int) -> tuple[str, ...]:
+    sent = _list(given, name, most)
+    if not all(isinstance(each, str) and is_plain(each) for each in sent):
+        raise _invalid(f"rules.{name}", f"`{name}` is a list of texts.")
+    return tuple(dict.fromkeys(sent))
+
+
+def _list(given: Mapping[str, Any], name: str, most: int) -> list[Any]:
+    sent = given.get(name, [])
+    if not isinstance(sent, list) or len(sent) > most:
+        raise _invalid(f"rules.{name}", f"`{name}` is a list of at most {most}.")
+    return sent
+
+
+def _invalid(where: str, says: str) -> InvalidInput:
+    return InvalidInput(says, code="invalid_field", field=where)

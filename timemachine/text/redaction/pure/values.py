@@ -1,0 +1,119 @@
+"""A JSON value without what the rules withhold, wherever in it that stands: texts, keys, and numbers that are found as texts. Pure."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from timemachine.text.redaction.pure.findings import Finding
+from timemachine.text.redaction.pure.marks import NAMES, OPENING, OPENING_ERASED, is_mark, mark
+from timemachine.text.redaction.pure.rules import Rules
+from timemachine.text.redaction.pure.secrets import names_a_secret
+from timemachine.text.redaction.pure.text import redact_text
+
+Tally = Counter[tuple[str, str]]
+"""How often something was withheld, by the rule that its mark names and what was found."""
+_SHORTEST_NUMBER: Final = 4
+_SHA256: Final = re.compile("[0-9a-f]{64}")
+_SESSION_ID: Final = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_MADE_HERE: Final = dict.fromkeys(("sha256", "sha256_now", "prompt_sha256"), _SHA256) | {
+    "session": _SESSION_ID
+}
+_NAMED: Final = "value of that name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedactedValue:
+    """The value with its marks, and what they stand for."""
+
+    value: Any
+    tally: Tally
+
+    @property
+    def touched(self) -> bool:
+        """Whether anything of the value was withheld."""
+        return bool(self.tally)
+
+
+def redact_value(value: Any, rules: Rules, *, numbers: bool = True, ours: bool = False) -> RedactedValue:
+    """The value as whoever may not see it reads it; without a finding it is equal to the one that was given.
+
+    Without `numbers` those stay as they are: they were measured, and say nothing by what they look like. Of a value that is
+    `ours`, or measured, so do hashes and ids that the product made.
+    """
+    tally: Tally = Counter()
+    looking = _Looking(rules=rules, tally=tally, numbers=numbers, ours=ours or not numbers)
+    return RedactedValue(value=looking.redacted(value), tally=tally)
+
+
+def is_made_here(name: str, value: Any) -> bool:
+    """Whether the value of a field of ours is a hash or an id that the product made, and no recorded text."""
+    form = _MADE_HERE.get(name)
+    return form is not None and isinstance(value, str) and form.fullmatch(value) is not None
+
+
+def tally_of(findings: Iterable[Finding]) -> Tally:
+    """The findings counted."""
+    return Counter((each.rule, each.what) for each in findings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Looking:
+    """Looking through a value, and counting what is found."""
+
+    rules: Rules
+    tally: Tally
+    numbers: bool
+    ours: bool
+
+    def redacted(self, value: Any, *, secret: bool = False) -> Any:
+        """`secret`: it stands under a key that names secrets, so a text or number in it is withheld whatever it looks like."""
+        if isinstance(value, dict):
+            return self._object(value)
+        if isinstance(value, list):
+            return [self.redacted(each, secret=secret) for each in value]
+        if isinstance(value, str):
+            return self._text(value, value, secret=secret)
+        if value is None or isinstance(value, bool) or not self.numbers:
+            return value
+        return self._text(value, json.dumps(value), secret=secret)
+
+    def _text(self, value: Any, text: str, *, secret: bool) -> Any:
+        if secret and text and not is_mark(text, self.rules.marks):
+            self.tally[NAMES["secret"], _NAMED] += 1
+            return mark(NAMES["secret"])
+        if not isinstance(value, str) and len(text) < _SHORTEST_NUMBER:
+            return value
+        found = redact_text(text, self.rules)
+        if not found.findings:
+            return value
+        self.tally.update(tally_of(found.findings))
+        return found.text if isinstance(value, str) else mark(found.findings[0].rule)
+
+    def _object(self, value: dict[str, Any]) -> dict[str, Any]:
+        named = "secret" in self.rules.detect
+        redacted: dict[str, Any] = {}
+        taken = set(value)
+        for key, inner in value.items():
+            found = redact_text(key, self.rules)
+            self.tally.update(tally_of(found.findings))
+            name = _free(found.text, taken) if found.findings else key
+            taken.add(name)
+            kept = self.ours and is_made_here(name, inner)
+            redacted[name] = inner if kept else self.redacted(inner, secret=named and _names_a_secret(name))
+        return redacted
+
+
+def _names_a_secret(name: str) -> bool:
+    """A key that holds a mark names nothing any more: the mark's own words are none of the key's."""
+    return OPENING not in name and OPENING_ERASED not in name and names_a_secret(name)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, with a number behind it where another key is called so."""
+    if name not in taken:
+        return name
+    return next(each for number in count(2) if (each := f"{name} {number}") not in taken)

@@ -1,0 +1,190 @@
+"""The forms of comparisons: launching one, and marking a cell."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, cast
+
+from django import forms
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import TimeMachineError
+from timemachine.llm.pure.catalogue import LOCAL
+from timemachine.llm.pure.listing import Choice
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import sessions_named
+from timemachine.replay.comparison.commands import LONGEST_NOTE, Plan
+from timemachine.replay.comparison.models import WITHDRAWN, CellMark
+from timemachine.replay.comparison.pure.variants import MOST_ARMS, MOST_REPEATS, Arm
+from timemachine.web.model_select import ModelSelect
+from timemachine.web.number_fields import Number, WholeNumber
+from timemachine.web.option_fields import CallFields
+from timemachine.web.single_submission import SentOnce
+
+SHOWN_ARMS: Final = 3
+MARK_WORDS: Final = [
+    ("equivalent", "Equivalent: says the same as the recorded answer"),
+    ("contradicts", "Contradicts the recorded answer"),
+    ("better", "Better than the recorded answer"),
+    ("worse", "Worse than the recorded answer"),
+]
+TAKE_BACK: Final = (WITHDRAWN, "Take my mark back")
+FIELD_OF_CODE: Final = {
+    "reason_needed": "reason",
+    "sessions_needed": "sessions",
+    "nothing_to_compare": "sessions",
+    "session_not_found": "others",
+    "session_deleted": "others",
+}
+ABOUT_CELLS: Final = ("nothing_to_judge", "too_many_cells")
+LONGEST_MODEL: Final = 200
+
+
+class ArmForm(CallFields):
+    """One arm; without a model it is none."""
+
+    model = forms.CharField(label="Model", required=False, widget=ModelSelect)
+    other_model = forms.CharField(label="Another model, as provider:model", required=False)
+
+    def __init__(self, choices: tuple[Choice, ...], number: int, data: Any = None) -> None:
+        super().__init__(data, label_suffix="", prefix=f"arm{number}")
+        self.number = number
+        cast("ModelSelect", self.fields["model"].widget).offer(choices, "None")
+
+    def arm(self) -> Arm | None:
+        """The arm that was chosen; None where no model is named."""
+        said = self.cleaned_data
+        model = said["other_model"].strip() or said["model"]
+        return Arm(model=model, **self.call_options()) if model else None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether anything but a model was chosen or is wrong, so that it must be seen."""
+        names = ("other_model", *CallFields.base_fields)
+        return any(self[name].value() or self[name].errors for name in names)
+
+
+class ComparisonForm(SentOnce):
+    """Which sessions' asks, how often, why, and up to which cost; the arms are forms of their own in `arms`."""
+
+    sessions = forms.MultipleChoiceField(
+        label="Sessions", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    others = forms.CharField(
+        label="Other sessions", required=False, help_text="Their ids or keys, with spaces between."
+    )
+    reason = forms.CharField(
+        label="Reason",
+        required=False,
+        help_text="Why it is made; it is kept with the comparison.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    repeats = WholeNumber(
+        label="Ask each arm so many times",
+        min_value=1,
+        max_value=MOST_REPEATS,
+        initial=1,
+        help_text="An ask counts once, by the mean over its runs.",
+    )
+    noise_floor = forms.BooleanField(
+        label="Noise floor",
+        required=False,
+        help_text="Ask each arm once more and compare it with itself: what differs there is chance.",
+    )
+    spend_limit_usd = Number(
+        label="Spend at most, in US dollars",
+        required=False,
+        min_value=0,
+        help_text="Over the whole comparison. A call starts only where what it is expected to cost fits in. Calls of unknown price are made one at "
+        "a time and not counted in it.",
+    )
+
+    def __init__(
+        self, choices: tuple[Choice, ...], offered: Sequence[Session], data: Any = None, **more: Any
+    ) -> None:
+        super().__init__(data, label_suffix="", **more)
+        field = cast("forms.MultipleChoiceField", self.fields["sessions"])
+        field.choices = [(str(each.id), each) for each in offered]
+        self.offered = offered
+        self.arms = [ArmForm(choices, number, data) for number in range(1, MOST_ARMS + 1)]
+
+    def is_valid(self) -> bool:
+        """Whether the form and each of its arms are."""
+        return super().is_valid() and not any(form.errors for form in self.arms)
+
+    def full_clean(self) -> None:
+        """Read what was sent; what is wrong with an arm is said above the form as well."""
+        super().full_clean()
+        for form in self.arms:
+            for name, errors in form.errors.items():
+                label = form.fields[name].label
+                self.add_error(None, [f"Arm {form.number}, {label}: {each}" for each in errors])
+
+    @property
+    def chosen_sessions(self) -> Iterable[str]:
+        """The ids of the sessions that are ticked."""
+        return self["sessions"].value() or ()
+
+    def plan(self, project: Project) -> Plan:
+        """What was chosen. Raises `NotFound` for a session that is not there."""
+        said = self.cleaned_data
+        named = [*said["sessions"], *said["others"].split()]
+        arms = [form.arm() for form in self.arms]
+        return Plan(
+            sessions=sessions_named(project, named),
+            arms=[arm for arm in arms if arm is not None],
+            repeats=said["repeats"],
+            noise_floor=said["noise_floor"],
+            reason=said["reason"].strip() or None,
+            spend_limit_usd=said["spend_limit_usd"],
+        )
+
+    def refuse(self, why: TimeMachineError) -> int:
+        """Say at the field that it is about what does not work; the status to answer with. A form that was used gets another id."""
+        if why.code == "form_used":
+            self.renew()
+        field = FIELD_OF_CODE.get(why.code) or why.facts.get("field")
+        self.add_error(field if field in self.fields else None, why.message)
+        return why.status
+
+
+class JudgeForm(forms.Form):
+    """Which model is to judge; there is no default, and the local model cannot. `named` is what the address names, and stands in it."""
+
+    model = forms.CharField(label="Judge", required=False, widget=ModelSelect)
+    other_model = forms.CharField(label="Another model, as provider:model", required=False)
+
+    def __init__(self, choices: tuple[Choice, ...], named: str | None = None) -> None:
+        judges = tuple(each for each in choices if each.name.provider != LOCAL)
+        self.at = "model" if not named or named in {str(each.name) for each in judges} else "other_model"
+        super().__init__(None if named is None else {self.at: named}, label_suffix="", auto_id="judge_%s")
+        cast("ModelSelect", self.fields["model"].widget).offer(judges, "Choose a model")
+
+    def refuse(self, why: TimeMachineError) -> None:
+        """Say at the field with the model why it cannot judge; above the form where that is about the cells."""
+        self.add_error(None if why.code in ABOUT_CELLS else self.at, why.message)
+
+
+class MarkForm(forms.Form):
+    """What a person says of a cell. It begins with `mine`, the person's mark; only somebody who has one can take it back."""
+
+    verdict = forms.ChoiceField(
+        label="Your mark",
+        error_messages={
+            "required": "Choose what you say of this answer.",
+            "invalid_choice": "Choose one of these.",
+        },
+    )
+    note = forms.CharField(
+        label="Note", required=False, max_length=LONGEST_NOTE, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+    def __init__(self, data: Any = None, *, mine: CellMark | None = None) -> None:
+        begins = {} if mine is None else {"verdict": mine.verdict, "note": mine.note}
+        super().__init__(data, label_suffix="", initial=begins)
+        field = cast("forms.ChoiceField", self.fields["verdict"])
+        field.choices = [("", "Choose a mark"), *MARK_WORDS, *([TAKE_BACK] if mine else [])]
+
+    def clean_note(self) -> str:
+        """The note; one that only stands there from the mark that is taken back goes with it."""
+        note: str = self.cleaned_data["note"]
+        taken_back = self.cleaned_data.get("verdict") == WITHDRAWN
+        return "" if taken_back and note == self.initial["note"] else note

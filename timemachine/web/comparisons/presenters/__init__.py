@@ -1,0 +1,1 @@
+"""What the comparisons pages show, computed from queries."""

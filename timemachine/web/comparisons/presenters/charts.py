@@ -1,0 +1,176 @@
+"""Small charts of a comparison: a bar or a mark for each column, drawn by the server, each with the table that it draws."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from timemachine.replay.comparison.pure.metrics import COST, GROUNDING, LATENCY, ArmTotals
+from timemachine.replay.comparison.pure.statistics.intervals import Interval
+from timemachine.replay.comparison.pure.statistics.wording import figure
+from timemachine.replay.comparison.pure.variants import RECORDING
+from timemachine.web.comparisons.presenters.matrix import Column
+
+NO_SUCH = "–"
+WIDTH, ROW, HALF, GUTTER, WORDS = 172, 20, 5, 28, 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """One column in a chart: its bar, its interval or second value, and both in words. None is unknown, and not drawn."""
+
+    name: str
+    short: str
+    top: int
+    middle: int
+    base: int
+    bar: float | None
+    low: float | None
+    high: float | None
+    words: str
+    more: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A chart, in units of its picture: what it shows, up to which value, and its columns."""
+
+    title: str
+    about: str
+    more_title: str
+    most: str
+    columns: Sequence[Drawn]
+    height: int
+
+    @property
+    def width(self) -> int:
+        """How wide the picture is."""
+        return GUTTER + WIDTH + WORDS
+
+    @property
+    def words_at(self) -> int:
+        """Where the words of each value stand."""
+        return GUTTER + WIDTH + HALF
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Value:
+    value: float | None
+    low: float | None
+    high: float | None
+    more: str
+    words: str | None = None
+
+
+def charts(columns: Sequence[Column]) -> list[Chart]:
+    """Agreement, grounding, cost and latency of the columns."""
+    return [
+        _chart(
+            columns,
+            "Agreement",
+            "share of answers, with its 95 % interval",
+            "95 % interval",
+            "share",
+            _agreement,
+            1.0,
+        ),
+        _chart(
+            columns,
+            "Grounding",
+            "mean score, with its 95 % interval",
+            "95 % interval",
+            GROUNDING.unit,
+            _grounding,
+            1.0,
+        ),
+        _chart(
+            columns,
+            "Cost",
+            "of all calls whose price is known, failed ones as well",
+            "Unknown price",
+            COST.unit,
+            _cost,
+            None,
+        ),
+        _chart(
+            columns,
+            "Latency",
+            "median; the thin line goes to the 95th percentile",
+            "95th percentile",
+            LATENCY.unit,
+            _latency,
+            None,
+        ),
+    ]
+
+
+def _agreement(totals: ArmTotals) -> _Value:
+    if totals.arm == RECORDING:  # it is what the others agree with or do not
+        return _Value(value=None, low=None, high=None, more=NO_SUCH, words=NO_SUCH)
+    return _with_interval(totals.agreement, totals.agreement_interval)
+
+
+def _grounding(totals: ArmTotals) -> _Value:
+    return _with_interval(totals.grounding, totals.grounding_interval)
+
+
+def _with_interval(value: float | None, found: Interval | None) -> _Value:
+    if found is None:
+        return _Value(value=value, low=None, high=None, more="none")
+    return _Value(value=value, low=found.low, high=found.high, more=f"{found.low:.2f} to {found.high:.2f}")
+
+
+def _cost(totals: ArmTotals) -> _Value:
+    return _Value(value=totals.cost.total, low=None, high=None, more=f"{totals.unknown_cost:,}")
+
+
+def _latency(totals: ArmTotals) -> _Value:
+    p50, p95 = totals.latency.p50, totals.latency.p95
+    return _Value(value=p50, low=p50, high=p95, more=figure(p95, LATENCY.unit))
+
+
+def _chart(
+    columns: Sequence[Column],
+    title: str,
+    about: str,
+    more_title: str,
+    unit: str,
+    read: Callable[[ArmTotals], _Value],
+    most: float | None,
+) -> Chart:
+    values = [read(column.totals) for column in columns]
+    known = [each for value in values for each in (value.value, value.high) if each is not None]
+    top = most or max(known, default=0.0) or 1.0
+    drawn = [
+        _drawn(place, column, value, unit, top)
+        for place, (column, value) in enumerate(zip(columns, values, strict=True))
+    ]
+    return Chart(
+        title=title,
+        about=about,
+        more_title=more_title,
+        most=figure(top, unit) if any(known) else "",
+        columns=drawn,
+        height=ROW * len(drawn),
+    )
+
+
+def _drawn(place: int, column: Column, value: _Value, unit: str, top: float) -> Drawn:
+    return Drawn(
+        name=column.name,
+        short=str(column.number) if column.number else "rec",
+        base=place * ROW + 2 * HALF + 4,
+        top=place * ROW + HALF,
+        middle=place * ROW + 2 * HALF,
+        bar=_length(value.value, top),
+        low=_place(value.low, top),
+        high=_place(value.high, top),
+        words=value.words or figure(value.value, unit),
+        more=value.more,
+    )
+
+
+def _length(value: float | None, top: float) -> float | None:
+    return None if value is None else round(WIDTH * max(value, 0) / top, 1)
+
+
+def _place(value: float | None, top: float) -> float | None:
+    return None if value is None else round(GUTTER + WIDTH * max(value, 0) / top, 1)

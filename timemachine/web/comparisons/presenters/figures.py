@@ -1,0 +1,36 @@
+"""What the page of a comparison shows of its figures: the matrix, the charts, what each two columns show."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from timemachine.replay.comparison.document import METHOD
+from timemachine.replay.comparison.pure.cells import Ask
+from timemachine.replay.comparison.pure.findings import Findings
+from timemachine.replay.comparison.pure.metrics import MEASURES
+from timemachine.replay.comparison.pure.variants import RECORDING, Arm
+from timemachine.replay.comparison.queries import Said, said_of
+from timemachine.web.comparisons.presenters.charts import charts
+from timemachine.web.comparisons.presenters.findings import shown_pair
+from timemachine.web.comparisons.presenters.matrix import Wanted, column_names, matrix
+
+
+def figures(
+    shown: Findings,
+    arms: Sequence[Arm],
+    asked: Wanted,
+    saying: Callable[[Sequence[Ask]], Said] = said_of,
+) -> dict[str, Any]:
+    """The figures by the names that the templates know; `saying` reads what is said of the asks that are shown."""
+    names = column_names(arms)
+    rows = matrix(shown, arms, asked, saying)
+    return {
+        "ask_count": len(shown.asks),
+        "matrix": rows,
+        "names": names,
+        "charts": charts(rows.columns),
+        "pairs": [shown_pair(each, names) for each in shown.against(asked.against)],
+        "noise": [shown_pair(each, names) for each in shown.noise],
+        "method": METHOD,
+        "measures": MEASURES,
+        "recording": RECORDING,
+    }

@@ -1,0 +1,106 @@
+"""What two columns of a comparison show, as its page says it: a sentence for each metric, and the figures behind it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from timemachine.replay.comparison.pure.metrics import MEASURES, ArmPair
+from timemachine.replay.comparison.pure.statistics.paired import PairedResult
+from timemachine.replay.comparison.pure.statistics.wording import (
+    METHODS,
+    figure,
+    interval_words,
+    p_words,
+    sentence,
+    signed,
+    verdict_words,
+)
+
+BY_NAME: Final = {each.name: each for each in MEASURES}
+SAME_AGAIN: Final = "the same once more"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One metric of two columns: the verdict in words, the sentence, and its figures as words."""
+
+    title: str
+    verdict: str
+    better: bool
+    rest: str
+    n: int
+    excluded: str
+    mean_a: str
+    mean_b: str
+    difference: str
+    interval: str
+    method: str
+    split: str
+    p: str
+    holm: str
+    effect: str
+    needed: str
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPair:
+    """Two columns by name, with what each metric shows and the ratios of their medians."""
+
+    a: str
+    b: str
+    findings: Sequence[Finding]
+    ratios: Sequence[tuple[str, str]]
+
+
+def shown_pair(pair: ArmPair, names: Sequence[str]) -> ShownPair:
+    """The pair as the page shows it."""
+    return ShownPair(
+        a=names[pair.a],
+        b=SAME_AGAIN if pair.a == pair.b else names[pair.b],
+        findings=[_finding(each) for each in pair.results],
+        ratios=[
+            (BY_NAME[name].title, f"{ratio:.2f}") for name, ratio in pair.ratios.items() if ratio is not None
+        ],
+    )
+
+
+def _finding(result: PairedResult) -> Finding:
+    measure = BY_NAME[result.metric]
+    unit, whole = measure.unit, sentence(result, measure.unit)
+    verdict = verdict_words(result, unit)
+    return Finding(
+        title=measure.title,
+        verdict=verdict,
+        better=result.verdict.endswith("better"),
+        rest=whole.removeprefix(verdict),
+        n=result.n,
+        excluded="; ".join(f"{number} {reason}" for reason, number in result.excluded.items()) or "none",
+        mean_a=figure(result.mean_a, unit),
+        mean_b=figure(result.mean_b, unit),
+        difference=signed(result.difference, unit),
+        interval=interval_words(result.interval, unit),
+        method="" if result.interval is None else METHODS[result.interval.method],
+        split=f"{result.wins} / {result.ties} / {result.losses}",
+        p=_tested(result),
+        holm=p_words(result.p_holm),
+        effect=_effect(result),
+        needed="unknown" if result.needed is None else f"{result.needed:,}",
+        pairs=[(figure(a, unit), figure(b, unit)) for a, b in result.pairs],
+    )
+
+
+def _tested(result: PairedResult) -> str:
+    if result.p is None or result.test is None:
+        return "no test"
+    name = "McNemar" if result.test == "mcnemar" else "Wilcoxon"
+    return f"{p_words(result.p)} ({name}{'' if result.p_exact else ', normal limit'}); sign test {p_words(result.sign_p)}"
+
+
+def _effect(result: PairedResult) -> str:
+    told = []
+    if result.dz is not None:
+        told.append(f"d_z {result.dz:.2f}")
+    if result.rank_biserial is not None:
+        told.append(f"r {result.rank_biserial:.2f}")
+    return ", ".join(told) or "unknown"

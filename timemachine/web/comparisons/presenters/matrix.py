@@ -1,0 +1,270 @@
+"""The matrix of a comparison as its page shows it: which asks, in which columns, with what in a cell."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.http import QueryDict
+
+from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.numbers import whole_number
+from timemachine.governance.deletion.erasure.queries import erased_answers, erased_recordings
+from timemachine.replay.comparison.models import CellOpinion
+from timemachine.replay.comparison.pure.cells import LACKING, NOISE, Ask, Cell
+from timemachine.replay.comparison.pure.findings import Findings
+from timemachine.replay.comparison.pure.judge_prompt import UNDECIDED
+from timemachine.replay.comparison.pure.metrics import AGREEMENT, GROUNDING, ArmTotals
+from timemachine.replay.comparison.pure.statistics.intervals import Interval
+from timemachine.replay.comparison.pure.statistics.summaries import Spread
+from timemachine.replay.comparison.pure.statistics.wording import interval_words
+from timemachine.replay.comparison.pure.variants import RECORDING, Arm, names
+from timemachine.replay.comparison.queries import Said, said_of
+from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
+from timemachine.replay.runs.pure.summary import VERDICT_ORDER
+from timemachine.web.template_library import register
+
+CELLS_OF_A_PAGE: Final = 72
+BAR_WIDTH: Final = 40
+ERASED: Final = "erased"
+JUDGE_WORDS: Final = {
+    "waiting": "is still to be asked",
+    "asking": "is being asked",
+    "done": "said nothing",
+    "failed": "failed",
+    "lost": "was being asked when the worker was lost",
+    "cancelled": "was not asked",
+}
+PREFERENCE_WORDS: Final = {
+    "better": "the new one better",
+    "worse": "the new one worse",
+    "neither": "neither better",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which asks are shown, and against which column the others are set; all of it stands in the address."""
+
+    changed: bool = False
+    verdict: str = ""
+    lacking: str = ""
+    session: UUID | None = None
+    against: int = RECORDING
+    after: int = 0
+
+    def fits(self, ask: Ask) -> bool:
+        """Whether the ask is one of those."""
+        if self.session not in {None, ask.session}:
+            return False
+        if self.lacking and self.lacking not in ask.lacking:
+            return False
+        return (not self.changed or ask.changed) and (not self.verdict or ask.has(self.verdict))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One answer in a cell: its number, the step behind it, and the word for it. Where the answer was erased `then` is what that was before."""
+
+    number: int
+    step: int | None
+    word: str
+    name: str
+    cut_off: bool
+    marks: Sequence[Any]
+    opinions: Sequence[Any]
+    then: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """Whose answers were erased: recorded asks by session and sequence, and steps of replays by their rows."""
+
+    recorded: Collection[tuple[UUID, int]]
+    answers: Collection[int]
+
+    def takes(self, ask: Ask, cell: Cell) -> bool:
+        """Whether what a cell says is of an answer that is there no more."""
+        return not cell.missing and (
+            (ask.session, ask.sequence) in self.recorded or cell.step in self.answers
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownCell:
+    """A cell: its runs, and the mean of what is known of each figure; None is unknown."""
+
+    column: str
+    runs: Sequence[Run]
+    grounding: float | None
+    cost_usd: float | None
+    latency_ms: float | None
+    has_figures: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A head of the matrix: the column's name, and its totals with their intervals in words."""
+
+    number: int
+    name: str
+    totals: ArmTotals
+    grounding_words: str
+    agreement_words: str
+
+    @property
+    def cost(self) -> Spread:
+        """What its answers cost."""
+        return self.totals.cost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """The rows of one page, and how to go on."""
+
+    columns: Sequence[Column]
+    rows: Sequence[tuple[Ask, Sequence[ShownCell]]]
+    fitting: int
+    next: int | None
+    verdicts: Mapping[str, int]
+    lacking: Mapping[str, int]
+
+
+def wanted(query: QueryDict, arms: int) -> Wanted:
+    """What an address asks for; what it does not understand, it does without."""
+    against = whole_number(query.get("against", "")) or RECORDING
+    return Wanted(
+        changed=query.get("show") == "changed",
+        verdict=query.get("verdict", "") if query.get("verdict", "") in VERDICT_ORDER else "",
+        lacking=query.get("lacking", "") if query.get("lacking", "") in LACKING else "",
+        session=uuid_of(query.get("session", "")),
+        against=against if against <= arms else RECORDING,
+        after=whole_number(query.get("after", "")) or 0,
+    )
+
+
+def matrix(
+    shown: Findings, arms: Sequence[Arm], asked: Wanted, saying: Callable[[Sequence[Ask]], Said] = said_of
+) -> Matrix:
+    """The asks that fit, so many that a page stays light, with what is said of their cells, and what was erased of them. Two queries beside those of `saying`."""
+    fitting = [ask for ask in shown.asks if asked.fits(ask)]
+    count = max(CELLS_OF_A_PAGE // (len(arms) + 1), 10)
+    said = saying(fitting[asked.after : asked.after + count])
+    titles = column_names(arms)
+    gone = _gone(said.asks)
+    rows = [
+        (ask, [_cell(ask, arm, titles[arm], (said, gone)) for arm in range(len(arms) + 1)])
+        for ask in said.asks
+    ]
+    end = asked.after + len(said.asks)
+    return Matrix(
+        columns=[_column(titles[each.arm], each) for each in shown.columns],
+        rows=rows,
+        fitting=len(fitting),
+        next=end if end < len(fitting) else None,
+        verdicts=_verdicts(shown.asks),
+        lacking=_lacking(shown.asks),
+    )
+
+
+def column_names(arms: Sequence[Arm]) -> list[str]:
+    """The names of all columns, the recording's first."""
+    return ["Recording", *(f"{number} {name}" for number, name in enumerate(names(arms), 1))]
+
+
+@register.filter
+def opinion_words(opinion: CellOpinion) -> str:
+    """What a judge says of a new answer in few words; what became of the judge where it has said nothing."""
+    if opinion.relation is None:
+        return JUDGE_WORDS[opinion.state]
+    relation = "undecided whether the same" if opinion.relation == UNDECIDED else opinion.relation
+    return f"{relation}, {PREFERENCE_WORDS.get(opinion.preference or '', 'undecided which is better')}"
+
+
+@register.filter
+def bar_width(score: float | None) -> float:
+    """How long the bar of a score from 0 to 1 is drawn, in units of its picture."""
+    return round(BAR_WIDTH * min(max(score or 0, 0), 1), 1)
+
+
+def _gone(asks: Sequence[Ask]) -> Gone:
+    """What of these asks was erased: a verdict is gone with either of its answers."""
+    cells = {cell.step for ask in asks for cell in ask.runs.values() if cell.step}
+    return Gone(
+        recorded=erased_recordings({(ask.session, ask.sequence) for ask in asks}),
+        answers=erased_answers(list(cells)),
+    )
+
+
+def _cell(ask: Ask, arm: int, column: str, found: tuple[Said, Gone]) -> ShownCell:
+    cells, (said, gone) = ask.cells(arm), found
+    runs = [
+        Run(
+            number=cell.repeat,
+            step=cell.step,
+            word=ERASED if gone.takes(ask, cell) else _word(cell),
+            name=ERASED if gone.takes(ask, cell) else cell.verdict or _class(cell),
+            then=_word(cell) if gone.takes(ask, cell) else None,
+            cut_off=cell.cut_off,
+            marks=said.marks.get(cell.step or 0, ()),
+            opinions=said.opinions.get(cell.step or 0, ()),
+        )
+        for cell in cells
+    ]
+    return ShownCell(
+        column=column,
+        runs=runs,
+        grounding=_mean([GROUNDING.read(cell).value for cell in cells]),
+        cost_usd=_mean([cell.cost_usd for cell in cells if not cell.missing]),
+        latency_ms=_mean([cell.latency_ms for cell in cells if not cell.missing]),
+        has_figures=any(not cell.missing for cell in cells),
+    )
+
+
+def _word(cell: Cell) -> str:
+    if cell.arm == RECORDING:
+        return cell.missing or ("refused" if cell.refused else "recorded")
+    if cell.verdict:
+        return cell.verdict.replace("_", " ")
+    return cell.missing or cell.status
+
+
+def _class(cell: Cell) -> str:
+    if cell.status in OPEN_STEP_STATUSES:
+        return "waits"
+    return "missing" if cell.missing else "recorded"
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [each for each in values if each is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _column(name: str, totals: ArmTotals) -> Column:
+    return Column(
+        number=totals.arm,
+        name=name,
+        totals=totals,
+        grounding_words=_plain_interval(totals.grounding_interval, GROUNDING.unit),
+        agreement_words=_plain_interval(totals.agreement_interval, AGREEMENT.unit),
+    )
+
+
+def _plain_interval(found: Interval | None, unit: str) -> str:
+    return "" if found is None else interval_words(found, unit).replace("+", "")
+
+
+def _lacking(asks: Sequence[Ask]) -> dict[str, int]:
+    """How many asks lack an answer, for each reason that occurs."""
+    counts = Counter(reason for ask in asks for reason in ask.lacking)
+    return {reason: counts[reason] for reason in LACKING if counts[reason]}
+
+
+def _verdicts(asks: Sequence[Ask]) -> dict[str, int]:
+    """How many asks have an answer of each verdict, in the order of the verdicts."""
+    counts: Counter[str] = Counter()
+    for ask in asks:
+        runs = [cell for (_, repeat), cell in ask.runs.items() if repeat != NOISE]
+        counts.update({cell.verdict for cell in runs if cell.verdict})
+    return {name: counts[name] for name in VERDICT_ORDER if counts[name]}

@@ -1,0 +1,162 @@
+"""Two sessions or replays step by step, and two of their steps side by side."""
+
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import NotFound
+from timemachine.jobs import ring_long_diff
+from timemachine.llm.pure.completion import is_refused
+from timemachine.replay.alignment.details import StepDetail, detail_of
+from timemachine.replay.alignment.long_diffs import is_long
+from timemachine.replay.alignment.queries import SHOWS, Aligned, Show, aligned
+from timemachine.replay.alignment.runs import run_of
+from timemachine.text.pure.difference.sessions import StepPair
+from timemachine.text.pure.difference.steps import differing
+from timemachine.text.pure.difference.verdict import answer_verdict
+from timemachine.web.access import of
+from timemachine.web.comparisons.presenters.runs import chips, pairs_page, shown_values, step_address
+from timemachine.web.http import asked_part, page
+from timemachine.web.ranked_lists import ranked_lists
+
+PARTS: Final = ("values",)
+MOST_DIGITS: Final = 9
+TWO: Final = 2
+
+
+@require_safe
+def compare(request: HttpRequest) -> HttpResponse:
+    """`/compare/`: `a` and `b` are sessions or replays; `show` filters the pairs, `at` is the first that is shown.
+
+    `run`, given twice, are the two that were ticked in a list; the older one comes left.
+    """
+    access = of(request)
+    ticked = request.GET.getlist("run")
+    if len(ticked) == TWO:
+        older, newer = sorted(ticked)  # a UUIDv7 begins with its time
+        return redirect(f"{reverse('compare')}?{urlencode({'a': older, 'b': newer})}")
+    left, right = (request.GET.get(name, "").strip() for name in "ab")
+    if not left or not right:
+        context = {"a": left or "".join(ticked[:1]), "b": right, "ticked": len(ticked)}
+        return render(request, "compare/choose.html", context)
+    wrong = _not_there(access.project, a=left, b=right)
+    if wrong:
+        context = {"a": left, "b": right, "wrong": wrong}
+        return render(request, "compare/choose.html", context, status=404)
+    found = aligned(access.project, left, right)
+    show, at = _show(request), _place(request)
+    context = {
+        "a": found.left,
+        "b": found.right,
+        "found": found,
+        "here": {"a": left, "b": right, "show": show if show != "all" else None, "at": at or None},
+        "chips": list(chips(found, show)),
+        "page": pairs_page(found, show, at),
+    }
+    return render(request, "compare/compare.html", context)
+
+
+@require_safe
+def steps(request: HttpRequest) -> HttpResponse:
+    """`/compare/steps/`: the step `left` of `a` beside the step `right` of `b`; with `all` nothing is folded.
+
+    `row` is the first row of a long diff that is shown. A page that waits for a worker polls, and gets 204 for no news.
+    """
+    project = of(request).project
+    names = [request.GET.get(name, "").strip() for name in "ab"]
+    found = aligned(project, *names)
+    left, right = (
+        detail_of(side.run, _number(request, name))
+        for name, side in (("left", found.left), ("right", found.right))
+    )
+    here: dict[str, str | int] = {
+        "a": names[0],
+        "b": names[1],
+        "left": left.sequence,
+        "right": right.sequence,
+    }
+    everything = request.GET.get("all") == "1"
+    values = list(shown_values(left, right, everything=everything, start=_number(request, "row")))
+    waiting = [value.long for value in values if value.long and value.found.waits]
+    for long_diff in waiting:
+        ring_long_diff(long_diff)
+    if waiting and asked_part(request, PARTS):
+        return HttpResponse(status=204)
+    context = {
+        "left": left,
+        "right": right,
+        "left_address": step_address(left.run, left.sequence),
+        "right_address": step_address(right.run, right.sequence),
+        "here": here,
+        "all_address": f"?{urlencode({**here, 'all': 1})}",
+        "differs_in": _differs_in(found, left, right),
+        "verdict": _verdict(left, right),
+        "values": values,
+        "waits": bool(waiting),
+        "ranked": ranked_lists(left.frames, right.frames),
+        **_beside(found, left),
+    }
+    return page(request, "compare/steps.html", context, parts=PARTS)
+
+
+def _not_there(project: Project, **names: str) -> dict[str, str]:
+    """What is wrong with each field that names no session and no replay."""
+    wrong = {}
+    for field, name in names.items():
+        try:
+            run_of(project, name)
+        except NotFound as why:
+            wrong[field] = why.message
+    return wrong
+
+
+def _differs_in(found: Aligned, left: StepDetail, right: StepDetail) -> tuple[str, ...]:
+    """In what the two differ. Raises `NotFound` for a step that is not compared: a find inside an ask, beside a replay."""
+    sides = (found.left, left.sequence), (found.right, right.sequence)
+    for side, sequence in sides:
+        if sequence not in side.steps:
+            raise NotFound(
+                f"Step {sequence} is not compared on its own; open the ask that it belongs to.",
+                code="step_not_found",
+                sequence=sequence,
+            )
+    one, other = (side.steps[sequence].facts for side, sequence in sides)
+    return differing(one, other)
+
+
+def _verdict(left: StepDetail, right: StepDetail) -> str | None:
+    """What became of an answer between two asks; None where two answers are not there to be compared."""
+    answers = left.output, right.output
+    if left.kind != "ask" or right.kind != "ask" or not all(isinstance(answer, str) for answer in answers):
+        return None
+    if is_long(*answers) or left.error or right.error:
+        return None
+    stated = bool(is_refused(left.ended)), bool(is_refused(right.ended))
+    return answer_verdict(*answers, stated=stated).name
+
+
+def _beside(found: Aligned, left: StepDetail) -> dict[str, StepPair | None]:
+    """The modified pairs before and after this one."""
+    modified = [pair for pair in found.pairs if pair.status == "modified" and pair.left]
+    before = [pair for pair in modified if pair.left and pair.left.sequence < left.sequence]
+    after = [pair for pair in modified if pair.left and pair.left.sequence > left.sequence]
+    return {"previous": before[-1] if before else None, "next": after[0] if after else None}
+
+
+def _show(request: HttpRequest) -> Show:
+    wanted: Any = request.GET.get("show", "all")
+    return next((show for show in SHOWS if show == wanted), "all")
+
+
+def _place(request: HttpRequest) -> int:
+    return _number(request, "at")
+
+
+def _number(request: HttpRequest, name: str) -> int:
+    digits = request.GET.get(name, "")[:MOST_DIGITS]
+    return int(digits) if digits.isascii() and digits.isdigit() else 0

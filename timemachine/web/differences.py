@@ -1,0 +1,121 @@
+"""Two recorded values as a page shows how they differ: texts row by row, JSON by its structure."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from timemachine.replay.alignment.details import structure, written
+from timemachine.replay.alignment.long_diffs import LongRows, is_long
+from timemachine.text.pure.difference.changes import Changes, changes_of
+from timemachine.text.pure.difference.distinctions import Telling, telling
+from timemachine.web.text_rows import ShownRow, ShownSpan, shown_rows, shown_spans, text_rows
+
+SHOWN_ROWS: Final = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownChange:
+    """One change in JSON: where, what became of it, and either side, a changed text word by word."""
+
+    path: str
+    op: str
+    left: tuple[ShownSpan, ...]
+    right: tuple[ShownSpan, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differing:
+    """How two values differ: `same`, `same_values` (JSON written in another way), `absent` (one side has none), `text` with rows,
+    `json` with changes, or `long`.
+
+    `telling` are the numbers and names of only one side; `more` is how many rows or changes are not shown, `start` which row is the
+    first that is. A `long` one has no rows as long as a worker is at it, or where it was `given_up`.
+    """
+
+    how: str
+    rows: Sequence[ShownRow] = ()
+    changes: Sequence[ShownChange] = ()
+    telling: Sequence[Telling] = ()
+    more: int = 0
+    left: str | None = None
+    right: str | None = None
+    start: int = 0
+    given_up: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether a worker is still to make it."""
+        return self.how == "long" and not self.rows and not self.given_up
+
+    @property
+    def earlier(self) -> int | None:
+        """The row to go back to, None at the beginning."""
+        return max(self.start - SHOWN_ROWS, 0) if self.start else None
+
+    @property
+    def later(self) -> int | None:
+        """The row to go on from, None at the end."""
+        return self.start + SHOWN_ROWS if self.how != "json" and self.more else None
+
+
+def differing(left: Any, right: Any, *, everything: bool = False, start: int = 0) -> Differing | None:
+    """How two recorded values differ, None where finding out takes a worker. JSON that was recorded as a text is compared as JSON."""
+    if left is None or right is None:
+        return Differing(how="absent", left=written(left), right=written(right))
+    texts = _compact(left), _compact(right)
+    if texts[0] == texts[1]:
+        alike = isinstance(left, str) == isinstance(right, str)
+        return Differing(how="same" if alike else "same_values", left=written(left))
+    if is_long(*texts):
+        return None
+    one, other = structure(left), structure(right)
+    if one is not None and other is not None:
+        return _in_json(changes_of(one, other))
+    return _in_text(written(left) or "", written(right) or "", everything=everything, start=start)
+
+
+def made(found: LongRows, start: int) -> Differing:
+    """A long diff, as far as it is."""
+    if found.changes is not None:
+        return _in_json(found.changes)
+    rows = list(shown_rows(found.rows or ()))
+    start = start if start < len(rows) else 0
+    return Differing(
+        how="long",
+        rows=rows[start : start + SHOWN_ROWS],
+        telling=found.telling,
+        more=max(len(rows) - start - SHOWN_ROWS, 0),
+        start=start,
+        given_up=found.given_up,
+    )
+
+
+def _in_text(left: str, right: str, *, everything: bool, start: int) -> Differing:
+    rows = list(text_rows(left, right, everything=everything))
+    start = start if start < len(rows) else 0
+    return Differing(
+        how="text",
+        rows=rows[start : start + SHOWN_ROWS],
+        telling=telling(left, right),
+        more=max(len(rows) - start - SHOWN_ROWS, 0),
+        start=start,
+    )
+
+
+def _in_json(found: Changes) -> Differing:
+    if not found.rows:
+        return Differing(how="same_values")
+    return Differing(
+        how="json",
+        changes=[
+            ShownChange(path=row.path, op=row.op, left=shown_spans(row.left), right=shown_spans(row.right))
+            for row in found.rows
+        ],
+        telling=found.telling,
+        more=found.more,
+    )
+
+
+def _compact(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,107 @@
+"""Values as words for people: durations, sizes, times. Pure.
+
+Counts and money are written in `core.pure.formatting`, recorded text in `core.pure.safe_text`.
+"""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from math import floor
+from typing import Final
+
+from timemachine.core.pure.formatting import NOT_RECORDED, counted, money
+
+ABSENT: Final = NOT_RECORDED
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_MILLISECONDS: Final = 1_000
+_THOUSAND: Final = 1_000
+
+
+def duration(milliseconds: float | None) -> str:
+    """A duration with its unit: `12 ms`, `1.9 s`, `2 min 03 s`, `2 h 03 min`, `3 d 4 h`; "not recorded" for None."""
+    if milliseconds is None:
+        return ABSENT
+    if milliseconds < 1:
+        return f"{milliseconds:.2g} ms"
+    if round(milliseconds) < _MILLISECONDS:
+        return f"{milliseconds:.0f} ms"
+    return _long_duration(milliseconds / _MILLISECONDS)
+
+
+def price(value: object) -> str:
+    """A unit price as it was recorded, with its dollar sign where it is a number."""
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return money(value)
+    return str(value)
+
+
+def compact(number: int | None) -> str:
+    """A count in few characters: `812`, `48.1 k`, `1.2 M`; "not recorded" for None."""
+    if number is None:
+        return ABSENT
+    size = float(number)
+    for unit in ("", " k", " M", " G"):
+        if abs(size) < _THOUSAND - 0.05 or unit == " G":
+            return f"{size:.0f}" if unit == "" else f"{size:.1f}{unit}"
+        size /= _THOUSAND
+    return str(number)
+
+
+def size(count: int) -> str:
+    """A number of bytes: `812 bytes`, `32.0 KB`, `5.1 MB` (1 KB is 1,024 bytes)."""
+    if count < 1024:  # noqa: PLR2004
+        return counted(count, "byte")
+    kilobytes = count / 1024
+    return f"{kilobytes:,.1f} KB" if kilobytes < 1024 else f"{kilobytes / 1024:,.1f} MB"  # noqa: PLR2004
+
+
+def exact(moment: datetime) -> str:
+    """`2026-11-20 09:00:00.123 UTC`."""
+    utc = moment.astimezone(UTC)
+    return f"{utc:%Y-%m-%d %H:%M:%S}.{utc.microsecond // _MILLISECONDS:03} UTC"
+
+
+def relative(moment: datetime, now: datetime) -> str:
+    """How long ago: `just now`, `3 min ago`, `5 d ago`; or how long until then, to the nearest unit: `in 2 h`; a date where it is over four weeks away."""
+    seconds = (now - moment).total_seconds()
+    distance = abs(seconds)
+    if distance < 10:  # noqa: PLR2004
+        return "just now"
+    if distance >= 28 * _DAY:
+        return f"{moment.astimezone(UTC):%d %b %Y}".lstrip("0")
+    return f"{_one_unit(distance)} ago" if seconds > 0 else f"in {_nearest_unit(distance)}"
+
+
+def until(moment: datetime, now: datetime) -> str:
+    """How long something still holds, as `relative` says it; `in under a minute` where that is so."""
+    left = (moment - now).total_seconds()
+    return "in under a minute" if 0 < left < _MINUTE else relative(moment, now)
+
+
+def _long_duration(seconds: float) -> str:
+    if seconds < 59.95:  # noqa: PLR2004
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < _HOUR:
+        return f"{whole // _MINUTE} min {whole % _MINUTE:02} s"
+    if whole < _DAY:
+        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE:02} min"
+    return f"{whole // _DAY:,} d {whole % _DAY // _HOUR} h"
+
+
+def _one_unit(seconds: float) -> str:
+    if seconds < _MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE:.0f} min"
+    return f"{seconds // _HOUR:.0f} h" if seconds < _DAY else f"{seconds // _DAY:.0f} d"
+
+
+def _nearest_unit(seconds: float) -> str:
+    """Rounded half up: what holds for seven days from now on holds for 7 d, though a second is over."""
+    if seconds < _MINUTE:
+        return f"{seconds:.0f} s"
+    for unit, name, most in ((_MINUTE, "min", 60), (_HOUR, "h", 24)):
+        if (whole := floor(seconds / unit + 0.5)) < most:
+            return f"{whole} {name}"
+    return f"{floor(seconds / _DAY + 0.5)} d"

@@ -1,0 +1,1 @@
+"""What the insights pages show, computed from queries."""

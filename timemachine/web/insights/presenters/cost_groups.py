@@ -1,0 +1,102 @@
+"""The groups of the costs page: which rows are shown, what they are called, and where they lead."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from timemachine.recording.usage.costs import Histograms, Wanted, with_latency
+from timemachine.recording.usage.pure import figures
+from timemachine.recording.usage.pure.figures import Cell, Row, Sums, Value, summed
+from timemachine.web.insights.presenters.cost_plot import days_in_words, days_of_a_bar, last_of
+
+SHOWN: Final = 25
+"""How many agents, models, tags or tools a table has; what more there is stands in one line under them."""
+TITLES: Final[Mapping[str, str]] = {
+    "model": "By model",
+    "agent": "By agent",
+    "tag": "By tag",
+    "tool": "By tool",
+    "day": "By day",
+}
+NOTES: Final[Mapping[str, str]] = {
+    "model": "calls that name no model are “not recorded”",
+    "agent": "a step without an agent of its own is its session's",
+    "tag": "of the sessions; one with several tags counts under each, one without under none",
+    "tool": "errors that the call or its result recorded",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One row: its name (None where it was not recorded), where it is shown alone, and its sessions."""
+
+    row: Row
+    name: str | None
+    alone: str
+    sessions: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A table: its rows, and how many more there are with what they add up to. `timed` says whether latencies are in it."""
+
+    by: str
+    title: str
+    note: str
+    lines: Sequence[Line]
+    more: int
+    rest: Sums
+    timed: bool
+
+
+def groups_of(
+    cells: Sequence[Cell], tags: Sequence[Row] | None, histograms: Histograms | None, wanted: Wanted
+) -> list[Group]:
+    """The tables of the page; without histograms they tell no latency, without rows of tags there is no table of these."""
+    rows: dict[str, Sequence[Row]] = {
+        "model": figures.by_model(cells),
+        "agent": figures.by_agent(cells),
+        "tool": figures.by_tool(cells),
+        "day": figures.by_days(cells, wanted.span.since, days_of_a_bar(wanted.span)),
+    }
+    timed = {
+        by: found if histograms is None else with_latency(found, histograms) for by, found in rows.items()
+    }
+    if tags is not None:
+        timed["tag"] = tags
+    return [_group(by, timed[by], wanted, timed=histograms is not None) for by in TITLES if timed.get(by)]
+
+
+def query_of(wanted: Wanted, **changes: str) -> str:
+    """The address's query of the same question with some of it changed."""
+    days = {"since": wanted.span.since.isoformat(), "until": wanted.span.until.isoformat()}
+    asked = {name: value for name, value in {**days, **wanted.filters, **changes}.items() if value}
+    return "?" + urlencode(asked, safe=":,", errors="surrogatepass")
+
+
+def _group(by: str, rows: Sequence[Row], wanted: Wanted, *, timed: bool) -> Group:
+    most = len(rows) if by == "day" else SHOWN
+    weekly = by == "day" and days_of_a_bar(wanted.span) > 1
+    return Group(
+        by=by,
+        title="By week" if weekly else TITLES[by],
+        note="from the first of these days on" if weekly else NOTES.get(by, ""),
+        lines=[_line(by, row, wanted) for row in rows[:most]],
+        more=len(rows[most:]),
+        rest=summed(row.sums for row in rows[most:]),
+        timed=timed,
+    )
+
+
+def _line(by: str, row: Row, wanted: Wanted) -> Line:
+    if row.value is None:
+        return Line(row=row, name=None, alone="", sessions="")
+    changes = _days(row.value, wanted) if by == "day" else {by: str(row.value)}
+    name = days_in_words(row.value, wanted.span) if by == "day" else str(row.value)
+    there = query_of(wanted, **changes)
+    return Line(row=row, name=name, alone=there, sessions=there)
+
+
+def _days(first: Value, wanted: Wanted) -> dict[str, str]:
+    return {"since": str(first), "until": str(last_of(first, wanted.span))}

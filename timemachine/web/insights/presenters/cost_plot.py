@@ -1,0 +1,119 @@
+"""What each day cost as a bar, with a hatched mark on those with calls of unknown price; the table beside it has the figures. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Final
+
+from timemachine.core.pure.formatting import money, priced
+from timemachine.recording.usage.pure.figures import NOTHING, Row, Sums, Value
+from timemachine.recording.usage.pure.span import Span
+
+WIDTH, HEIGHT = 720, 186
+LEFT, RIGHT, TOP, BOTTOM = 92, 716, 36, 152
+MARK: Final = 8
+"""How high the hatched mark of unknown prices is, whatever their number."""
+FULL: Final = 0.8
+"""How much of its place a bar takes."""
+PLACES: Final = 62
+WEEK: Final = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """What one day, or week, cost; `mark` is where the mark of unknown prices begins, None where every price is known."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    mark: float | None
+    middle: float
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    """Words at a place of an axis."""
+
+    place: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostPlot:
+    """The picture: its bars, what stands on both axes, and how many days, or weeks, have calls of unknown price."""
+
+    bars: tuple[Bar, ...]
+    upwards: tuple[Tick, ...]
+    across: tuple[Tick, ...]
+    unknown: int
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+def days_of_a_bar(span: Span) -> int:
+    """How many days one bar stands for: one, or a week where the bars would be too thin."""
+    return 1 if span.length <= PLACES else WEEK
+
+
+def days_in_words(first: Value, span: Span) -> str:
+    """`2026-11-20`, and `2026-11-15 to 2026-11-21` where bars are weeks; the last week ends with the span."""
+    per = days_of_a_bar(span)
+    last = last_of(first, span)
+    return str(first) if per == 1 else f"{first} to {last}"
+
+
+def last_of(first: Value, span: Span) -> date:
+    """The last day of the bar that begins with that day."""
+    begin = first if isinstance(first, date) else span.since
+    return min(begin + timedelta(days=days_of_a_bar(span) - 1), span.until)
+
+
+def cost_plot(rows: Sequence[Row], span: Span) -> CostPlot | None:
+    """The plot of rows by day, or week; None where nothing cost anything and every price is known."""
+    sums: Mapping[Value, Sums] = {row.value: row.sums for row in rows}
+    most = max((each.cost_usd or Decimal(0) for each in sums.values()), default=Decimal(0))
+    unknown = sum(1 for each in sums.values() if each.unknown_cost_calls)
+    if not most and not unknown:
+        return None
+    firsts = span.days[:: days_of_a_bar(span)]
+    place = (RIGHT - LEFT) / len(firsts)
+    bars = tuple(
+        _bar(LEFT + number * place, place, sums.get(first, NOTHING), most, days_in_words(first, span))
+        for number, first in enumerate(firsts)
+    )
+    named = sorted({0, len(firsts) // 2, len(firsts) - 1})
+    return CostPlot(
+        bars=bars,
+        upwards=_upwards(most),
+        across=tuple(Tick(place=bars[number].middle, words=str(firsts[number])) for number in named),
+        unknown=unknown,
+    )
+
+
+def _upwards(most: Decimal) -> tuple[Tick, ...]:
+    amounts = (Decimal(0), most / 2, most) if most else (Decimal(0),)
+    return tuple(Tick(place=BOTTOM - _height(each, most), words=money(each)) for each in amounts)
+
+
+def _height(amount: Decimal, most: Decimal) -> float:
+    """How high an amount stands; what cost anything can be seen."""
+    if not amount:
+        return 0
+    return max(round(float(amount / most) * (BOTTOM - TOP), 1), 1)
+
+
+def _bar(x: float, place: float, sums: Sums, most: Decimal, days: str) -> Bar:
+    height = _height(sums.cost_usd or Decimal(0), most)
+    top = BOTTOM - height
+    return Bar(
+        x=round(x + place * (1 - FULL) / 2, 1),
+        y=top,
+        width=round(place * FULL, 1),
+        height=height,
+        mark=top - MARK if sums.unknown_cost_calls else None,
+        middle=round(x + place / 2, 1),
+        says=f"{days}: {priced(sums.cost_usd, sums.unknown_cost_calls)}",
+    )

@@ -1,0 +1,41 @@
+"""How a step that a search found is shown: its passage with the words marked, and why it was found."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from timemachine.core.pure import safe_text
+from timemachine.memory.search.hits import Hit
+from timemachine.web.template_library import NOTHING, register
+
+LEGS: Final = {"text": "words", "semantic": "meaning"}
+
+
+@register.simple_tag
+def marked_passage(hit: Hit) -> SafeString:
+    """The passage of a step, its marks as `<mark>`, and an ellipsis where the text goes on; nothing where it has none."""
+    if hit.passage is None:
+        return NOTHING
+    return format_html(
+        "{}<bdi>{}</bdi>{}",
+        "" if hit.passage.begins else "… ",
+        format_html_join("", "{}", ((piece,) for piece in _pieces(hit.passage.text, hit.marks))),
+        "" if hit.passage.ends else " …",
+    )
+
+
+@register.simple_tag
+def found_by(hit: Hit) -> str:
+    """By what a step was found, with the score of each: `words 3.74 · meaning 0.52`."""
+    return " · ".join(f"{LEGS[name]} {score:.2f}" for name, score in hit.scores.items())
+
+
+def _pieces(text: str, marks: tuple[tuple[int, int], ...]) -> Iterator[SafeString | str]:
+    at = 0
+    for start, end in marks:
+        yield safe_text.shown(text[at:start])
+        yield format_html("<mark>{}</mark>", safe_text.shown(text[start:end]))
+        at = end
+    yield safe_text.shown(text[at:])

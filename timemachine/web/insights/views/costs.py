@@ -1,0 +1,101 @@
+"""What recorded work cost: totals, what each day cost, and the same by model, agent, tag, tool and day."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.recording.usage import costs as queries
+from timemachine.recording.usage.costs import Wanted
+from timemachine.recording.usage.document import latency_of_calls
+from timemachine.recording.usage.pure import figures
+from timemachine.recording.usage.pure.figures import Cell
+from timemachine.recording.usage.pure.span import LONGEST, Span, span_of, usual_span
+from timemachine.replay.runs.costs import spent_on_replays
+from timemachine.web.access import of
+from timemachine.web.http import page
+from timemachine.web.insights.presenters.cost_groups import groups_of, query_of
+from timemachine.web.insights.presenters.cost_plot import cost_plot, days_of_a_bar
+
+FILTERS: Final = ("agent", "model", "tag", "tool")
+NAMES: Final = ("since", "until", *FILTERS, "latency")
+AT_ONCE: Final = 5_000
+"""Of how many counts the latencies and tags are worked out with the page; of more they come after it."""
+SPANS: Final = (7, 30, 90, LONGEST)
+
+
+@require_safe
+def costs(request: HttpRequest) -> HttpResponse:
+    """`/costs/`: what was recorded from `since` to `until`; `agent`, `model`, `tag` and `tool` filter, `latency=on` works all of it out at once."""
+    access = of(request)
+    here = {name: request.GET[name].strip() for name in NAMES if request.GET.get(name, "").strip()}
+    span, wrong = _span(here)
+    wanted = Wanted(span=span, **{name: here.get(name, "") for name in FILTERS})
+    cells = queries.cells_of(access.project, wanted)
+    context: dict[str, Any] = {
+        "here": here,
+        "wanted": wanted,
+        "filters": [(name, value, _without(wanted, name)) for name, value in wanted.filters.items()],
+        "span": span,
+        "wrong": wrong,
+        "spans": _spans(wanted),
+        "may_record": access.may("operator"),
+    }
+    if cells:
+        context |= _figures(access.project, wanted, cells, asked=here.get("latency") == "on")
+    else:
+        context["recorded"] = queries.records_anything(access.project)
+    return page(request, "costs/costs.html", context, parts=("groups",), status=422 if wrong else 200)
+
+
+def _figures(project: Project, wanted: Wanted, cells: Sequence[Cell], *, asked: bool) -> dict[str, Any]:
+    """All that is shown of what was recorded; of much of it the latencies and tags only where they are asked for."""
+    counts = sum(cell.sessions for cell in cells)
+    whole = asked or counts <= AT_ONCE
+    histograms = queries.histograms_of(project, wanted) if whole else None
+    days = figures.by_days(cells, wanted.span.since, days_of_a_bar(wanted.span))
+    tags = queries.by_tag(project, wanted) if whole else None
+    if tags:
+        tags = queries.with_latency(tags, queries.histograms_by_tag(project, wanted))
+    return {
+        "sums": figures.summed(cell.sums for cell in cells),
+        "sessions": queries.sessions_in(project, wanted),
+        "latency": None if histograms is None else latency_of_calls(cells, histograms),
+        "plot": cost_plot(days, wanted.span),
+        "weekly": days_of_a_bar(wanted.span) > 1,
+        "groups": groups_of(cells, tags, histograms, wanted),
+        "whole": whole,
+        "replays": None
+        if wanted.filters
+        else spent_on_replays(project, wanted.span.since, wanted.span.until),
+    }
+
+
+def _span(here: Mapping[str, str]) -> tuple[Span, dict[str, str]]:
+    """The days that were asked for, or the usual ones with what is wrong, by the field that has to change."""
+    today = now().date()
+    try:
+        return span_of(here.get("since", ""), here.get("until", ""), today), {}
+    except InvalidInput as why:
+        return usual_span(today), {why.facts["field"]: why.message}
+
+
+def _spans(wanted: Wanted) -> list[tuple[str, str, bool]]:
+    """So many days up to today: words, query, and whether they are shown."""
+    today = now().date()
+    found = []
+    for number in SPANS:
+        since = today - timedelta(days=number - 1)
+        shown = wanted.span == Span(since=since, until=today)
+        words = "A year" if number == LONGEST else f"{number} days"
+        found.append((words, query_of(wanted, since=str(since), until=str(today)), shown))
+    return found
+
+
+def _without(wanted: Wanted, name: str) -> str:
+    return query_of(wanted, **{name: ""})

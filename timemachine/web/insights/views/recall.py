@@ -1,0 +1,153 @@
+"""`/recall/`: what earlier sessions say to a question, asked in plain words."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineError, Unavailable
+from timemachine.memory.recall.empty_results import why_nothing
+from timemachine.memory.recall.queries import Answer, Recalled
+from timemachine.memory.recall.queries import recall as recalled
+from timemachine.memory.recall.questions import Wanted
+from timemachine.memory.search.filters import MODES
+from timemachine.memory.search.indexing import not_indexed
+from timemachine.memory.transcripts.options import asked_for
+from timemachine.memory.transcripts.pure.selection import gaps
+from timemachine.memory.transcripts.turn_rows import Row
+from timemachine.recording.sessions.pure.turn_text import Deleted, content_of, who_of
+from timemachine.recording.sessions.pure.vocabulary import KINDS, SIGNIFICANCES
+from timemachine.recording.sessions.queries import session_of
+from timemachine.web.access import of
+from timemachine.web.http import page
+
+TURNS: Final = 10
+"""How many turns a page brings."""
+AROUND: Final = ("0", "1", "3", "10")
+LONGEST: Final = 1_000
+"""How many characters of a turn around a result it shows."""
+_TEXTS: Final = ("mode", "agent", "user", "session", "since", "until", "time_zone")
+_LISTS: Final = {"tag": "tags", "kind": "kinds", "significance": "significances"}
+ASKED: Final = ("q", *_TEXTS, *_LISTS, "min_importance", "around", "times")
+NARROWING: Final = (
+    "agent",
+    "user",
+    "session",
+    "since",
+    "until",
+    "time_zone",
+    *_LISTS,
+    "min_importance",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """A turn around a result, as it is shown; `is_result` for the result itself. Of one that was `deleted` that is shown instead of its text."""
+
+    sequence: int
+    who: str
+    text: str
+    cut: bool
+    left_out: int
+    is_result: bool
+    deleted: Deleted | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """A result as it is shown, with the turns around it."""
+
+    recalled: Recalled
+    lines: tuple[_Line, ...]
+    left_out_after: int
+
+
+@require_safe
+def recall(request: HttpRequest) -> HttpResponse:
+    """`/recall/?q=`: the turns of all sessions that say something to the question; `times=words` reads no times, `around` shows turns beside."""
+    project = of(request).project
+    here = {name: request.GET[name].strip() for name in ASKED if request.GET.get(name, "").strip()}
+    context: dict[str, Any] = {
+        "here": here,
+        "modes": MODES,
+        "kinds": KINDS,
+        "significances": SIGNIFICANCES,
+        "arounds": AROUND,
+        "narrowed": any(name in here for name in NARROWING),
+        "turns": TURNS,
+    }
+    found = None
+    try:
+        context["only"] = session_of(project, here["session"]) if "session" in here else None
+    except NotFound as why:
+        context["wrong"] = why
+    if "q" in here and "wrong" not in context:
+        try:
+            found = recalled(project, _wanted(here))
+        except (InvalidInput, Unavailable) as why:
+            context |= {"wrong": why, "wrong_field": why.facts.get("field", "queries")}
+    answer: Answer | None = found.answers[0] if found else None
+    context |= {
+        "found": found,
+        "answer": answer,
+        "nothing": why_nothing(answer, found.wanted) if found and answer else None,
+        "results": [_shown(each) for each in answer.results] if answer else [],
+        "not_indexed": found.not_indexed if found else not_indexed(project),
+    }
+    return page(request, "recall/recall.html", context, status=_status(context.get("wrong")))
+
+
+def _status(wrong: TimeMachineError | None) -> int:
+    """A session that there is not is told as such to programs too; what else is wrong is said on the page."""
+    return wrong.status if isinstance(wrong, NotFound) else 200
+
+
+def _wanted(here: dict[str, str]) -> Wanted:
+    """What the form asks for. Raises `InvalidInput`."""
+    wanted = Wanted(
+        queries=(here["q"],),
+        time_words=here.get("times") != "words",
+        min_importance=asked_for(min_importance=here.get("min_importance")).min_importance,
+        around=_around(here.get("around", "0")),
+        limit=TURNS,
+    )
+    texts = {name: here[name] for name in _TEXTS if name in here}
+    lists = {field: (here[name],) for name, field in _LISTS.items() if name in here}
+    return replace(wanted, **texts, **lists)  # type: ignore[arg-type]  # texts and lists of them
+
+
+def _around(written: str) -> int:
+    if written not in AROUND:
+        raise InvalidInput(
+            f"{written[:40]!r} is no number of turns to show; there are {', '.join(AROUND)}.",
+            code="invalid_field",
+            field="around",
+        )
+    return int(written)
+
+
+def _shown(recalled: Recalled) -> _Shown:
+    told = [row.turn.sequence for row in recalled.around]
+    if not told:
+        return _Shown(recalled=recalled, lines=(), left_out_after=0)
+    *before, behind = gaps(told, max(recalled.session.last_sequence, told[-1]))
+    lines = tuple(
+        _line(row, missing, recalled.hit.action.sequence)
+        for row, missing in zip(recalled.around, before, strict=True)
+    )
+    return _Shown(recalled=recalled, lines=lines, left_out_after=behind)
+
+
+def _line(row: Row, missing: int, result: int) -> _Line:
+    text = content_of(row.turn)
+    return _Line(
+        sequence=row.turn.sequence,
+        who=who_of(row.turn),
+        text=text[:LONGEST],
+        cut=row.cut or len(text) > LONGEST,
+        left_out=missing,
+        is_result=row.turn.sequence == result,
+        deleted=row.turn.deleted,
+    )

@@ -1,0 +1,73 @@
+"""`/training/`: what pairs there are to train on, what is left out and why, and the files."""
+
+from dataclasses import fields
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from timemachine.core.pure.errors import InvalidInput, NotFound
+from timemachine.memory.training.jsonl import reported, sent
+from timemachine.memory.training.pure.options import Wanted, wanted_of
+from timemachine.memory.training.pure.pairs import FORMS, WHATS
+from timemachine.memory.training.pure.split import PARTS
+from timemachine.text.redaction.queries import choices_of
+from timemachine.web.access import of
+from timemachine.web.http import page
+
+LONGEST: Final = 1_000
+"""How many characters of a message it shows."""
+DEFAULTS: Final = {
+    each.name: "" if each.default is None else str(each.default)
+    for each in fields(Wanted)
+    if each.name != "split"
+} | {"seed": "time-machine", "shares": "80,10,10"}
+
+
+@never_cache
+@require_safe
+def training(request: HttpRequest) -> HttpResponse:
+    """What is asked for is in the address, as in that of the API; only the report is on the page, and the first pairs."""
+    access = of(request)
+    here = _here(request)
+    wrong, report = None, None
+    try:
+        report = reported(access.project, wanted_of(**(here | {"part": ""})))
+    except (InvalidInput, NotFound) as why:
+        wrong = why
+    shown: dict[str, Any] = {
+        "here": here,
+        "report": report,
+        "of_sessions": sum(report["split"]["sessions"].values()) if report else 0,
+        "first": [_shown(each) for each in report["first"]] if report else [],
+        "wrong": wrong,
+        "forms": FORMS,
+        "whats": WHATS,
+        "parts": [(part, urlencode(here | {"part": part}), report["split"]["pairs"][part]) for part in PARTS]
+        if report
+        else [],
+        "profiles": choices_of(access.project),
+    }
+    return page(request, "training/training.html", shown, status=wrong.status if wrong else 200)
+
+
+@never_cache
+@require_safe
+def file(request: HttpRequest) -> StreamingHttpResponse:
+    """`/training/pairs.jsonl`: the pairs of one part, or all, as a download."""
+    return sent(of(request).project, wanted_of(**_here(request)))
+
+
+def _here(request: HttpRequest) -> dict[str, str]:
+    return {name: request.GET.get(name, default).strip() or default for name, default in DEFAULTS.items()}
+
+
+def _shown(found: dict[str, Any]) -> dict[str, Any]:
+    """A pair as the page shows it: who says what."""
+    line = found["line"]
+    messages = [(each["role"], each["content"]) for each in line.get("messages") or line["prompt"]]
+    if "chosen" in line:
+        messages += [("chosen", line["chosen"][0]["content"]), ("rejected", line["rejected"][0]["content"])]
+    return found | {"messages": [(who, text[:LONGEST], len(text) > LONGEST) for who, text in messages]}

@@ -1,0 +1,1 @@
+"""What the knowledge pages show, computed from queries."""

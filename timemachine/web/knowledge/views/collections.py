@@ -1,0 +1,257 @@
+"""The collections of a project, and one of them: what is in it now or was then, its files, a find tried out, passages put."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from django.contrib import messages
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Length
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from timemachine.core.accounts.models import OPERATOR
+from timemachine.core.pure.clock import is_date
+from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineError
+from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.postgres_text import is_plain
+from timemachine.jobs import ring_backlog
+from timemachine.knowledge.commands import INDEXED_CHARACTERS, NewFrame, make_collection
+from timemachine.knowledge.commands import put as put_passages
+from timemachine.knowledge.empty_results import emptiness
+from timemachine.knowledge.find import Findings, Query, find
+from timemachine.knowledge.models import Collection, Frame, Source, SourcePut
+from timemachine.knowledge.queries import collection_of, collections_of, deleted_frames, frames_at
+from timemachine.knowledge.reembedding import progress
+from timemachine.knowledge.replacing import replaced_by
+from timemachine.knowledge.sources import sources_of
+from timemachine.recording.intake.models import DONE
+from timemachine.recording.intake.queries import intakes_of, with_the_next
+from timemachine.recording.sessions.frame_usage import sessions_over
+from timemachine.recording.sessions.moments import moment
+from timemachine.web.access import Access, of
+from timemachine.web.form_parts import RecordForm
+from timemachine.web.hits import of_found, retrieval_json
+from timemachine.web.http import page
+from timemachine.web.knowledge.forms.collections import (
+    CollectionForm,
+    EmbeddingForm,
+    FilesForm,
+    FindForm,
+    PassageForm,
+)
+from timemachine.web.knowledge.presenters.uploads import what_was_put
+from timemachine.web.redirects import see_other
+
+PAGE: Final = 100
+PAGE_FILES: Final = 25
+SHOWN_INTAKES: Final = 10
+COLUMNS: Final = ("number", "version", "title", "uri", "characters", "put_by", "valid_from")
+DELETED: Final = "deleted"
+DELETED_COLUMNS: Final = ("number", "version", "title", "uri", "ended_by", "valid_until", "who")
+FIND_DEFAULTS: Final = {"mode": "hybrid", "top_k": "8"}
+ASKED: Final = ("q", "mode", "top_k", "adaptive", "relative", "cliff", "min_score")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def collections(request: HttpRequest) -> HttpResponse:
+    """`/collections/`: the project's collections by name; a POST makes one."""
+    access = of(request)
+    if request.method != "POST":
+        return _list(request, access, CollectionForm())
+    access.require(OPERATOR)
+    form = CollectionForm(request.POST)
+    if not form.is_valid():
+        return _list(request, access, form, status=422)
+    try:
+        made = make_collection(access.project, form.cleaned_data["name"], by=access.user.email)
+    except TimeMachineError as why:
+        form.add_error("name", why.message)
+        return _list(request, access, form, status=why.status)
+    return see_other("collection", made.name)
+
+
+@never_cache
+@require_safe
+def collection(request: HttpRequest, name: str) -> HttpResponse:
+    """`/collections/{name}/`: its frames, `as_of` a moment, or `frames=deleted`; `q` tries a find; `after` goes on."""
+    access = of(request)
+    return collection_page(request, access, collection_of(access.project, name))
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def put(request: HttpRequest, name: str) -> HttpResponse:
+    """Put one passage that was written by hand."""
+    if request.method != "POST":
+        return see_other("collection", name)
+    access = of(request)
+    access.require(OPERATOR)
+    found = collection_of(access.project, name)
+    form = PassageForm(request.POST)
+    if not form.is_valid():
+        return collection_page(request, access, found, status=422, passage_form=form)
+    frame = NewFrame(text=form.sent_text, title=form.cleaned_data["title"], uri=form.cleaned_data["uri"])
+    try:
+        done = put_passages(found, [frame], by=access.user.email)
+    except TimeMachineError as why:
+        return collection_page(request, access, found, status=form.refuse(why), passage_form=form)
+    ring_backlog(found.id)
+    messages.success(request, what_was_put(done))
+    return see_other("collection", found.name)
+
+
+def _list(request: HttpRequest, access: Access, form: CollectionForm, *, status: int = 200) -> HttpResponse:
+    after = request.GET.get("after", "")
+    if not is_plain(after):
+        raise InvalidInput(
+            "This list does not know that place; open it from its first page.", code="unknown_after"
+        )
+    found = list(collections_of(access.project).filter(name__gt=after)[: PAGE + 1])
+    context = {
+        "form": form,
+        "collections": with_the_next(found[:PAGE]),
+        "after": after,
+        "next": found[PAGE - 1].name if len(found) > PAGE else None,
+        "here": {},
+        "may_record": access.may(OPERATOR),
+    }
+    return page(request, "collections/list.html", context, parts=("more",), status=status)
+
+
+def collection_page(
+    request: HttpRequest, access: Access, found: Collection, *, status: int = 200, **forms: RecordForm
+) -> HttpResponse:
+    """The page of a collection; `forms` are those that were sent and refused."""
+    as_of, at, wrong = _moment(access, request.GET.get("as_of", "").strip())
+    form, findings = _tried(request, found, at)
+    context: dict[str, Any] = {
+        "collection": with_the_next([found])[0],
+        "as_of": as_of,
+        "at": at,
+        "end_of_day": is_date(as_of),
+        "wrong_as_of": wrong,
+        "find_form": form,
+        "findings": findings,
+        "retrieval": retrieval_json(findings) if findings else None,
+        "hits": [of_found(found, hit) for hit in findings.hits] if findings else [],
+        "empty": emptiness(found, findings.as_of) if findings and not findings.hits else None,
+        "passage_form": PassageForm(),
+        "files_form": FilesForm(),
+        "embedding": progress(found),
+        "embedding_form": EmbeddingForm() if access.administers else None,
+        "may_record": access.may(OPERATOR),
+        "here": _here(request, as_of),
+        "session_count": sessions_over(found),
+    }
+    context |= _files(found, request.GET.get("files", ""))
+    context |= _frames(found, at, request.GET) | forms
+    wrong_here = bool(wrong) or (form.is_bound and not form.is_valid())
+    parts = ("found", "more")
+    return page(
+        request, "collections/collection.html", context, parts=parts, status=422 if wrong_here else status
+    )
+
+
+def _moment(access: Access, written: str) -> tuple[str, datetime | None, str]:
+    """The moment as it was written, as a time (None is now), and what is wrong with it."""
+    try:
+        return written, moment(access.project, written), ""
+    except (InvalidInput, NotFound) as why:
+        return written, None, _as_called_here(why)
+
+
+def _as_called_here(why: TimeMachineError) -> str:
+    return why.message.replace("`as_of`", "As of")
+
+
+def _here(request: HttpRequest, as_of: str) -> dict[str, str]:
+    asked = {name: request.GET.get(name, "") for name in ASKED}
+    shown = {"as_of": as_of, "frames": DELETED if request.GET.get("frames") == DELETED else ""}
+    return asked | shown if asked["q"] else shown
+
+
+def _tried(request: HttpRequest, found: Collection, at: datetime | None) -> tuple[FindForm, Findings | None]:
+    """The find box, and what it finds at this moment where something is asked."""
+    if "q" not in request.GET:
+        return FindForm(), None
+    form = FindForm(FIND_DEFAULTS | request.GET.dict())
+    if not form.is_valid():
+        return form, None
+    said = form.cleaned_data
+    query = Query(
+        text=said["q"],
+        mode=said["mode"],
+        top_k=said["top_k"],
+        adaptive=said["adaptive"],
+        as_of=at,
+        **form.thresholds(),
+    )
+    try:
+        return form, find(found, query)
+    except InvalidInput as why:
+        field = why.facts.get("field")
+        form.add_error(field if field in form.fields else "q", _as_called_here(why))
+        return form, None
+
+
+def _frames(found: Collection, at: datetime | None, asked: QueryDict) -> dict[str, Any]:
+    """A page of the frames as they stood at the moment, or of those that were gone, from the number after the one that the
+    address names, and how many there were of both in all."""
+    after, shows_deleted = asked.get("after", ""), asked.get("frames") == DELETED
+    place = int(after) if after.isascii() and after.isdigit() and len(after) < 19 else -1  # noqa: PLR2004
+    frames, deleted = frames_at(found, at), deleted_frames(found, at)
+    listed = _deleted_rows(found, deleted) if shows_deleted else _rows(frames)
+    rows = list(listed.filter(number__gt=place)[: PAGE + 1])
+    return {
+        "frames": rows[:PAGE],
+        "frame_count": frames.count(),
+        "deleted_count": deleted.count(),
+        "shows_deleted": shows_deleted,
+        "after": place if place >= 0 else None,
+        "next": rows[PAGE - 1]["number"] if len(rows) > PAGE else None,
+        "most_characters": INDEXED_CHARACTERS,
+    }
+
+
+def _files(found: Collection, written: str) -> dict[str, Any]:
+    """The files of the collection, `PAGE_FILES` from the one that the address names, and those on their way or failed last."""
+    before = uuid_of(written)
+    sources = sources_of(found)
+    rows = list((sources.filter(id__lt=before) if before else sources)[: PAGE_FILES + 1])
+    intakes = (
+        intakes_of(found).filter(dismissed_at=None).exclude(status=DONE).defer("skipped")[:SHOWN_INTAKES]
+    )
+    return {
+        "sources": _standing(found, rows[:PAGE_FILES]),
+        "more_sources": rows[PAGE_FILES - 1].id if len(rows) > PAGE_FILES else None,
+        "earlier_sources": before,
+        "intakes": list(intakes),
+    }
+
+
+def _standing(found: Collection, sources: list[Source]) -> list[Source]:
+    """The files, each with the putting that replaced it, and its frames with those that were edited since."""
+    replacing = replaced_by(found, sources)
+    for source in sources:
+        counts: Any = source
+        counts.replacing = replacing.get(source.id)
+        counts.now_count = counts.frame_count + counts.edited_count
+    return sources
+
+
+def _rows(frames: QuerySet[Frame]) -> QuerySet[Frame, dict[str, Any]]:
+    # The indexed text has as many characters as the text, up to its limit; the text itself may be megabytes.
+    counted_there: QuerySet[Frame, dict[str, Any]] = (
+        frames.select_related(None).annotate(characters=Length("search_text")).values(*COLUMNS)
+    )
+    return counted_there
+
+
+def _deleted_rows(found: Collection, frames: QuerySet[Frame]) -> QuerySet[Frame, dict[str, Any]]:
+    """The rows of frames that are gone, with `who` deleted them or put the file that ended them."""
+    puts = SourcePut.objects.filter(source__collection=found, at=OuterRef("valid_until"), ended__gt=0)
+    who = Coalesce("deleted_by", Subquery(puts.values("put_by")[:1]))
+    rows: QuerySet[Frame, dict[str, Any]] = frames.annotate(who=who).values(*DELETED_COLUMNS)
+    return rows

@@ -1,0 +1,130 @@
+"""What surrounds every page: the header's links and buttons, the theme, the switch of the single keys."""
+
+from typing import Any, Final
+
+from django.middleware.csrf import get_token
+from django.template import Context
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from timemachine.core.pure.formatting import counted
+from timemachine.memory.patterns.queries import unseen_in
+from timemachine.replay.suites.queries import went_wrong_in
+from timemachine.web.template_library import NOTHING, register
+
+THEMES: Final = ("auto", "light", "dark")
+
+
+@register.simple_tag(takes_context=True)
+def theme_attributes(context: Context) -> SafeString:
+    """The visitor's choices on `<html>`: `data-theme` for light or dark, `data-keys="off"` without single-key commands."""
+    theme = _chosen(context, "tm_theme", THEMES)
+    attributes = format_html('data-theme="{}"', theme) if theme != "auto" else NOTHING
+    return SafeString(attributes + ' data-keys="off"') if keys_off(context) else attributes
+
+
+@register.simple_tag(takes_context=True)
+def keys_off(context: Context) -> bool:
+    """Whether the visitor switched the single-key commands off."""
+    return _chosen(context, "tm_keys", ("on", "off")) == "off"
+
+
+@register.simple_tag(takes_context=True)
+def theme_switch(context: Context) -> SafeString:
+    """A button that goes from the system's colours to light, to dark and back."""
+    theme = _chosen(context, "tm_theme", THEMES)
+    following = THEMES[(THEMES.index(theme) + 1) % len(THEMES)]
+    button = format_html(
+        '<button class="navlink" name="theme" value="{}" title="Change to {}">Theme: {}</button>',
+        following,
+        following,
+        theme,
+    )
+    return post_form(context, "appearance", button)
+
+
+@register.simple_tag(takes_context=True)
+def sign_out_button(context: Context) -> SafeString:
+    """The form that signs out, where somebody is signed in."""
+    user = getattr(context.get("request"), "user", None)
+    if user is None or not user.is_authenticated:
+        return NOTHING
+    button = format_html('<button class="navlink" type="submit" title="{}">Sign out</button>', str(user))
+    return post_form(context, "sign_out", button)
+
+
+_OF_SETTINGS: Final = ("/forgettings/", "/holds/")
+
+
+@register.simple_tag(takes_context=True)
+def nav_link(context: Context, name: str, words: str, key: str = "") -> SafeString:
+    """A link of the header, with its single key except on its own page; nothing where there is no page of that name."""
+    address = address_of(name)
+    if not address:
+        return NOTHING
+    here = getattr(context.get("request"), "path", "")
+    current = _is_current(name, address, here)
+    mark = SafeString(' aria-current="page"') if current else NOTHING
+    if key and not current:
+        mark = format_html(' data-key="{}" title="{} ({})"', key, words, key)
+    return format_html('<a class="navlink" href="{}"{}>{}</a>', address, mark, words)
+
+
+def _is_current(name: str, address: str, here: str) -> bool:
+    if name == "sessions":
+        return here == "/" or here.startswith("/sessions/")
+    return here.startswith(address) or (name == "settings" and here.startswith(_OF_SETTINGS))
+
+
+@register.simple_tag(takes_context=True)
+def suites_mark(context: Context) -> SafeString:
+    """How many suites of the project went wrong when they were due, a mark in the header; nothing where none did."""
+    project = context.get("project")
+    number = went_wrong_in(project) if project else 0
+    if not number:
+        return NOTHING
+    told = f"{counted(number, 'suite')} went wrong when due"
+    return format_html('<a class="verdict bad" href="{}" title="{}">{}</a>', reverse("suites"), told, number)
+
+
+@register.simple_tag(takes_context=True)
+def patterns_mark(context: Context) -> SafeString:
+    """How many alerts of the project's rules for patterns nobody put aside, a mark in the header; nothing where there is none."""
+    project = context.get("project")
+    number = unseen_in(project) if project else 0
+    if not number:
+        return NOTHING
+    told = f"{counted(number, 'pattern')} came again"
+    return format_html(
+        '<a class="verdict warn" href="{}" title="{}">{}</a>', reverse("patterns"), told, number
+    )
+
+
+@register.simple_tag
+def address_of(name: str, *args: Any) -> str:
+    """The address of a named page, or an empty text where there is no such page."""
+    try:
+        return reverse(name, args=args)
+    except NoReverseMatch:
+        return ""
+
+
+def post_form(context: Context, name: str, button: SafeString) -> SafeString:
+    """A form of one button that posts to a named page; nothing where there is no such page."""
+    address = address_of(name)
+    request = context.get("request")
+    if not address or request is None:
+        return NOTHING
+    return format_html(
+        '<form method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">{}</form>',
+        address,
+        get_token(request),
+        button,
+    )
+
+
+def _chosen(context: Context, cookie: str, choices: tuple[str, ...]) -> str:
+    request = context.get("request")
+    value = request.COOKIES.get(cookie, choices[0]) if request else choices[0]
+    return value if value in choices else choices[0]

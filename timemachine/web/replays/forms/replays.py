@@ -1,0 +1,152 @@
+"""The form that launches a replay."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from django import forms
+
+from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.pure.formatting import spaced
+from timemachine.llm.pure.listing import Choice
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.web.model_select import ModelSelect
+from timemachine.web.number_fields import Number, WholeNumber
+from timemachine.web.option_fields import CallFields, RetrievalFields
+from timemachine.web.single_submission import SentOnce
+from timemachine.web.template_library import register
+
+KINDS = [
+    ("audit", "Audit: the frozen context, verified"),
+    ("debug", "Debug: retrieval runs again"),
+]
+FIELD_OF_CODE = {
+    "unknown_model": "model",
+    "model_not_usable": "model",
+    "model_needed": "model",
+    "reason_needed": "reason",
+    "nothing_to_replay": "through_sequence",
+}
+
+
+_NOT_IN_AN_AUDIT: Final = (
+    "This does not go with an audit, which uses the frozen context: leave it as recorded, or choose Debug."
+)
+_SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model", "step"}
+_IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
+    ("skip_asks", True): ("Asks", "left out"),
+    ("skip_finds", True): ("Finds", "left out"),
+    ("adaptive", True): ("Cut-off", "adaptive"),
+    ("adaptive", False): ("Cut-off", "exactly top-k"),
+    ("as_of", "now"): ("Collection", "as it is now"),
+    ("as_of", "recorded"): ("Collection", "as it was at each step"),
+}
+_NAMES: Final = {
+    "spend_limit_usd": "Spend at most (USD)",
+    "after_sequence": "After step",
+    "through_sequence": "Through step",
+    "relative": "Cut below this share of the best score",
+    "cliff": "Cut below this share of the score before",
+    "min_score": "Least score",
+}
+
+
+def chosen_options(kept: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The options of a replay as they were kept, in words, but those that its page shows elsewhere."""
+    return [_in_words(name, value) for name, value in kept.items() if name not in _SHOWN_ELSEWHERE]
+
+
+@register.filter
+def changes(kept: Mapping[str, Any]) -> str:
+    """What a trial changed, in a line; the collection as it was is no change."""
+    changed = {name: value for name, value in kept.items() if (name, value) != ("as_of", "recorded")}
+    model = [kept["use_model"]] if "use_model" in kept else []
+    return ", ".join([*model, *(f"{name}: {value}" for name, value in chosen_options(changed))]) or "nothing"
+
+
+def _in_words(name: str, value: Any) -> tuple[str, str]:
+    if isinstance(value, list | tuple):
+        return spaced(name).capitalize(), written_frames(value) or "none"
+    return _IN_WORDS.get((name, value), (_NAMES.get(name, spaced(name).capitalize()), str(value)))
+
+
+def written_frames(names: Sequence[int | str]) -> str:
+    """The names of passages as a form takes them: `#3, #12, rank 2`."""
+    return ", ".join(f"#{name}" if isinstance(name, int) else name for name in names)
+
+
+class ReplayForm(SentOnce, RetrievalFields, CallFields):
+    """What to replay, over which context, with which model; the same rules as the API's."""
+
+    kind = forms.ChoiceField(label="Kind", choices=KINDS, widget=forms.RadioSelect, initial="audit")
+    model = forms.CharField(label="Model", required=False, widget=ModelSelect)
+    other_model = forms.CharField(
+        label="Another model",
+        required=False,
+        help_text="Written provider:model; it goes before the choice above.",
+    )
+    reason = forms.CharField(
+        label="Reason",
+        required=False,
+        help_text="Required for an audit; it is kept with it.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    from_sequence = WholeNumber(label="From step", required=False, min_value=1)
+    through_sequence = WholeNumber(label="Through step", required=False, min_value=1)
+    skip_asks = forms.BooleanField(label="Leave asks out", required=False)
+    skip_finds = forms.BooleanField(label="Leave finds out", required=False)
+    spend_limit_usd = Number(
+        label="Spend at most, in US dollars",
+        required=False,
+        min_value=0,
+        help_text="A call starts only where what it is expected to cost fits in. Calls of unknown price are made one at a time and not "
+        "counted in it.",
+    )
+
+    def __init__(self, choices: tuple[Choice, ...], session: Session, data: Any = None, **more: Any) -> None:
+        super().__init__(data, label_suffix="", **more)
+        select = cast("ModelSelect", self.fields["model"].widget)
+        select.offer(choices, "None: an audit asks nobody, a debug replay asks as recorded")
+        self.fields["from_sequence"].widget.attrs |= {"placeholder": "1"}
+        self.fields["through_sequence"].widget.attrs |= {"placeholder": str(session.last_sequence)}
+        self.offer_embedding_models(session)
+
+    @property
+    def is_debug(self) -> bool:
+        """Whether a debug replay is chosen, so far."""
+        return bool(self["kind"].value() == "debug")
+
+    @property
+    def has_range(self) -> bool:
+        """Whether a step to begin or to end with is chosen, so far."""
+        return any(self[name].value() for name in ("from_sequence", "through_sequence"))
+
+    def options(self) -> ReplayOptions:
+        """The options that were chosen; retrieval options belong to a debug replay and are left out of an audit."""
+        asked = self.cleaned_data
+        audit = asked["kind"] == "audit"
+        return ReplayOptions(
+            audit=audit,
+            reason=asked["reason"].strip() or None,
+            use_model=asked["other_model"].strip() or asked["model"] or None,
+            **self.call_options(),
+            skip_asks=asked["skip_asks"],
+            skip_finds=asked["skip_finds"],
+            after_sequence=(asked["from_sequence"] or 1) - 1 or None,
+            through_sequence=asked["through_sequence"],
+            spend_limit_usd=asked["spend_limit_usd"],
+            **self.retrieval_options(),
+            as_of=None if audit else asked["as_of"] or None,
+        )
+
+    def refuse(self, why: TimeMachineError) -> int:
+        """Say at the field that it is about what does not work; the status to answer with. A form that was used gets another id."""
+        if why.code == "form_used":
+            self.renew()
+        if why.code == "retrieval_options_in_audit":
+            for name in why.facts["options"]:
+                self.add_error(name, _NOT_IN_AN_AUDIT)
+            return why.status
+        field = why.facts.get("field") or FIELD_OF_CODE.get(why.code)
+        self.add_error(field if field in self.fields else None, why.message)
+        return why.status

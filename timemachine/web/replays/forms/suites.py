@@ -1,0 +1,227 @@
+"""The form of a suite: what it replays, with what, when, and what counts as a failure."""
+
+from collections.abc import Iterable, Sequence
+from datetime import time
+from typing import Any, Final, cast
+
+from django import forms
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.pure.ids import uuid7
+from timemachine.llm.pure.listing import Choice
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import sessions_named
+from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.suites.models import Suite
+from timemachine.replay.suites.plan import SuitePlan
+from timemachine.replay.suites.pure.matching import MOST, Matching
+from timemachine.replay.suites.pure.schedule import MOST_HOURS, WEEKDAYS, schedule_as_written, timezones
+from timemachine.replay.suites.queries import plan_of, sessions_of
+from timemachine.web.model_select import ModelSelect
+from timemachine.web.number_fields import Number, WholeNumber
+from timemachine.web.option_fields import CallFields, RetrievalFields
+from timemachine.web.replays.forms.replays import FIELD_OF_CODE, KINDS
+
+REPEATS: Final = [
+    ("", "Only by hand"),
+    ("every", "Every so many hours"),
+    ("daily", "Every day at a time"),
+    ("weekly", "Every week at a time"),
+]
+FIELD_OF_FACT: Final = {"matching": "match_q", "use_models": "model", "schedule": "repeat"}
+MATCHED: Final = ("q", "agent", "user", "tag")
+SAME_NAME: Final = ("reason", "skip_asks", "skip_finds", "spend_limit_usd")
+_HOURS: Final = f"Write a whole number of hours from 1 to {MOST_HOURS}, for example 6."
+_UNKNOWN_ZONE: Final = (
+    "This machine does not know this timezone, so the suite does not run by itself; choose another."
+)
+
+
+class SuiteForm(RetrievalFields, CallFields):
+    """A suite as it is made or edited; the same rules as the API's."""
+
+    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
+    name = forms.CharField(label="Name", max_length=200)
+    sessions = forms.MultipleChoiceField(
+        label="Sessions", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    others = forms.CharField(
+        label="Other sessions", required=False, help_text="Their ids or keys, with spaces between."
+    )
+    match_q = forms.CharField(label="Name or key with", required=False, max_length=200)
+    match_agent = forms.CharField(label="Agent", required=False, max_length=200)
+    match_user = forms.CharField(label="User", required=False, max_length=200)
+    match_tag = forms.CharField(label="Tag", required=False, max_length=200)
+    match_most = WholeNumber(label="At most", required=False, initial=20, min_value=1, max_value=MOST)
+    kind = forms.ChoiceField(label="Kind", choices=KINDS, widget=forms.RadioSelect, initial="audit")
+    model = forms.CharField(label="Model", required=False, widget=ModelSelect)
+    other_models = forms.CharField(
+        label="Further models",
+        required=False,
+        help_text="Written provider:model, with spaces between; each session is replayed with each of them.",
+    )
+    reason = forms.CharField(
+        label="Reason",
+        required=False,
+        help_text="Required for an audit; it is kept with every replay.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    skip_asks = forms.BooleanField(label="Leave asks out", required=False)
+    skip_finds = forms.BooleanField(label="Leave finds out", required=False)
+    spend_limit_usd = Number(
+        label="Spend at most, in US dollars",
+        required=False,
+        min_value=0,
+        help_text="In one run, over all of its replays. A call starts only where what it is expected to cost fits in; calls of unknown price are made one at a time and not counted.",
+    )
+    fail_on = forms.CharField(
+        label="Fail on",
+        required=False,
+        help_text="With commas between, as worse, new failure, numbers differ, altered, left out, cost:1.50. A run of which one holds is marked.",
+    )
+    repeat = forms.ChoiceField(label="Runs", choices=REPEATS, required=False)
+    hours = forms.IntegerField(
+        label="Hours",
+        required=False,
+        initial=24,
+        min_value=1,
+        max_value=MOST_HOURS,
+        error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), _HOURS),
+    )
+    weekday = forms.ChoiceField(
+        label="Weekday", required=False, choices=[(each, each.capitalize()) for each in WEEKDAYS]
+    )
+    at = forms.TimeField(
+        label="Time",
+        required=False,
+        initial=time(6),
+        widget=forms.TimeInput(format="%H:%M", attrs={"type": "time"}),
+    )
+    timezone = forms.ChoiceField(label="Timezone", required=False, initial="UTC")
+
+    def __init__(
+        self, choices: tuple[Choice, ...], offered: Sequence[Session], data: Any = None, **more: Any
+    ) -> None:
+        super().__init__(data, label_suffix="", **more)
+        select = cast("ModelSelect", self.fields["model"].widget)
+        select.offer(
+            choices, "None: an audit checks the recorded answers, a debug replay asks the recorded models"
+        )
+        self.fields["embedding_model"] = forms.CharField(
+            label="Embedding model", required=False, help_text="One that the collections have vectors of."
+        )
+        self._offer_timezones()
+        cast("forms.MultipleChoiceField", self.fields["sessions"]).choices = [
+            (str(each.id), each) for each in offered
+        ]
+        self.offered = offered
+
+    def _offer_timezones(self) -> None:
+        """Those that this machine knows, and the one of the suite; where it is none of them, the form begins with an error at it."""
+        kept = self.initial.get("timezone", "UTC")
+        zones = sorted(timezones() | {kept})
+        cast("forms.ChoiceField", self.fields["timezone"]).choices = [(each, each) for each in zones]
+        if kept not in timezones() and not self.is_bound:
+            self.errors["timezone"] = self.error_class([_UNKNOWN_ZONE])
+
+    @property
+    def chosen_sessions(self) -> Iterable[str]:
+        """The ids of the sessions that are ticked."""
+        return self["sessions"].value() or ()
+
+    def plan(self, project: Project) -> SuitePlan:
+        """What was chosen. Raises `NotFound` for a session that is not there."""
+        said = self.cleaned_data
+        models = [*([said["model"]] if said["model"] else []), *said["other_models"].split()]
+        return SuitePlan(
+            name=said["name"],
+            sessions=self._sessions(project),
+            options=self._options(),
+            use_models=models,
+            fail_on=[each.strip() for each in said["fail_on"].split(",") if each.strip()],
+            schedule=self._schedule(),
+            matching=self._matching(),
+        )
+
+    def refuse(self, why: TimeMachineError) -> int:
+        """Say at the field that it is about what does not work; the status to answer with."""
+        fact = str(why.facts.get("field", ""))
+        field = (
+            "others"
+            if why.code in {"session_not_found", "session_deleted"}
+            else FIELD_OF_FACT.get(fact, fact)
+        )
+        field = FIELD_OF_CODE.get(why.code, field)
+        self.add_error(field if field in self.fields else None, why.message)
+        return why.status
+
+    def _sessions(self, project: Project) -> list[Session] | None:
+        """Those that are ticked or written; None where there was none to untick, and nothing stands in the place of the erased ones."""
+        said = self.cleaned_data
+        named = [*said["sessions"], *said["others"].split()]
+        if not named and not self.initial.get("sessions") and self._matching() is None:
+            return None
+        return sessions_named(project, named)
+
+    def _options(self) -> ReplayOptions:
+        asked = self.cleaned_data
+        audit = asked["kind"] == "audit"
+        return ReplayOptions(
+            audit=audit,
+            reason=asked["reason"].strip() or None,
+            **self.call_options(),
+            skip_asks=asked["skip_asks"],
+            skip_finds=asked["skip_finds"],
+            spend_limit_usd=asked["spend_limit_usd"],
+            **self.retrieval_options(),
+            as_of=None if audit else asked["as_of"] or None,
+        )
+
+    def _matching(self) -> Matching | None:
+        said = self.cleaned_data
+        texts = {name: said[f"match_{name}"] for name in MATCHED}
+        return Matching(**texts, most=said["match_most"] or MOST) if any(texts.values()) else None
+
+    def _schedule(self) -> str | None:
+        said = self.cleaned_data
+        at = f"{said['at'] or time(0):%H:%M} {said['timezone'] or 'UTC'}"
+        written = {
+            "every": f"every {said['hours'] or 24} hours",
+            "daily": f"daily {at}",
+            "weekly": f"weekly {said['weekday'] or WEEKDAYS[0]} {at}",
+        }
+        return written.get(said["repeat"])
+
+
+def as_it_is(suite: Suite) -> dict[str, Any]:
+    """What the form of an existing suite begins with."""
+    plan = plan_of(suite)
+    kept = plan.options
+    adaptive = {True: "yes", False: "no"}.get(kept.adaptive) if kept.adaptive is not None else ""
+    plain = {name: getattr(kept, name) for name in (*SAME_NAME, *CallFields.base_fields)}
+    looked = {name: getattr(kept, name) for name in RetrievalFields.base_fields if name != "adaptive"}
+    return {
+        **plain,
+        **looked,
+        "name": suite.name,
+        "sessions": [str(each.id) for each in sessions_of(suite)],
+        "kind": kept.kind,
+        "model": plan.use_models[0] if plan.use_models else "",
+        "other_models": " ".join(plan.use_models[1:]),
+        "adaptive": adaptive,
+        "fail_on": ", ".join(plan.fail_on),
+        **{f"match_{name}": value for name, value in (suite.matching or {}).items()},
+        **_timing(suite.schedule),
+    }
+
+
+def _timing(written: str | None) -> dict[str, Any]:
+    if written is None:
+        return {}
+    found = schedule_as_written(written)
+    if found.every_hours is not None:
+        return {"repeat": "every", "hours": found.every_hours}
+    weekly = {} if found.weekday is None else {"weekday": WEEKDAYS[found.weekday]}
+    repeat = "daily" if found.weekday is None else "weekly"
+    return {"repeat": repeat, "at": found.at, "timezone": found.timezone, **weekly}

@@ -1,0 +1,1 @@
+"""What the replays pages show, computed from queries."""

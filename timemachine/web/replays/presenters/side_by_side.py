@@ -1,0 +1,298 @@
+"""One step of a replay as its page shows it: the two answers row by row, the two lists of frames, the evidence in words."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from django.utils.safestring import SafeString
+
+from timemachine.core.payloads.queries import text
+from timemachine.core.pure.formatting import spaced
+from timemachine.governance.deletion.erasure.queries import erased_passages
+from timemachine.llm.pure.completion import ended_by
+from timemachine.recording.sessions.models import Action, Hit
+from timemachine.replay.alignment.long_diffs import LONG, is_long
+from timemachine.replay.runs import frozen
+from timemachine.replay.runs.models import ReplayHit, ReplayStep
+from timemachine.replay.runs.queries import passages_of
+from timemachine.text.pure.difference.distinctions import Telling, telling
+from timemachine.text.redaction.pure.marks import OPENING_ERASED
+from timemachine.web.ranked_lists import lines
+from timemachine.web.sessions.presenters.sentences import Sentence, counted, sentences
+from timemachine.web.sessions.presenters.supporting_passages import Evidence, Source, evidence
+from timemachine.web.text_rows import ShownRow, text_rows
+
+SHOWN_EVIDENCE = 400
+_COMPARED: Final = {"numbers_differ": "Numbers", "names_differ": "Names", "changed": "Sentences"}
+_PLACES: Final = frozenset({"recorded_at", "new_at", "recorded_at_count", "new_at_count"})
+_EVIDENCE: Final = {
+    "only_recorded": "{what} only in the recorded answer",
+    "only_new": "{what} only in the new answer",
+    "only_recorded_count": "{what} only in the recorded answer, in all",
+    "only_new_count": "{what} only in the new answer, in all",
+    "added": "Only the new answer says",
+    "omitted": "Only the recorded answer says",
+    "recorded": "The recorded answer says",
+    "new": "The new answer says",
+    "refusal": "What it says instead of an answer",
+    "perhaps_names": "Perhaps names",
+    "order": "The same words in another order",
+    "turned": "Turned round",
+    "characters": "Characters of both",
+    "same_prompt": "The very same prompt was sent",
+    "both_refuse": "Both decline to answer",
+    "withheld": "What it rests on",
+    "new_refuses": "The new answer declines to answer",
+}
+BEGINNING = LONG // 2
+ERASED: Final = "erased"
+"""What became of a frame's text that was hashed before it was erased."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedFrame:
+    """A frame of the recording: what its bytes hash to now, what became of it since, where it stands now. `then` is what an erased one was before."""
+
+    rank: int
+    title: str
+    name: str
+    verdict: str
+    since: str | None
+    now: str
+    fate: str
+    then: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFrame:
+    """A frame that was found now, and where it stood then."""
+
+    rank: int
+    title: str
+    name: str
+    score: float | None
+    then: str
+    fate: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounded:
+    """An answer of one side in its sentences, with what they rest on. `side` begins the names of its anchors."""
+
+    title: str
+    side: str
+    live: bool
+    grounding: Any
+    sentences: Sequence[Sentence]
+    in_answer: bool
+    evidence: Sequence[Evidence]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """A step, recorded and replayed. `rows` is None where there are no two answers to compare, or two that are too `long` to be compared here; `…_ended` is the provider's word for how an answer ended.
+
+    `beginnings` is how many characters of each of two long answers `rows` are of; None where they are of all. `asked` is the question
+    that a trial asked in place of the recorded one. `frames` are those that were hashed again, of `recorded_count`.
+    """
+
+    question: str
+    asked: str | None
+    recorded: Action
+    replayed: ReplayStep
+    recorded_text: str | None
+    rows: list[ShownRow] | None
+    long: bool
+    beginnings: int | None
+    telling: list[Telling]
+    same: bool
+    evidence: list[tuple[str, str]]
+    frames: list[RecordedFrame]
+    recorded_count: int
+    found: list[FoundFrame]
+    lines: SafeString
+    attempts: list[Any]
+    recorded_call_ms: float | None
+    recorded_ended: str | None
+    replayed_ended: str | None
+    grounded: list[Grounded]
+
+
+def side_by_side(step: ReplayStep, *, everything: bool = False, beginnings: bool = False) -> Sides:
+    """The step as its page shows it; long runs without a difference are folded, unless everything is asked for.
+
+    Two long answers are not compared here: the page leads to the one on which a worker does. Who cannot go there gets the
+    `beginnings` compared.
+    """
+    recorded = frozen.answer_of(step.action) if step.kind == "ask" else None
+    new = _text(step)
+    both = (recorded, new) if recorded is not None and new is not None else None
+    long = both is not None and is_long(*both)
+    hits = frozen.hits_of(step.action)
+    return Sides(
+        question=frozen.question_of(step.action) or "not recorded",
+        asked=step.replay.options.get("question"),
+        recorded=step.action,
+        replayed=step,
+        recorded_text=recorded,
+        rows=_rows(both, long=long, everything=everything, beginnings=beginnings),
+        long=long and not beginnings,
+        beginnings=BEGINNING if long and beginnings else None,
+        telling=_telling(step, *both) if both and not long else [],
+        same=recorded is not None and recorded == new and OPENING_ERASED not in recorded,
+        evidence=list(_evidence(step.evidence or {}, step.verdict)),
+        frames=_recorded_frames(step, hits),
+        recorded_count=len(hits),
+        found=[_found_frame(step, hit) for hit in step.hits.all()],
+        lines=lines(
+            [_key(frame) for frame in step.frames or []], [_found_key(hit) for hit in step.hits.all()]
+        ),
+        attempts=sorted(step.attempts.all(), key=lambda each: each.number),
+        recorded_call_ms=_number((step.action.parameters or {}).get("call_ms")),
+        recorded_ended=ended_by(step.action.parameters),
+        replayed_ended=ended_by(step.parameters),
+        grounded=list(_grounded_sides(step, recorded, new, hits)),
+    )
+
+
+def _rows(
+    both: tuple[str, str] | None, *, long: bool, everything: bool, beginnings: bool
+) -> list[ShownRow] | None:
+    if both is None or (long and not beginnings):
+        return None
+    texts = [text[:BEGINNING] for text in both] if long else both
+    return list(text_rows(*texts, everything=everything))
+
+
+def _telling(step: ReplayStep, recorded: str, new: str) -> list[Telling]:
+    """The numbers and names of only one answer, as far as the verdict's own evidence does not list them."""
+    return [each for each in telling(recorded, new) if step.verdict != f"{each.what}_differ"]
+
+
+def _grounded_sides(
+    step: ReplayStep, recorded: str | None, new: str | None, hits: Sequence[Hit]
+) -> Iterator[Grounded]:
+    sides = (
+        ("Recorded", "old-", False, recorded, step.action.grounding, hits),
+        ("Replayed", "new-", True, new, step.grounding, passages_of(step) or ()),
+    )
+    for title, side, live, answer, grounding, passages in sides:
+        said = sentences(answer, grounding)
+        if any(each.grounded is not None for each in said):
+            yield Grounded(
+                title=title,
+                side=side,
+                live=live,
+                grounding=grounding,
+                sentences=said,
+                in_answer=answer is not None and "".join(each.text for each in said) == answer,
+                evidence=evidence(said, [_source(hit) for hit in passages]),
+            )
+
+
+def _source(hit: Hit | ReplayHit) -> Source:
+    return Source(
+        frame=hit.frame,
+        rank=hit.rank,
+        title=hit.title,
+        version=hit.version,
+        text=text(hit.payload) if hit.payload is not None else None,
+    )
+
+
+def _number(found: Any) -> float | None:
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def _text(step: ReplayStep) -> str | None:
+    return None if step.output is None else text(step.output)
+
+
+def _evidence(evidence: dict[str, Any], verdict: str | None) -> Iterator[tuple[str, str]]:
+    """What the verdict rests on, in words; where in the answers it stands is for programs."""
+    what = _COMPARED.get(verdict or "", "Said")
+    for name, found in evidence.items():
+        if name == "grounding_checked_now":
+            yield "Recorded answer", _grounding(found)
+        elif name not in _PLACES and found not in (None, [], {}, ""):
+            words = _EVIDENCE.get(name, spaced(name).capitalize())
+            yield words.format(what=what), _words(found)
+
+
+def _grounding(found: dict[str, Any]) -> str:
+    return f"{found['label']}, {counted(found)} by the frozen context, computed now"
+
+
+def _words(found: Any) -> str:
+    if isinstance(found, str):
+        said = found
+    elif isinstance(found, bool):
+        said = "yes" if found else "no"
+    elif isinstance(found, int):
+        said = f"{found:,}"
+    elif isinstance(found, list):
+        said = " · ".join(_words(each) for each in found)
+    else:
+        said = json.dumps(found, ensure_ascii=False)
+    return said if len(said) <= SHOWN_EVIDENCE else said[:SHOWN_EVIDENCE] + "…"
+
+
+def _recorded_frames(step: ReplayStep, hits: Sequence[Hit]) -> list[RecordedFrame]:
+    titles = {hit.rank: hit.title or "untitled" for hit in hits}
+    gone = erased_passages(hits)
+    return [
+        replace(found, verdict=ERASED, then=found.verdict) if found.rank in gone else found
+        for found in (_recorded_frame(step, frame, titles) for frame in step.frames or [])
+    ]
+
+
+def _recorded_frame(step: ReplayStep, frame: dict[str, Any], titles: dict[int, str]) -> RecordedFrame:
+    name = _name(frame["frame"])
+    now, fate = _now(step, _key(frame), frame["rank"])
+    return RecordedFrame(
+        rank=frame["rank"],
+        title=titles.get(frame["rank"], "untitled"),
+        name=f"{name} v{frame['version']}" if frame["version"] else name,
+        verdict=frame["verdict"],
+        since=frame["since"],
+        now=now,
+        fate=fate,
+    )
+
+
+def _key(frame: dict[str, Any]) -> Any:
+    """What the retrieval's comparison knew the frame by."""
+    return frame["frame"] if frame["frame"] is not None else frame["sha256"] or f"rank {frame['rank']}"
+
+
+def _now(step: ReplayStep, frame: Any, rank: int) -> tuple[str, str]:
+    retrieval = step.retrieval or {}
+    if frame in retrieval.get("lost", []):
+        return "lost", "lost"
+    for move in retrieval.get("moved", []):
+        if move["frame"] == frame:
+            return f"rank {move['to']}", "moved"
+    return f"rank {rank}", "same"
+
+
+def _found_frame(step: ReplayStep, hit: ReplayHit) -> FoundFrame:
+    retrieval, name = step.retrieval or {}, _name(hit.frame)
+    key = _found_key(hit)
+    then, fate = f"rank {hit.rank}", "same"
+    if key in retrieval.get("gained", []):
+        then, fate = "gained", "gained"
+    for move in retrieval.get("moved", []):
+        if move["frame"] == key:
+            then, fate = f"rank {move['from']}", "moved"
+    return FoundFrame(
+        rank=hit.rank, title=hit.title or "untitled", name=name, score=hit.score, then=then, fate=fate
+    )
+
+
+def _found_key(hit: ReplayHit) -> Any:
+    return hit.frame if hit.frame is not None else hit.sha256
+
+
+def _name(frame: Any) -> str:
+    return f"#{frame}" if isinstance(frame, int) else str(frame or "")

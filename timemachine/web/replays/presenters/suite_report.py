@@ -1,0 +1,134 @@
+"""What a run of a suite changed, as its page shows it: which steps, and each side with its verdicts and the way to it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from timemachine.core.pure.formatting import money_or_unknown, spaced
+from timemachine.core.pure.numbers import whole_number
+from timemachine.replay.suites.models import SuiteRun
+from timemachine.replay.suites.pure.changes import CHANGES, UNCHANGED, StepChange, StepFact, counted_change
+from timemachine.replay.suites.reports import counted_changes, report_page
+from timemachine.web import formatting
+from timemachine.web.template_library import register
+
+SHOWN: Final = 50
+MOST: Final = 2**31 - 1
+CHANGED: Final = "changed"
+COMPARED: Final = ("worse", "better", "other_verdict", "answer_differs", "passages_differ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A step in one of the two runs: what it came to, and where it is shown."""
+
+    verdicts: Sequence[tuple[str, str]]
+    address: str
+    cost: str
+    took: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownStep:
+    """A step beside the same step of the run before; `difference` is where the two answers stand side by side."""
+
+    change: str
+    step: StepFact
+    session: str
+    before: Side | None
+    after: Side | None
+    difference: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Some steps of a run: those of one kind of change, page by page."""
+
+    rows: Sequence[ShownStep]
+    chips: Sequence[tuple[str, int]]
+    wanted: str
+    later: bool
+    next: str | None
+
+
+def report(run: SuiteRun, names: Mapping[str, str], asked: QueryDict) -> Report:
+    """The steps that the address asks for (`change`, `at`); by default those that changed, the gravest first, or all where none did."""
+    counts = counted_changes(run)
+    changed = sum(number for change, number in counts.items() if change not in UNCHANGED)
+    wanted = asked.get("change", "")
+    if wanted not in {CHANGED, "all", *counts}:
+        wanted = CHANGED if changed else "all"
+    after = _place(asked.get("at", ""))
+    found = report_page(run, kinds=_kinds(wanted), after=after, limit=SHOWN, gravest_first=wanted == CHANGED)
+    return Report(
+        rows=[_shown(each, names) for each in found.steps],
+        chips=[(CHANGED, changed), *((name, counts[name]) for name in CHANGES if counts.get(name))],
+        wanted=wanted,
+        later=after != (0, 0),
+        next=found.next and f"{found.next[0]}.{found.next[1]}",
+    )
+
+
+@register.filter
+def changes_since(number: int, change: str) -> str:
+    """So many steps of a kind of change."""
+    return counted_change(change, number)
+
+
+def _kinds(wanted: str) -> list[str] | None:
+    if wanted == "all":
+        return None
+    return [each for each in CHANGES if each not in UNCHANGED] if wanted == CHANGED else [wanted]
+
+
+def _place(written: str) -> tuple[int, int]:
+    """The place that an address names; the beginning where it names none."""
+    gravity, place = (whole_number(each) for each in written.partition(".")[::2])
+    return (0, 0) if gravity is None or place is None else (min(gravity, MOST), min(place, MOST))
+
+
+def _shown(change: StepChange, names: Mapping[str, str]) -> ShownStep:
+    step = change.step
+    return ShownStep(
+        change=change.change,
+        step=step,
+        session=names.get(str(step.session), ""),
+        before=_side(change.before),
+        after=_side(change.after),
+        difference=_difference(change),
+    )
+
+
+def _side(fact: StepFact | None) -> Side | None:
+    if fact is None:
+        return None
+    return Side(
+        verdicts=list(_verdicts(fact)),
+        address=reverse("replay_step", args=[fact.replay, fact.sequence]),
+        cost="" if fact.model is None else money_or_unknown(fact.cost_usd),
+        took="" if fact.took_ms is None else formatting.duration(fact.took_ms),
+    )
+
+
+def _verdicts(fact: StepFact) -> Iterator[tuple[str, str]]:
+    """The verdicts by their names, each in words; where there is none, how the step stands."""
+    if fact.verdict:
+        yield fact.verdict, spaced(fact.verdict)
+    if fact.retrieval:
+        yield fact.retrieval, f"passages {fact.retrieval}"
+    if fact.context and (fact.context != "verified" or not (fact.verdict or fact.retrieval)):
+        yield fact.context, f"context {spaced(fact.context)}"
+    if not (fact.verdict or fact.retrieval or fact.context):
+        yield fact.status, fact.status
+
+
+def _difference(change: StepChange) -> str | None:
+    if change.before is None or change.after is None or change.change not in COMPARED:
+        return None
+    sequence = change.step.sequence
+    sides = {"a": change.before.replay, "b": change.after.replay, "left": sequence, "right": sequence}
+    return f"{reverse('compare_steps')}?{urlencode(sides)}"

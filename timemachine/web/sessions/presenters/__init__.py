@@ -1,0 +1,1 @@
+"""What the sessions pages show, computed from queries."""

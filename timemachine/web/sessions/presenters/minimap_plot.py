@@ -1,0 +1,93 @@
+"""A session's minimap as paths of an SVG: a lane for each kind of work, as high as its share of a column, and above them the errors
+and the steps that have notes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from timemachine.recording.timeline.minimap import LANES, Minimap
+
+LANE_HEIGHT: Final = 10
+LANE_GAP: Final = 2
+ERRORS_HEIGHT: Final = 6
+TOP: Final = ERRORS_HEIGHT + LANE_GAP
+HEIGHT: Final = TOP + len(LANES) * (LANE_HEIGHT + LANE_GAP)
+MOST_PINS: Final = 500
+PINS_MIDDLE: Final = ERRORS_HEIGHT / 2 + 2
+LEAST: Final = 3
+"""How high the bar of a single step is at least, so that it is seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """One lane: its name, its path, how many steps are in it, and the middle of its height."""
+
+    name: str
+    path: str
+    steps: int
+    middle: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinimapPlot:
+    """The picture: a column of the SVG is `steps_per_column` steps, from step `first` on."""
+
+    first: int
+    last: int
+    columns: float
+    steps_per_column: int
+    lanes: Sequence[Lane]
+    errors: str
+    error_steps: int
+    pins: str
+    noted: Sequence[int]
+    more_noted: bool
+    height: int = HEIGHT
+
+
+def plot(drawn: Minimap, noted: Sequence[int] = ()) -> MinimapPlot:
+    """The paths of a minimap; of the steps that have notes the first `MOST_PINS` are drawn, each as a line of no length with round ends."""
+    pinned = noted[:MOST_PINS]
+    return MinimapPlot(
+        first=drawn.stretch.first,
+        last=drawn.stretch.last,
+        columns=round(drawn.stretch.steps / drawn.width, 4),
+        steps_per_column=drawn.width,
+        lanes=[
+            Lane(
+                name=name,
+                path="".join(
+                    _bars(
+                        [_high(number, drawn.width) for number in columns],
+                        TOP + place * (LANE_HEIGHT + LANE_GAP),
+                    )
+                ),
+                steps=sum(columns),
+                middle=TOP + place * (LANE_HEIGHT + LANE_GAP) + LANE_HEIGHT / 2,
+            )
+            for place, (name, columns) in enumerate(drawn.lanes.items())
+        ],
+        errors="".join(_bars([ERRORS_HEIGHT if number else 0 for number in drawn.errors], 0, ERRORS_HEIGHT)),
+        error_steps=sum(drawn.errors),
+        pins="".join(
+            f"M{round((step - drawn.stretch.first + 0.5) / drawn.width, 4):g} {PINS_MIDDLE:g}h0"
+            for step in pinned
+        ),
+        noted=pinned,
+        more_noted=len(noted) > len(pinned),
+    )
+
+
+def _high(number: int, of: int) -> int:
+    return max(LEAST, round(LANE_HEIGHT * number / of)) if number else 0
+
+
+def _bars(heights: Sequence[int], top: int, room: int = LANE_HEIGHT) -> Iterator[str]:
+    """The columns that have a height as rectangles on the floor of their lane; equal neighbours are one."""
+    at = 0
+    for height, same in groupby(heights):
+        wide = len(list(same))
+        if height:
+            yield f"M{at} {top + room}h{wide}v-{height}h-{wide}z"
+        at += wide

@@ -1,0 +1,135 @@
+"""A session's replays on its timeline: how far the newest are, and what became of the rows in the one that is looked at."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from timemachine.core.pure.formatting import counted, spaced
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.models import Replay
+from timemachine.replay.runs.progress import (
+    Progress,
+    StepState,
+    newest_replays,
+    progress_of,
+    replay_named,
+    states_of,
+)
+from timemachine.web.sessions.presenters.minimap_plot import HEIGHT, MinimapPlot
+
+SHOWN: Final = 2
+SAME: Final = frozenset({"identical", "formatting", "equivalent", "same", "verified"})
+WRONG: Final = frozenset({"failed", "error", "altered", "missing"})
+BESIDE: Final = {"changed": "passages", "reordered": "order of passages"}
+SIGNS: Final = {"waiting": "○", "running": "◐", "uncertain": "?", "skipped": "–", "cancelled": "–"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A replay of the session: how far it is, and whether it is the one that is looked at."""
+
+    progress: Progress
+    is_chosen: bool
+
+    @property
+    def words(self) -> str:
+        """How far it is: `Replay running: 12 of 40 steps, 2 failed`."""
+        found = self.progress
+        failed = f", {found.failed:,} failed" if found.failed else ""
+        return f"Replay {found.replay.status}: {found.done:,} of {counted(found.total, 'step')}{failed}"
+
+    @property
+    def outcome(self) -> str:
+        """The status that it is coloured by: `failed` as soon as a step has."""
+        return "failed" if self.progress.failed else self.progress.replay.status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """What a timeline shows of its session's replays. `revision` changes with each of them."""
+
+    lines: Sequence[Line]
+    revision: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether any of them is queued or runs."""
+        return any(line.progress.is_open for line in self.lines)
+
+    @property
+    def looked_at(self) -> Progress | None:
+        """The one that the minimap shows: the chosen one, else the newest that runs."""
+        chosen = [line.progress for line in self.lines if line.is_chosen]
+        running = [line.progress for line in self.lines if line.progress.is_open]
+        return next(iter([*chosen, *running]), None)
+
+
+def replayed(session: Session, chosen: Replay | None = None, *, unless: str | None = None) -> Replayed | None:
+    """The session's newest replays and the chosen one; None where they are still those of a revision. Two queries at most."""
+    found = newest_replays(session, SHOWN, chosen)
+    revision = "-".join(f"{each.id.hex[-8:]}.{each.revision}" for each in found)
+    if revision == unless:
+        return None
+    lines = [
+        Line(progress=each, is_chosen=chosen is not None and each.replay.id == chosen.id)
+        for each in (progress_of(found) if found else [])
+    ]
+    return Replayed(lines=lines, revision=revision)
+
+
+def replays_shown(session: Session, named: str, drawn: MinimapPlot | None) -> dict[str, Any]:
+    """What a timeline says of its session's replays, where the address names one of them or none. Three queries at most."""
+    chosen = replay_named(session, named)
+    found = replayed(session, chosen)
+    return {
+        "replays": found,
+        "replay_missing": bool(named) and chosen is None,
+        "reach": reach(found, drawn),
+    }
+
+
+def with_verdicts(session: Session, named: str, rows: dict[str, Any]) -> dict[str, Any]:
+    """The rows of a page, and what became of each in the replay that the address names. Two queries, none where it names none.
+
+    A row that stands for several steps beside each other says nothing: each of them may have come to something else.
+    """
+    several = {first for first, words in rows.get("standing", {}).items() if words.startswith("×")}
+    sequences = [place.step.sequence for place in rows["window"].rows]
+    asked = [sequence for sequence in sequences if sequence not in several]
+    return rows | {"replayed": replay_marks(replay_named(session, named), asked)}
+
+
+def replay_marks(chosen: Replay | None, sequences: Collection[int]) -> Mapping[int, SafeString]:
+    """What became of these steps in a replay, each as a sign and a word. One query, none without a replay."""
+    if chosen is None:
+        return {}
+    return {each.sequence: state_mark(each) for each in states_of(chosen, sequences)}
+
+
+def state_mark(state: StepState) -> SafeString:
+    """The verdict of a step that is over, else its status; also that its passages are others, or in another order, where only these are."""
+    is_done = state.status == "done"
+    word = (is_done and (state.verdict or state.retrieval or state.context)) or state.status
+    sign = SIGNS.get(word) or ("✓" if word in SAME else "✗" if word in WRONG else "≠")
+    mark = format_html(
+        '<span class="verdict {}">{} {}</span>', word, "✓" if word == "done" else sign, spaced(word)
+    )
+    beside = BESIDE.get(state.retrieval or "") if is_done and word in SAME else None
+    return (
+        format_html('{} <span class="verdict passages_differ">≠ {}</span>', mark, beside) if beside else mark
+    )
+
+
+def reach(shown: Replayed | None, drawn: MinimapPlot | None) -> dict[str, Any] | None:
+    """How far the replay that is looked at got, as a line over the floor of the minimap that rises at the last step; None where it did not begin."""
+    progress = shown.looked_at if shown else None
+    if progress is None or progress.reached is None or drawn is None or progress.reached < drawn.first:
+        return None
+    steps = min(progress.reached, drawn.last) - drawn.first + 1
+    return {
+        "path": f"M0 {HEIGHT - 1}H{round(steps / drawn.steps_per_column, 4):g}V0",
+        "step": progress.reached,
+    }

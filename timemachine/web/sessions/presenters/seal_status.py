@@ -1,0 +1,73 @@
+"""How far a session is sealed, in a cell of the list: a shape and a word, and what the last check came to."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.formatting import counted
+from timemachine.evidence.seal_status import NOT_YET, SO_FAR, STOPPED, ListedSeal
+from timemachine.web import formatting
+from timemachine.web.template_library import NOTHING, register
+
+ALTERED: Final = "altered"
+_BADGES: Final = {NOT_YET: "not sealed", SO_FAR: "sealed so far", STOPPED: "sealing stopped"}
+_NOT_SINCE: Final = {True: ", not checked", False: ", not checked since"}
+_NOT_CHECKED: Final = SafeString('<span class="quiet">not checked</span>')
+
+
+@register.simple_tag
+def session_seal(session: Any, seals: Mapping[UUID, ListedSeal]) -> SafeString:
+    """The seal of a session, leading to its evidence."""
+    found = seals[session.id]
+    word = found.word if found.intact else ALTERED
+    return format_html(
+        '<span class="sealing"><a href="{}"><span class="status {}">{}</span></a>{}</span>',
+        reverse("session_evidence", args=[session.id]),
+        word.replace(" ", "-"),
+        word,
+        _checked(found),
+    )
+
+
+@register.simple_tag
+def seal_badge(found: ListedSeal, address: str) -> SafeString:
+    """The seal of one thing in the head of its page, leading to its evidence at `address`: the words of the list."""
+    word = found.word if found.intact else ALTERED
+    said = _BADGES.get(word, word)
+    if found.erased and word != ALTERED:
+        gone = f"{counted(found.erased, 'field')} erased"
+        said = f"{said} · {gone}{'' if _is_checked_since(found) else _NOT_SINCE[found.checked_at is None]}"
+    loud = " bad" if word in {ALTERED, STOPPED} else ""
+    return format_html('<a class="status seal{}" href="{}">{}</a>', loud, address, said)
+
+
+def _is_checked_since(found: ListedSeal) -> bool:
+    return found.checked_at is not None and not found.erased_since
+
+
+def _checked(found: ListedSeal) -> SafeString:
+    if found.checked_at is None:
+        return _not_checked(found)
+    at = formatting.relative(found.checked_at, now())
+    if found.erased_since:
+        said = f"{counted(found.erased, 'field')} erased, not checked since"
+    elif found.erased and found.intact:
+        said = f"intact but for {counted(found.erased, 'erased field')} {at}"
+    else:
+        said = f"{'intact ' if found.intact else ''}{at}"
+    return format_html(
+        '<span class="quiet" title="checked {}">{}</span>', formatting.exact(found.checked_at), said
+    )
+
+
+def _not_checked(found: ListedSeal) -> SafeString:
+    if found.word == NOT_YET:
+        return NOTHING
+    if not found.erased:
+        return _NOT_CHECKED
+    return format_html('<span class="quiet">{} erased, not checked</span>', counted(found.erased, "field"))

@@ -1,0 +1,162 @@
+"""An answer in its sentences, each with what the recording says of its support. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, Final
+
+from timemachine.core.pure.formatting import spaced
+from timemachine.text.redaction.pure.marks import behind_mark
+
+_WHY: Final = {
+    "no_support": "no passage says it",
+    "number": "a number of it is in no passage, or the passage has another",
+    "name": "a name of it is in no passage, or the passage has another in its place",
+    "negation": "it is negated on one side only, or points the other way",
+}
+_NOWHERE: Final = {"number": "a number of it is in no passage", "name": "a name of it is in no passage"}
+_REPLACED: Final = {
+    "number": "the passage has another number in its place",
+    "name": "the passage has another name in its place",
+}
+_OTHERWISE: Final = "the passage says it the other way round"
+_ELSE: Final = "the passage has something else in its place"
+_PART: Final = "only a part of it is in the passages"
+_NOT_TOGETHER: Final = "its words are in the passages, but not together"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A stretch of an answer. `grounded` is None between sentences, and where nothing was recorded about it.
+
+    Those that claim something have a `number` from 1. `passage_start` and `passage_end` are the span in the frame's text that
+    supports it or goes against it, `missing` what no passage has; older recordings have neither, and `told` is False. `swapped`
+    tells that this span says it the other way round (None: not recorded), `partly` that the passages have much of it.
+    """
+
+    text: str
+    number: int | None = None
+    grounded: bool | None = None
+    frame: Any = None
+    score: float | None = None
+    reason: str | None = None
+    passage_start: int | None = None
+    passage_end: int | None = None
+    missing: tuple[str, ...] = ()
+    told: bool = False
+    swapped: bool | None = None
+    partly: bool = False
+
+    @property
+    def why(self) -> str:
+        """In words why no passage supports it."""
+        if self.swapped:
+            return _OTHERWISE
+        if self.reason == "no_support":
+            return self._why_no_support
+        if self.told and self.reason in _REPLACED:
+            return _REPLACED[self.reason] if self.frame is not None else _NOWHERE[self.reason]
+        return _WHY.get(str(self.reason), "not supported")
+
+    @property
+    def _why_no_support(self) -> str:
+        if self.frame is not None:
+            return _OTHERWISE if self.swapped is None else _ELSE
+        if self.told and not self.missing:
+            return _NOT_TOGETHER
+        return _PART if self.partly else _WHY["no_support"]
+
+    @property
+    def why_in_short(self) -> str | None:
+        """The reason in a word or two, for a mark; None where none is recorded."""
+        if self.partly:
+            return "partly supported"
+        if self.swapped:
+            return "the other way round"
+        return None if self.reason is None else spaced(str(self.reason))
+
+    @property
+    def support(self) -> str:
+        """`supported`, `partly` or `unsupported`: how its mark looks."""
+        if self.grounded:
+            return "supported"
+        return "partly" if self.partly else "unsupported"
+
+    @property
+    def words(self) -> str:
+        """What the mark says: which frame supports it, or why none does."""
+        if self.grounded:
+            return "supported" if self.frame is None else f"supported by frame {self.frame}"
+        if self.partly:
+            return "partly supported"
+        return f"not supported: {self.why_in_short}" if self.why_in_short else "not supported"
+
+
+def counted(grounding: Mapping[str, Any]) -> str:
+    """How many of the sentences are supported, like "0 of 1 sentence supported, 1 partly"; a recording may have any form."""
+    total = grounding.get("sentence_count")
+    recorded = grounding.get("sentences")
+    told = recorded if isinstance(recorded, list) else []
+    partly = sum(isinstance(each, Mapping) and each.get("partly") is True for each in told)
+    noun = "sentence" if total == 1 else "sentences"
+    return f"{grounding.get('grounded_sentences')} of {total} {noun} supported" + (
+        f", {partly} partly" if partly else ""
+    )
+
+
+def sentences(answer: str | None, grounding: Any) -> Sequence[Sentence]:
+    """The whole answer in stretches; only the recorded sentences where they do not lie in the answer; none without any.
+
+    A recorded grounding may have any form: what is not a list of sentences is none.
+    """
+    found = grounding.get("sentences") if isinstance(grounding, Mapping) else None
+    recorded = [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+    if answer is not None and recorded and _lies_in(answer, recorded):
+        return _numbered(_stretches(answer, recorded))
+    return _numbered(_sentence(each, str(each.get("text") or "")) for each in recorded)
+
+
+def _numbered(found: Iterable[Sentence]) -> list[Sentence]:
+    numbers = count(1)
+    return [each if each.grounded is None else replace(each, number=next(numbers)) for each in found]
+
+
+def _lies_in(answer: str, recorded: Sequence[Mapping[str, Any]]) -> bool:
+    end = 0
+    for each in recorded:
+        start, stop = each.get("start"), each.get("end")
+        if not isinstance(start, int) or not isinstance(stop, int) or not end <= start <= stop <= len(answer):
+            return False
+        if each.get("text") not in (None, answer[start:stop]):
+            return False
+        end = stop
+    return True
+
+
+def _stretches(answer: str, recorded: Sequence[Mapping[str, Any]]) -> Iterator[Sentence]:
+    end = 0
+    for each in recorded:
+        start, stop = (behind_mark(answer, each[name]) for name in ("start", "end"))
+        if start > end:
+            yield Sentence(text=answer[end:start])
+        yield _sentence(each, answer[start:stop])
+        end = stop
+    if end < len(answer):
+        yield Sentence(text=answer[end:])
+
+
+def _sentence(recorded: Mapping[str, Any], text: str) -> Sentence:
+    missing = recorded.get("missing")
+    return Sentence(
+        text=text,
+        grounded=recorded.get("grounded"),
+        frame=recorded.get("frame"),
+        score=recorded.get("score"),
+        reason=recorded.get("reason"),
+        passage_start=recorded.get("passage_start"),
+        passage_end=recorded.get("passage_end"),
+        missing=tuple(map(str, missing)) if isinstance(missing, list) else (),
+        told=isinstance(missing, list),
+        swapped=recorded.get("swapped"),
+        partly=recorded.get("partly") is True,
+    )

@@ -1,0 +1,106 @@
+"""What the tabs of a step's detail show: the action, its state, its differences, its passages, its document."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from django.urls import reverse
+
+from timemachine.governance.deletion.erasure.document import as_given
+from timemachine.recording.sessions.branches import branches_at
+from timemachine.recording.sessions.deletions import deletions_of
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.turn_text import Deleted
+from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
+from timemachine.recording.timeline import queries
+from timemachine.recording.timeline.cache_origin import origin_of
+from timemachine.recording.timeline.document import USAGE
+from timemachine.recording.timeline.state import Said
+from timemachine.recording.timeline.step import FIRST_BYTES, Head, Step
+from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
+from timemachine.replay.runs.queries import trials_of
+from timemachine.text.redaction.pure.marks import DELETED_TURN, OPENING_ERASED
+from timemachine.web.hits import frame_addresses
+from timemachine.web.sessions.presenters.judging import judging_of
+from timemachine.web.sessions.presenters.provenance import provenance
+from timemachine.web.sessions.presenters.sentences import sentences
+from timemachine.web.sessions.presenters.step_diff import Pin, step_diff
+from timemachine.web.sessions.presenters.supporting_passages import evidence, sources_of
+
+PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
+SHOWN_TRIALS: Final = 20
+SHOWN_BRANCHES: Final = 10
+
+
+def tab_of(
+    session: Session, found: Step, pin: Pin, *, tab: str, first_bytes: int, line: int
+) -> dict[str, Any]:
+    """What a tab of a step's detail shows, so many bytes of each payload of it."""
+    if tab == "diff":
+        diff = step_diff(session, found, pin, first_bytes=first_bytes, line=line)
+        both = [each for each in (diff.base, found.action) if each and each.label.startswith(DELETED_TURN)]
+        gone = _tombstones(session, diff.changed.messages, both)
+        return {"diff": diff, "more_asked": 1 if first_bytes > FIRST_BYTES else None, "tombstones": gone}
+    if tab == "state":
+        state = queries.state_at(session, found.action.sequence)
+        return {"state": state, "tombstones": _tombstones(session, state.messages)}
+    if tab == "raw":
+        return {"raw": _raw(found.action, first_bytes)}
+    addresses = frame_addresses(found.passages)
+    return (
+        {"frame_addresses": addresses}
+        | provenance(session, found)
+        | (_action_tab(session, found, addresses) if tab == "action" else {})
+    )
+
+
+def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> dict[str, Any]:
+    answer = _answer(found.output)
+    said = sentences(answer, found.action.grounding)
+    return {
+        "sentences": said,
+        "evidence": evidence(said, sources_of(found.passages, addresses)),
+        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
+        "usage": [(name, number) for name in USAGE if (number := getattr(found.action, name)) is not None],
+        "prose": found.action.kind in PROSE,
+        "significances": SIGNIFICANCES,
+        "branches": branches_at(session, found.action.sequence, SHOWN_BRANCHES + 1),
+        "most_branches": SHOWN_BRANCHES,
+        "origin": origin_of(session.project_id, found.action.cached_from),
+        **judging_of(found),
+        **_trials(session, found.action),
+    }
+
+
+def _trials(session: Session, action: Action) -> dict[str, Any]:
+    """What was tried at this step, and where it can be tried again; a step that is no find or ask cannot."""
+    if action.kind not in REPLAYED_KINDS:
+        return {}
+    return {
+        "trials": trials_of(session, action.sequence)[:SHOWN_TRIALS],
+        "tried_at": reverse("trial", args=[session.id, action.sequence]),
+    }
+
+
+def _answer(output: Head | None) -> str | None:
+    """The recorded answer's text, where it is a text and shown whole."""
+    return (
+        output.text if output is not None and output.media_type == "text/plain" and not output.cut else None
+    )
+
+
+def _tombstones(
+    session: Session, messages: Iterable[Said], steps: Iterable[Action] = ()
+) -> dict[int, Deleted]:
+    """When, by whom and why those of the messages and steps were deleted that were. One query, none where nothing was erased."""
+    marked = {said.sequence for said in messages if OPENING_ERASED in said.text.text}
+    found = marked | {step.sequence for step in steps}
+    return deletions_of(session, found) if found else {}
+
+
+def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
+    """The action's document as indented JSON, as much of it as is shown."""
+    whole = queries.with_everything(Action.objects.filter(pk=action.pk)).get()
+    (document,) = as_given(action.session, [queries.action_json(whole)])
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    return {"text": text[:first_bytes], "cut": len(text) > first_bytes, "size": len(text)}

@@ -1,0 +1,276 @@
+"""How steps of a session look: the kind's badge, the row, the links between them."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.template import Context
+from django.urls import reverse
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from timemachine.core.pure import safe_text
+from timemachine.core.pure.formatting import spaced
+from timemachine.llm.pure.completion import ended_by
+from timemachine.recording.timeline.step import Step
+from timemachine.web import formatting
+from timemachine.web.redaction_marks import drawing
+from timemachine.web.sessions.presenters.sentences import Sentence, counted
+from timemachine.web.template_library import register
+
+LETTERS: Final = {
+    "put": "P",
+    "find": "F",
+    "ask": "A",
+    "llm_call": "L",
+    "tool_call": "T",
+    "tool_result": "R",
+    "memory_op": "Y",
+    "message": "M",
+    "event": "E",
+    "checkpoint": "C",
+}
+LONGEST_PRICES: Final = 300
+PROVIDER_ERROR: Final = ("message", "type", "code", "param", "status", "request_id", "attempts")
+NO_ANSWER: Final = "Written before it failed; not an answer"
+PAYLOAD_WORDS: Final = {
+    "put": ("Passage", "Frame"),
+    "find": ("Query", "Found"),
+    "ask": ("Question", "Answer"),
+    "llm_call": ("Prompt", "Answer"),
+    "tool_call": ("Arguments", "Result"),
+    "tool_result": ("Arguments", "Result"),
+    "message": ("To", "Message"),
+}
+
+
+def _badge(kind: str) -> SafeString:
+    return format_html(
+        '<span class="kind k-{}" role="img" aria-label="{}">{}</span>',
+        kind,
+        spaced(kind),
+        LETTERS.get(kind, "?"),
+    )
+
+
+BADGES: Final = {kind: _badge(kind) for kind in LETTERS}
+
+
+@register.simple_tag
+def kind_badge(kind: str) -> SafeString:
+    """The badge of an action's kind: a letter in a shape of its own, and the kind's name for who cannot see it."""
+    return BADGES.get(kind) or _badge(kind)
+
+
+@register.simple_tag
+def row_label(row: Any, draw: Callable[[str], str] = escape) -> SafeString:
+    """The one line of a row, with the tool's name set off."""
+    label = safe_text.shown(row.label)
+    tool = safe_text.shown(row.tool or "")
+    if not label:
+        return SafeString('<span class="absent">no text</span>')
+    if tool and label.startswith(tool):
+        return SafeString(f"<b>{draw(tool)}</b>{draw(label[len(tool) :])}")
+    return SafeString(draw(label))
+
+
+@register.simple_tag
+def action_tokens(action: Any) -> str:
+    """The tokens of one action: the recorded total, else input and output together as far as they were recorded."""
+    parts = [number for number in (action.input_tokens, action.output_tokens) if number is not None]
+    number = action.total_tokens if action.total_tokens is not None else sum(parts)
+    return f"{number:,} tokens"
+
+
+@register.simple_tag
+def price_words(prices: Any) -> str:
+    """The unit prices recorded with a call: as a sentence where they have our form, else as they are."""
+    units = prices.get("per_million_tokens") if isinstance(prices, dict) else None
+    if not isinstance(units, dict):
+        return safe_text.shown(json.dumps(prices, ensure_ascii=False))[:LONGEST_PRICES]
+    each = ", ".join(f"{spaced(str(name))} {formatting.price(value)}" for name, value in units.items())
+    source = " ".join(str(prices[name]) for name in ("source", "version", "entry") if prices.get(name))
+    return safe_text.shown(f"at {each} per million tokens" + (f" ({source})" if source else ""))
+
+
+@register.simple_tag
+def model_price_source(prices: dict[str, Any]) -> str:
+    """Where the unit prices of a model come from, of which day they are, and up to how much they hold."""
+    day = str(prices["at"])[:10]
+    if prices["source"] == "local":
+        return "runs on a machine of your own"
+    if prices["source"] == "override":
+        since = f" from {prices['from']}" if "from" in prices else ""
+        return f"own price for {prices['entry']}{since}"
+    tiers = prices.get("tiers", [])
+    limit = f", up to {tiers[1]:,} tokens read" if len(tiers) > 1 else ""
+    return f"{prices['source']} {prices['version']} for {day}{limit}"
+
+
+@register.simple_tag
+def payload_words(kind: str, failed: bool = False) -> dict[str, str]:  # a tag's argument
+    """What the input and the output of a kind are called."""
+    given, made = PAYLOAD_WORDS.get(kind, ("Input", "Output"))
+    return {"input": given, "output": NO_ANSWER if failed and kind == "ask" else made}
+
+
+@register.simple_tag
+def how_it_ended(found: Step) -> dict[str, Any]:
+    """How a step ended otherwise than with a whole answer: the provider's reason, that it is empty, the provider's own error."""
+    known = found.action.parameters if isinstance(found.action.parameters, dict) else {}
+    said = known.get("provider_error")
+    empty = found.output is not None and not found.output.size and found.output.media_type == "text/plain"
+    error = {**known, **said} if isinstance(said, dict) else {}
+    return {
+        "reason": ended_by(known),
+        "empty": empty and found.action.kind in ("ask", "llm_call"),
+        "provider": [
+            (spaced(name), str(error[name])) for name in PROVIDER_ERROR if error.get(name) is not None
+        ],
+    }
+
+
+@register.simple_tag(takes_context=True)
+def step_link(context: Context, words: str, sequence: int | None, key: str, arrow: str) -> SafeString:
+    """A link to another step, by its key too; where there is none its place stays, without an address."""
+    if sequence is None:
+        return format_html(
+            '<a class="button step-link" role="link" aria-disabled="true">{}</a>', _arrowed(words, arrow)
+        )
+    there = query(context, step=sequence, **(context.get("held") or {}))
+    return format_html(
+        '<a class="button step-link" href="{}#s{}" title="{} ({})" data-key="{}" hx-get="{}" hx-target="{target}"'
+        ' hx-swap="outerHTML" hx-push-url="true" hx-sync="#main:replace" hx-indicator="{target}">{}</a>',
+        there,
+        sequence,
+        words,
+        key,
+        key,
+        there,
+        _arrowed(words, arrow),
+        target="#timeline" if "sheet" in context else "#step",
+    )
+
+
+@register.simple_tag
+def tab_keys(tab: str, number: int, current: str) -> str:
+    """The single keys of a tab: its number, and `d` for the one that it leads to, the Diff tab or back from it."""
+    return f"{number} d" if tab == ("action" if current == "diff" else "diff") else f"{number}"
+
+
+@register.simple_tag(takes_context=True)
+def supported_text(
+    context: Context, sentences: Sequence[Sentence], in_answer: bool, side: str = ""
+) -> SafeString:
+    """An answer with each of its sentences underlined and marked by its support; those without an answer one by one.
+
+    Each mark leads to what the sentence rests on, or to why nothing supports it; `side` keeps two answers on a page apart.
+    It is written here because white space between sentences would be shown.
+    """
+    between = "" if in_answer else "<br>"
+    draw = drawing(context)
+    return SafeString(between.join(_supported(sentence, side, draw) for sentence in sentences))
+
+
+@register.filter
+def support_counted(grounding: Any) -> str:
+    """How many sentences of a recorded grounding are supported; empty where it does not say."""
+    return counted(grounding) if isinstance(grounding, Mapping) and grounding.get("sentence_count") else ""
+
+
+@register.filter
+def claims_nothing(grounding: Any) -> bool:
+    """Whether a recorded grounding says that its answer claims nothing: it read the sentences, and has neither score nor label."""
+    if not isinstance(grounding, Mapping) or not grounding.get("sentences"):
+        return False
+    return "score" in grounding and grounding["score"] is None and grounding.get("label") is None
+
+
+@register.filter
+def unsupported(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences that claim something that nothing supports."""
+    return [each for each in sentences if each.grounded is False]
+
+
+@register.simple_tag(takes_context=True)
+def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
+    """A link to another step that says what it is."""
+    return format_html(
+        '<a class="step-name" href="{}">{} <span class="seq">{}</span> {}</a>',
+        query(context, step=row.sequence, tab=tab),
+        kind_badge(row.kind),
+        row.sequence,
+        row_label(row, drawing(context)),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def query(context: Context, **changes: Any) -> str:
+    """The current address's query with some of its values changed; None or an empty text takes one out."""
+    return address_query({**context["here"], **changes})
+
+
+@register.simple_tag
+def sessions_with(**chosen: str) -> str:
+    """The address of the list of the sessions that have this agent, user or tag."""
+    return reverse("sessions") + address_query(chosen)
+
+
+@register.simple_tag(takes_context=True)
+def permanent(context: Context, sequence: int) -> str:
+    """The query of a step's permanent link: the step and what is seen of it, without the list around it."""
+    here = context["here"]
+    pin = here["pin"] if here["tab"] == "diff" else None
+    return address_query({"step": sequence, "tab": here["tab"], "pin": pin})
+
+
+@register.simple_tag(takes_context=True)
+def kept_fields(context: Context, *changed: str) -> SafeString:
+    """Hidden fields of a form for what links keep of the address, without what the form itself says."""
+    return format_html_join(
+        "",
+        '<input type="hidden" name="{}" value="{}">',
+        (
+            (name, value)
+            for name, value in context["here"].items()
+            if name not in changed and value not in (None, "")
+        ),
+    )
+
+
+def address_query(values: Mapping[str, Any]) -> str:
+    """These values as the query of an address; None or an empty text is left out."""
+    said = {name: value for name, value in values.items() if value not in (None, "")}
+    return "?" + urlencode(said, safe=":,", errors="surrogatepass")  # a recorded tag may hold anything
+
+
+def _arrowed(words: str, arrow: str) -> SafeString:
+    after = '<span class="words">{0}</span><span aria-hidden="true">{1}</span>'
+    before = '<span aria-hidden="true">{1}</span><span class="words">{0}</span>'
+    return format_html(after if words.startswith("Next") else before, words, arrow)
+
+
+def _supported(sentence: Sentence, side: str, draw: Callable[[str], str]) -> str:
+    text = SafeString(draw(safe_text.shown(sentence.text)))
+    if sentence.grounded is None:
+        return text
+    score = f", {sentence.score:.2f}" if isinstance(sentence.score, int | float) else ""
+    frame = "" if sentence.frame is None else f"#{sentence.frame}"
+    reason = "" if sentence.why_in_short is None else f" {sentence.why_in_short}"
+    mark = {"supported": f"✓{frame}", "partly": "◐ partly", "unsupported": f"✗{reason}"}[sentence.support]
+    leads_on = not sentence.grounded or sentence.frame is not None
+    to = "said" if not leads_on else "rests" if sentence.grounded else "why"
+    return format_html(
+        '<span class="sentence {}" id="{}said-{}" data-number="{}">{}</span><a class="support" href="#{}{}-{}" title="{}">{}</a>',
+        sentence.support,
+        side,
+        sentence.number,
+        sentence.number,
+        text,
+        side,
+        to,
+        sentence.number,
+        safe_text.shown(sentence.words + score),
+        safe_text.shown(mark),
+    )

@@ -1,0 +1,132 @@
+"""The passages that the sentences of an answer rest on, with the spans marked that support them or go against them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from timemachine.recording.timeline.step import Passage
+from timemachine.text.redaction.pure.marks import behind_mark
+from timemachine.web.sessions.presenters.sentences import Sentence
+
+# A passage longer than this is shown around its marks only, so much of it on either side.
+_WHOLE: Final = 700
+_AROUND: Final = 160
+
+
+NOWHERE: Final[Mapping[int, str]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A recorded passage as a page may show it: `text` is None where it was not recorded, or only its beginning."""
+
+    frame: Any
+    rank: int | None = None
+    title: str | None = None
+    version: int | None = None
+    text: str | None = None
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A stretch of a passage: `marked` where a sentence rests on it, `against` where one only goes against it.
+
+    `rest` are the numbers of the sentences that rest on what begins here, `oppose` of those that go against it.
+    """
+
+    text: str
+    marked: bool = False
+    against: bool = False
+    rest: tuple[int, ...] = ()
+    oppose: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A passage with its marked stretches. `elsewhere` are sentences that name it without a span that is shown."""
+
+    source: Source
+    pieces: tuple[Piece, ...]
+    elsewhere: tuple[int, ...]
+
+
+def evidence(sentences: Sequence[Sentence], sources: Sequence[Source]) -> list[Evidence]:
+    """The passages that some sentence names, in their order, then the frames that are named but not among them."""
+    named = [each for each in sentences if each.number is not None and each.frame is not None]
+    found: list[Evidence] = []
+    seen: list[Any] = []
+    for source in [*sources, *(Source(frame=each.frame) for each in named)]:
+        here = [each for each in named if each.frame == source.frame]
+        if here and source.frame not in seen:
+            seen.append(source.frame)
+            found.append(_marked(source, here))
+    return found
+
+
+def sources_of(passages: Iterable[Passage], addresses: Mapping[int, str] = NOWHERE) -> list[Source]:
+    """The frozen passages of a step, with as much of their text as the page has, and where their frames stand by row."""
+    return [
+        Source(
+            frame=each.hit.frame,
+            rank=each.hit.rank,
+            title=each.hit.title,
+            version=each.hit.version,
+            text=each.text.text if each.text else None,
+            address=addresses.get(each.hit.stored_frame_id or 0, ""),
+        )
+        for each in passages
+    ]
+
+
+def _marked(source: Source, named: Sequence[Sentence]) -> Evidence:
+    text = source.text or ""
+    spans = [(each, span) for each in named if (span := _span(each, text)) is not None]
+    placed = {each.number for each, _ in spans}
+    return Evidence(
+        source=source,
+        pieces=tuple(_excerpt(list(_pieces(text, spans)))),
+        elsewhere=tuple(
+            each.number for each in named if each.number is not None and each.number not in placed
+        ),
+    )
+
+
+def _span(sentence: Sentence, text: str) -> tuple[int, int] | None:
+    start, end = sentence.passage_start, sentence.passage_end
+    if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start < end <= len(text):
+        return None
+    start, end = behind_mark(text, start), behind_mark(text, end)
+    return (start, end) if start < end else None
+
+
+def _pieces(text: str, spans: Sequence[tuple[Sentence, tuple[int, int]]]) -> Iterator[Piece]:
+    """The text cut wherever a span starts or ends."""
+    cuts = sorted({0, len(text), *(at for _, span in spans for at in span)})
+    for start, end in pairwise(cuts):
+        over = [each for each, span in spans if span[0] <= start and end <= span[1]]
+        begun = [each for each, span in spans if span[0] == start and each.number is not None]
+        yield Piece(
+            text=text[start:end],
+            marked=bool(over),
+            against=bool(over) and not any(each.grounded for each in over),
+            rest=tuple(each.number for each in begun if each.number is not None and each.grounded),
+            oppose=tuple(each.number for each in begun if each.number is not None and not each.grounded),
+        )
+
+
+def _excerpt(pieces: list[Piece]) -> Iterator[Piece]:
+    """The pieces of a short passage; of a long one what is marked, and the text just around it."""
+    long = sum(len(piece.text) for piece in pieces) > _WHOLE
+    for at, piece in enumerate(pieces):
+        if piece.marked or not long:
+            yield piece
+        else:
+            yield Piece(text=_shortened(piece.text, first=at == 0, last=at == len(pieces) - 1))
+
+
+def _shortened(text: str, *, first: bool, last: bool) -> str:
+    head = "" if first else text[:_AROUND]
+    tail = "" if last else text[-_AROUND:]
+    return text if len(text) <= len(head) + len(tail) else f"{head} … {tail}"

@@ -1,0 +1,147 @@
+"""A session begins and ends by hand; an administrator may delete one."""
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from timemachine.core.accounts.models import ADMIN, OPERATOR
+from timemachine.core.pure.errors import Conflict, InvalidInput, TimeMachineError
+from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.postgres_text import is_plain
+from timemachine.core.pure.safe_text import shown
+from timemachine.evidence.sealing.session_deletion import erase_session
+from timemachine.jobs import ring_seal
+from timemachine.knowledge.commands import collection_named
+from timemachine.knowledge.models import Collection
+from timemachine.knowledge.queries import collection_of, collections_of
+from timemachine.recording.answering.running_asks import wait_for_asks
+from timemachine.recording.answering.summaries import that_stay
+from timemachine.recording.sessions.branches import branch_count
+from timemachine.recording.sessions.commands import end_session, start_session
+from timemachine.recording.sessions.holds import holds_on
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import session_of
+from timemachine.web.access import Access, of
+from timemachine.web.http import page
+from timemachine.web.redirects import see_other
+from timemachine.web.sessions.forms.sessions import DeleteForm, SessionForm
+
+MOST_CHOICES: Final = 200
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_session(request: HttpRequest) -> HttpResponse:
+    """`/sessions/new/`: the form (`collection` chooses one there is), and the session it starts."""
+    access = of(request)
+    access.require(OPERATOR)
+    asked = request.POST if request.method == "POST" else request.GET
+    names = _collection_names(access, asked.get("collection", ""))
+    if request.method != "POST":
+        chosen = request.GET.get("collection", "")
+        if chosen:
+            collection_of(access.project, chosen)
+        form = SessionForm(collections=names, initial={"collection": chosen})
+        return _new_session_page(request, form)
+    form = SessionForm(request.POST, collections=names)
+    if not form.is_valid():
+        return _new_session_page(request, form, status=422)
+    try:
+        session = _started(access, form.cleaned_data)
+    except TimeMachineError as why:
+        return _new_session_page(request, form, status=form.refuse(why))
+    work = reverse("work", args=[session.id])
+    messages.success(
+        request, format_html('The session has started. <a href="{}">Find, ask and put</a> in it.', work)
+    )
+    return see_other("timeline", session.id)
+
+
+@never_cache
+@require_POST
+def end(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """End a session; ending it twice is the same as once."""
+    access = of(request)
+    access.require(OPERATOR)
+    session = session_of(access.project, id)
+    wait_for_asks(session)
+    ended = end_session(session.id)
+    ring_seal(session.id)
+    messages.success(request, f"The session has ended with {counted(ended.last_sequence, 'action')}.")
+    return see_other("timeline", ended.id)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/delete/`: what goes with a session, or by which holds it stays; POST deletes it once its name was written again."""
+    access = of(request)
+    access.require(ADMIN)
+    session = session_of(access.project, id)
+    form = DeleteForm(request.POST if request.method == "POST" else None)
+    facts = {
+        "session": session,
+        "form": form,
+        "summaries": that_stay(session),
+        "branches": branch_count(session),
+        "held": holds_on(session),
+    }
+    if not form.is_bound:
+        return page(request, "record/delete_session.html", facts)
+    if form.is_valid() and not _names(session, form.cleaned_data["name"]):
+        form.add_error("name", "This is not the name of this session; nothing was deleted.")
+    if not form.is_valid():
+        return page(request, "record/delete_session.html", facts, status=422)
+    try:
+        removed = erase_session(session, by=access.user.email, reason=form.cleaned_data["reason"])
+    except (InvalidInput, Conflict) as why:
+        return page(request, "record/delete_session.html", facts, status=form.refuse(why))
+    messages.success(
+        request, f"The session {shown(session.name)} is deleted with its {counted(removed, 'action')}."
+    )
+    return see_other("sessions")
+
+
+def _new_session_page(request: HttpRequest, form: SessionForm, *, status: int = 200) -> HttpResponse:
+    facts = {"form": form, "server": settings.PUBLIC_URL}
+    return page(request, "record/new_session.html", facts, status=status)
+
+
+def _collection_names(access: Access, chosen: str) -> list[str]:
+    """The names to choose from, the chosen one among them."""
+    mine = collections_of(access.project)
+    names = list(mine.values_list("name", flat=True)[:MOST_CHOICES])
+    missing = chosen and chosen not in names and is_plain(chosen) and mine.filter(name=chosen).exists()
+    return [chosen, *names] if missing else names
+
+
+@transaction.atomic
+def _started(access: Access, said: dict[str, Any]) -> Session:
+    """The session, with its collection where that is new: both or neither."""
+    return start_session(
+        access.project,
+        name=said["name"],
+        by=access.user.email,
+        key=said["key"] or None,
+        agent=said["agent"] or None,
+        user=access.user.email,
+        collection=_collection(access, said),
+    )
+
+
+def _collection(access: Access, said: dict[str, Any]) -> Collection | None:
+    if said["new_collection"]:
+        return collection_named(access.project, said["new_collection"], by=access.user.email)
+    return collection_of(access.project, said["collection"]) if said["collection"] else None
+
+
+def _names(session: Session, written: str) -> bool:
+    """Whether these are the session's name, as it is or as it is shown, or its key."""
+    return written.strip() in {session.name.strip(), shown(session.name).strip(), session.key}

@@ -1,0 +1,91 @@
+"""What is new in a session while it is recorded or replayed, for a timeline that stands open."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.timeline import queries
+from timemachine.recording.timeline.rows import SIDE
+from timemachine.replay.judging.queries import spent_on
+from timemachine.replay.runs.progress import replay_named
+from timemachine.web.access import of
+from timemachine.web.http import page
+from timemachine.web.sessions.presenters.replays import Replayed, reach, replay_marks, replayed
+from timemachine.web.sessions.presenters.step_notes import noted_rows
+from timemachine.web.sessions.views.timeline import Asked, asked_of, chips_of, kept_by, minimap_of, whole
+
+MOST_MARKS = 400
+
+
+@require_safe
+def tail(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/tail/`: what came after the step `since`, as the timeline of the same query shows it; 204 where nothing did.
+
+    With `revision` also what became of the replays that had it, and with `first` and `last` of the steps between them.
+    """
+    session = session_of(of(request).project, id)
+    asked = asked_of(request.GET)
+    since = whole(request.GET.get("since", "")) or 0
+    has_grown = session.last_sequence > since or session.status != request.GET.get(
+        "status", Session.RECORDING
+    )
+    revision = request.GET.get("revision")
+    replays = (
+        _replays(request, session, asked, None if has_grown else revision) if has_grown or revision else None
+    )
+    if not has_grown and replays is None:
+        return HttpResponse(status=204)
+    context = {
+        "session": session,
+        "asked": asked,
+        "here": kept_by(asked),
+        "minimap": minimap_of(session, asked),
+        **(replays or {}),
+        **(_grown(session, asked, since) if has_grown else {}),
+    }
+    context["reach"] = reach(context["replays"], context["minimap"])
+    return page(request, "sessions/tail.html", context)
+
+
+def _replays(
+    request: HttpRequest, session: Session, asked: Asked, unless: str | None
+) -> dict[str, Any] | None:
+    """The replays as they are now and the verdicts of the page's rows; None where they are still those of a revision."""
+    chosen = replay_named(session, asked.replay)
+    found = replayed(session, chosen, unless=unless)
+    if found is None:
+        return None
+    first, last = (whole(request.GET.get(name, "")) or 0 for name in ("first", "last"))
+    rows = range(first, min(last, first + MOST_MARKS) + 1)
+    return {"replays": found, "replayed": replay_marks(chosen, rows), "said": _said(found)}
+
+
+def _said(found: Replayed) -> str:
+    """What is announced: how the newest replay ended, or the chosen one; nothing while one runs."""
+    return found.lines[0].words if found.lines and not found.is_open else ""
+
+
+def _grown(session: Session, asked: Asked, since: int) -> dict[str, Any]:
+    """The rows since a step, and what else of the timeline says how long the session is."""
+    shown = asked.shown
+    window = queries.rows_since(session, since, asked.seen, asked.step)
+    new = queries.matches_since(session, since, shown)
+    return {
+        "sequence": asked.step,
+        "since": since,
+        "window": window,
+        "noted": noted_rows(session, window),
+        "new": new,
+        "beyond": max(1, new - SIDE),
+        "newest": queries.last_match(session, shown),
+        "next": queries.next_match(session, asked.step or 0, shown),
+        "matches": queries.matches(session, shown),
+        "chips": chips_of(session, shown),
+        "terms": [(term, str(shown.without(term))) for term in shown.terms],
+        "whole": str(shown.within(None)),
+        "errors_filter": str(shown.with_status("error")),
+        "judged_cost": spent_on(session),
+    }

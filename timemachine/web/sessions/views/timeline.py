@@ -1,0 +1,380 @@
+"""A session's timeline: its rows around a step, and that step in detail."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.utils.functional import SimpleLazyObject
+from django.views.decorators.http import require_http_methods
+
+from timemachine.core.accounts.models import OPERATOR
+from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.core.pure.formatting import counted
+from timemachine.evidence.seal_status import listed_seals
+from timemachine.governance.deletion.erasure.queries import erased_of, has_marks
+from timemachine.memory.patterns.similar import met_at
+from timemachine.recording.annotations.notes.commands import add
+from timemachine.recording.annotations.notes.queries import notes_of
+from timemachine.recording.sessions.branches import is_branched
+from timemachine.recording.sessions.deletions import deletions_of
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.vocabulary import KINDS
+from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.timeline import queries
+from timemachine.recording.timeline.extent import scale_of
+from timemachine.recording.timeline.minimap import Stretch, minimap
+from timemachine.recording.timeline.pure.aggregation import GROUPS
+from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter, parse
+from timemachine.recording.timeline.pure.scale import Scale
+from timemachine.recording.timeline.rows import View, Window
+from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES
+from timemachine.replay.judging.queries import spent_on
+from timemachine.text.redaction.pure.marks import DELETED_TURN
+from timemachine.web.access import Access, of
+from timemachine.web.flash_messages import taken
+from timemachine.web.http import asked_part, page
+from timemachine.web.redirects import see_other
+from timemachine.web.sessions.presenters.judging import judging_page
+from timemachine.web.sessions.presenters.minimap_plot import MinimapPlot, plot
+from timemachine.web.sessions.presenters.replays import replays_shown, with_verdicts
+from timemachine.web.sessions.presenters.significance import RefusedWeight, weigh
+from timemachine.web.sessions.presenters.step_diff import pin_of
+from timemachine.web.sessions.presenters.step_notes import NoteForm, noted_rows, notes_on, ticks
+from timemachine.web.sessions.presenters.step_tabs import tab_of
+from timemachine.web.sessions.presenters.steps import address_query
+from timemachine.web.sessions.presenters.totals import Panel, panel
+from timemachine.web.sessions.presenters.views import (
+    SHEETS,
+    VIEWS,
+    compact_list,
+    more_compact,
+    sheet_page,
+    view_notice,
+)
+
+TEMPLATE: Final = "sessions/timeline.html"
+PARTS: Final = ("timeline", "steps", "earlier", "later", "step")
+TABS: Final = ("action", "state", "diff", "context", "raw")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the address asks for: a step, a tab, a pinned step, a filter, open folds, and places to go on from."""
+
+    step: int | None
+    step_written: str
+    tab: str
+    pin: str
+    line: int
+    shown: Filter
+    written: str
+    unfolded: frozenset[int]
+    near: int | None
+    row: int | None
+    before: int | None
+    after: int | None
+    more: bool
+    wrong_filter: InvalidInput | None
+    view: str = VIEWS[0]
+    view_notice: str = ""
+    totals: str | None = None
+    replay: str = ""
+
+    @property
+    def seen(self) -> View:
+        """What of the timeline is seen."""
+        return View(shown=self.shown, unfolded=self.unfolded)
+
+    @property
+    def first_bytes(self) -> int:
+        """How much of each payload is shown."""
+        return MORE_BYTES if self.more else FIRST_BYTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A form of the step that was refused, to be shown again as it was sent."""
+
+    status: int
+    note: NoteForm | None = None
+    weight: RefusedWeight | None = None
+
+
+NOT_REFUSED: Final = Refused(status=200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/`: `step`, `tab`, `pin`, `filter`, `view`, `totals`, `open` and `more` are the state; `before` and `after` load more rows.
+
+    A form that is sent here adds a note to the step or, with `do=weigh`, says how much the step matters.
+    """
+    access = of(request)
+    session = session_of(access.project, id)
+    asked = asked_of(request.GET)
+    if request.method != "POST":
+        return _shown(request, access, session, asked)
+    access.require(OPERATOR)
+    sent = _weighed if request.POST.get("do") == "weigh" else _noted
+    return sent(request, access, session, asked)
+
+
+def _weighed(request: HttpRequest, access: Access, session: Session, asked: Asked) -> HttpResponse:
+    """Back to the step, which matters as was said; where that cannot be, the page again with what was written, and why."""
+    step = asked.step or 0
+    try:
+        refused = weigh(session, step, request.POST, by=access.user.email)
+    except Conflict as why:
+        messages.error(request, why.message)
+    else:
+        if refused is not None:
+            return _shown(request, access, session, asked, Refused(status=refused.status, weight=refused))
+        messages.success(request, f"What step {step:,} matters is changed, beside the record.")
+    return see_other(request.path + address_query(kept_by(asked)))
+
+
+def _noted(request: HttpRequest, access: Access, session: Session, asked: Asked) -> HttpResponse:
+    """Back to the step with its new note; where that cannot be, the page again, and why at the field."""
+    form = NoteForm(request.POST)
+    status = 422
+    if form.is_valid():
+        said = form.cleaned_data
+        try:
+            made = add(session, asked.step or 0, said["text"], by=access.user.email, note_id=said["form_id"])
+            return see_other(request.path + address_query(kept_by(asked)), part=f"note-{made.id}")
+        except (InvalidInput, Conflict) as why:
+            status = form.refuse(why)
+    return _shown(request, access, session, asked, Refused(status=status, note=form))
+
+
+def _shown(
+    request: HttpRequest,
+    access: Access,
+    session: Session,
+    asked: Asked,
+    refused: Refused = NOT_REFUSED,
+) -> HttpResponse:
+    parts = PARTS[:1] if asked.view in SHEETS else PARTS
+    part = asked_part(request, parts)
+    context: dict[str, Any] = {
+        "session": session,
+        "marks": SimpleLazyObject(lambda: has_marks(session)),
+        "asked": asked,
+        "here": kept_by(asked),
+        "tabs": TABS,
+        "views": VIEWS,
+        "may_record": access.may("operator"),
+        "may_delete": access.administers,
+    }
+    if part in {"earlier", "later"}:
+        context |= with_verdicts(session, asked.replay, _more_rows(session, asked))
+        return page(request, TEMPLATE, context, parts=parts)
+    context |= _turned(session, asked) if asked.view in SHEETS else _selection(session, asked)
+    if "found" in context:
+        context |= notes_on(access, session, context["sequence"], refused.note)
+        context["weighed"] = refused.weight
+    if "judged" in context:
+        context["told"] = taken(request, judging_page(context["found"].action))
+    if part != "step":
+        context |= _list(session, asked, context["sequence"])
+    if part in {None, "timeline"}:
+        context["seal"] = listed_seals([session])[session.id]
+        context["minimap"] = minimap_of(session, asked)
+        context["panel"] = _totals(session, asked, context["here"])
+        context |= replays_shown(session, asked.replay, context["minimap"])
+    return page(request, TEMPLATE, context, parts=parts, status=422 if asked.wrong_filter else refused.status)
+
+
+def _not_there(tab: str, view: str) -> str:
+    """What is said of a tab and of a view that there is not."""
+    unknown = tab and tab not in TABS
+    told = f"There is no tab “{tab[:40]}”; there are {', '.join(TABS)}. This is the first." if unknown else ""
+    return " ".join(filter(None, (view_notice(view), told)))
+
+
+def asked_of(query: QueryDict) -> Asked:
+    written = query.get("filter", "").strip()
+    shown, wrong = _filter(written)
+    tab = query.get("tab", "").strip()
+    view = query.get("view", "").strip()
+    totals = query.get("totals", "")
+    return Asked(
+        step=whole(query.get("step", "")),
+        step_written=query.get("step", "").strip(),
+        tab=tab if tab in TABS else TABS[0],
+        pin=query.get("pin", "").strip(),
+        line=whole(query.get("line", "")) or 0,
+        shown=shown,
+        written=written,
+        unfolded=frozenset(
+            number for each in query.get("open", "").split(",") if (number := whole(each)) is not None
+        ),
+        near=whole(query.get("near", "")),
+        row=whole(query.get("row", "")),
+        before=whole(query.get("before", "")),
+        after=whole(query.get("after", "")),
+        more=query.get("more") == "1",
+        wrong_filter=wrong,
+        view=view if view in VIEWS else VIEWS[0],
+        view_notice=_not_there(tab, view),
+        totals=totals if totals in GROUPS else None,
+        replay=query.get("replay", "").strip()[:40],
+    )
+
+
+def _filter(written: str) -> tuple[Filter, InvalidInput | None]:
+    try:
+        return parse(written), None
+    except InvalidInput as wrong:
+        return EVERYTHING, wrong
+
+
+def whole(text: str) -> int | None:
+    digits = text.strip()[:19]
+    return min(int(digits), 2**63 - 1) if digits.isascii() and digits.isdigit() else None
+
+
+def kept_by(asked: Asked) -> dict[str, Any]:
+    """The parts of the address that links on the page keep."""
+    return {
+        "step": asked.step,
+        "tab": asked.tab if asked.tab != TABS[0] else None,
+        "pin": asked.pin or None,
+        "filter": str(asked.shown) or None,
+        "open": ",".join(str(number) for number in sorted(asked.unfolded)) or None,
+        "view": asked.view if asked.view != VIEWS[0] else None,
+        "totals": asked.totals,
+        "replay": asked.replay or None,
+    }
+
+
+def _selection(session: Session, asked: Asked) -> dict[str, Any]:
+    """The selected step, the nearest where there is none of that number, and what its tab shows."""
+    sequence = queries.nearest(session, asked.step or _first_seen(session, asked.shown))
+    context: dict[str, Any] = {"sequence": sequence, "notice": _notice(session, asked, sequence)}
+    if sequence is None:
+        return context
+    found = queries.step(session, sequence, asked.first_bytes)
+    context["found"] = found
+    pin = pin_of(session, asked.pin)
+    context["pin"] = pin
+    context["here"] = kept_by(asked) | {"step": sequence, "pin": pin.step}
+    context["beside"] = queries.neighbours(session, found.action, asked.shown)
+    context["erased_fields"] = erased_of(session, [sequence])
+    context["erased"] = context["erased_fields"].get(sequence)
+    if found.action.label.startswith(DELETED_TURN):
+        context["deleted"] = deletions_of(session, [sequence]).get(sequence)
+    context["met"] = met_at(found.action)
+    return context | tab_of(
+        session, found, pin, tab=asked.tab, first_bytes=asked.first_bytes, line=asked.line
+    )
+
+
+def _turned(session: Session, asked: Asked) -> dict[str, Any]:
+    """A page of the table or of the documents."""
+    found = sheet_page(session, asked)
+    return found | {"notice": _notice(session, asked, found["sequence"])}
+
+
+def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any]:
+    """The rows around the step, how many there are in all, and the chips of the filter."""
+    scale = scale_of(session, asked.shown)
+    rows = _rows(session, asked, sequence, scale)
+    return (with_verdicts(session, asked.replay, rows) if rows else rows) | {
+        "note_count": notes_of(session).count(),
+        "branched": is_branched(session),
+        "matches": scale.total
+        if asked.shown.is_counted and asked.shown.picks
+        else queries.matches(session, asked.shown),
+        "chips": chips_of(session, asked.shown),
+        "terms": [(term, str(asked.shown.without(term))) for term in asked.shown.terms],
+        "whole": str(asked.shown.within(None)),
+        "errors_filter": str(asked.shown.with_status("error")),
+        "judged_cost": spent_on(session),
+    }
+
+
+def _rows(session: Session, asked: Asked, sequence: int | None, scale: Scale) -> dict[str, Any]:
+    """The rows around the step, in the views that have a list."""
+    if asked.view == "compact":
+        return compact_list(session, asked, sequence)
+    if asked.view in SHEETS:
+        return {}
+    around = asked.near or (None if asked.row is None else scale.step_at(asked.row)) or sequence or 1
+    window = queries.window(session, around, asked.seen, selected=sequence)
+    return {
+        "window": window,
+        "noted": noted_rows(session, window),
+        "beyond": _beyond(scale, window),
+    }
+
+
+def _totals(session: Session, asked: Asked, here: dict[str, Any]) -> Panel | None:
+    """What the steps of the filter add up to, where the address asks for it."""
+    if asked.totals is None:
+        return None
+    return panel(session, asked.totals, asked.shown, here=here, name="totals", timeline="")
+
+
+def _beyond(scale: Scale, window: Window) -> dict[str, int]:
+    """How many rows there are before and after a window, for a scrollbar as long as the list."""
+    before = 0 if window.earlier is None else scale.before(window.earlier)
+    after = 0 if window.later is None else scale.total - scale.before(window.later + 1)
+    return {"before": max(before, 1), "after": max(after, 1), "total": scale.total}
+
+
+def minimap_of(session: Session, asked: Asked) -> MinimapPlot | None:
+    steps = asked.shown.steps
+    drawn = minimap(session, None if steps is None else Stretch(first=steps[0], last=steps[1]))
+    return None if drawn is None else plot(drawn, ticks(session, drawn.stretch))
+
+
+def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
+    if asked.view == "compact":
+        return more_compact(session, asked)
+    window = (
+        queries.rows_before(session, asked.before, asked.seen)
+        if asked.before is not None
+        else queries.rows_after(session, asked.after or 0, asked.seen)
+    )
+    return {
+        "window": window,
+        "noted": noted_rows(session, window),
+        "beyond": _beyond(scale_of(session, asked.shown), window),
+    }
+
+
+def chips_of(session: Session, shown: Filter) -> list[dict[str, Any]]:
+    """A chip for every kind that the session has, with its number of steps and the filter that it leads to."""
+    counts = queries.kinds_of(session)
+    return [
+        {
+            "kind": kind,
+            "number": counts.get(kind, 0),
+            "on": kind in shown.kinds,
+            "filter": str(shown.toggled(kind)),
+        }
+        for kind in KINDS
+        if kind in counts or kind in shown.kinds
+    ]
+
+
+def _first_seen(session: Session, shown: Filter) -> int:
+    """Without a step in the address the first one of the filter is selected."""
+    return queries.first_match(session, shown) or 1
+
+
+def _notice(session: Session, asked: Asked, sequence: int | None) -> str:
+    if sequence is None or asked.step == sequence:
+        return ""
+    if asked.step is None:
+        return (
+            f"“{asked.step_written[:40]}” is not the number of a step; write one, as in `?step=12`. This is step {sequence:,}."
+            if asked.step_written
+            else ""
+        )
+    last = counted(session.last_sequence, "step")
+    return (
+        f"There is no step {asked.step:,}: this session has {last}. This is the nearest, step {sequence:,}."
+    )

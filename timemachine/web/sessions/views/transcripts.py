@@ -1,0 +1,115 @@
+"""Transcript: a session told again for an agent, whole or the part that matters."""
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.views.decorators.http import require_safe
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.governance.deletion.erasure.queries import has_marks
+from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
+from timemachine.memory.transcripts.options import asked_for
+from timemachine.memory.transcripts.rendering import FORMS, sent
+from timemachine.memory.transcripts.transcript import Asked, Told, transcript_of
+from timemachine.recording.sessions.pure.turn_text import Deleted, content_of, who_of
+from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE, ROLES
+from timemachine.recording.sessions.queries import session_of
+from timemachine.web.access import of
+from timemachine.web.http import page
+
+SHOWN: Final = 200
+"""How many turns a page shows."""
+LONGEST: Final = 4_000
+"""How many characters of a turn it shows."""
+LONGEST_NUMBER: Final = 18
+_WORDS: Final = ("significance", "role", "kind", "tag")
+_NUMBERS: Final = ("min_importance", "budget")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A turn on the page."""
+
+    sequence: int
+    who: str
+    significance: str | None
+    text: str
+    cut: bool
+    left_out: int
+    deleted: Deleted | None
+
+
+@require_safe
+def transcript(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/transcript/`: the turns that are asked for, `SHOWN` from behind the step `after`, and how much of the session that is."""
+    session = session_of(of(request).project, id)
+    here = _written(request)
+    wrong, asked = None, Asked()
+    try:
+        asked = asked_for(**here)
+        here["role"] = ",".join(asked.roles)
+        after = _after(request)
+    except InvalidInput as why:
+        wrong, asked, after = why, Asked(), 0
+    found = transcript_of(session, asked)
+    told = list(islice(found.turns(after), SHOWN + 1))
+    shown = [_line(each) for each in told[:SHOWN]]
+    context: dict[str, Any] = {
+        "session": session,
+        "found": found,
+        "lines": shown,
+        "marks": has_marks(session),
+        "more": shown[-1].sequence if len(told) > SHOWN else None,
+        "after": after,
+        "here": here,
+        "chosen": here["significance"].split(","),
+        "wrong": wrong,
+        "significances": [(word, weight) for word, weight in DEFAULT_IMPORTANCE.items()],
+        "roles": ROLES,
+        "tokenizer": TOKENIZER_NAME,
+        "query": request.GET.urlencode(),
+    }
+    return page(request, "sessions/transcript.html", context)
+
+
+@require_safe
+def file(request: HttpRequest, id: str, form: str) -> StreamingHttpResponse:  # noqa: A002
+    """`/sessions/{id}/transcript/{form}`: the same as a download."""
+    session = session_of(of(request).project, id)
+    if form not in FORMS:
+        raise Http404
+    answer = sent(transcript_of(session, asked_for(**_written(request))), form)
+    ending = "txt" if form == "text" else "json"
+    answer["Content-Disposition"] = f'attachment; filename="{session.key}-{form}.{ending}"'
+    return answer
+
+
+def _written(request: HttpRequest) -> dict[str, str]:
+    """What was asked for, as it was written."""
+    words = {name: ",".join(filter(None, request.GET.getlist(name))) for name in _WORDS}
+    return words | {name: request.GET.get(name, "").strip() for name in _NUMBERS}
+
+
+def _after(request: HttpRequest) -> int:
+    written = request.GET.get("after", "0")
+    if not (written.isascii() and written.isdecimal() and len(written) <= LONGEST_NUMBER):
+        raise InvalidInput(
+            "This page does not know that place; it begins at the first turn.", code="unknown_after"
+        )
+    return int(written)
+
+
+def _line(told: Told) -> _Line:
+    turn = told.turn
+    text = content_of(turn)
+    return _Line(
+        sequence=turn.sequence,
+        who=who_of(turn),
+        significance=turn.significance if turn.significance != "normal" else None,
+        text=text[:LONGEST],
+        cut=len(text) > LONGEST,
+        left_out=told.left_out,
+        deleted=turn.deleted,
+    )

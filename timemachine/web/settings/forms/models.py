@@ -1,0 +1,66 @@
+"""The forms of the models page: a project's own key for a provider, a server of its own."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from timemachine.llm.commands import LONGEST_KEY
+from timemachine.llm.pure.catalogue import LONGEST_NAME
+from timemachine.llm.pure.listing import Listed
+from timemachine.web.settings.forms.accounts import AccountForm
+
+FIELD_OF = {"api_key": "key", "key": "key", "default_model": "default_model"}
+
+
+def _secret(label: str, *, required: bool, help_text: str) -> forms.CharField:
+    widget = forms.PasswordInput(attrs={"autocomplete": "off"})
+    return forms.CharField(
+        label=label, required=required, max_length=LONGEST_KEY, widget=widget, help_text=help_text
+    )
+
+
+def _model(placeholder: str) -> forms.CharField:
+    widget = forms.TextInput(attrs={"autocomplete": "off", "placeholder": placeholder, "class": "mono"})
+    return forms.CharField(label="Default model", required=False, max_length=LONGEST_NAME, widget=widget)
+
+
+class ProviderKeyForm(AccountForm):
+    """A key for one built-in provider; what is typed is never shown again."""
+
+    key = _secret("Key", required=True, help_text="Kept encrypted and never shown again.")
+    default_model = _model("")
+
+    def __init__(self, listed: Listed, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data)
+        self.listed = listed
+        self.auto_id = f"key_{listed.provider}_%s"
+        own = listed.own_key
+        self.fields["default_model"].initial = own.default_model if own else None
+        self.fields["default_model"].widget.attrs["placeholder"] = listed.model.model if listed.model else ""
+        self.fields[
+            "default_model"
+        ].help_text = f"What “{listed.provider}” alone means here. Empty: as the server has it."
+        for name, field in self.fields.items():
+            field.label = f"{field.label}{' for ' + listed.label if name == 'key' else ''}"
+
+
+class ServerForm(AccountForm):
+    """An OpenAI-compatible server."""
+
+    ids = "server"
+    name = forms.CharField(
+        label="Name",
+        max_length=200,
+        help_text="Its models are then name:model.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "class": "mono"}),
+    )
+    base_url = forms.CharField(
+        label="Address",
+        max_length=1000,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "https://models.example.com/v1"}),
+    )
+    key = _secret(
+        "Key, where it takes one", required=False, help_text="Kept encrypted and never shown again."
+    )
+    default_model = _model("")

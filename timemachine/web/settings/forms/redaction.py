@@ -1,0 +1,184 @@
+"""The forms of redaction: a profile, and a text or a step to try one on."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from django import forms
+
+from timemachine.core.pure.errors import InvalidInput, TimeMachineError
+from timemachine.core.pure.ids import uuid7
+from timemachine.text.redaction.commands import LONGEST_NAME, checked_name
+from timemachine.text.redaction.pure.builtin import FINDS, LEAVES
+from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE, Profile
+from timemachine.text.redaction.pure.rules import Rules, read_rules
+from timemachine.web.number_fields import WholeNumber
+from timemachine.web.settings.forms.accounts import AccountForm
+
+LONGEST_TEXT: Final = 200_000
+DETECTED: Final = [
+    ("secret", "Secrets: keys, tokens, passwords"),
+    ("email", "E-mail addresses"),
+    ("phone", "Phone numbers"),
+    ("card", "Numbers of payment cards"),
+    ("iban", "IBANs"),
+    ("ssn", "US social security numbers"),
+]
+ABOUT_BUILT_IN: Final = f"“{BUILT_IN.name}” finds {FINDS}. It leaves {LEAVES}: those are for a profile with patterns and fields of its own."
+"""What the profile that every project has does, where one is chosen."""
+_SOMETHING: Final[Mapping[str, list[str]]] = {"detect": [DETECTED[0][0]]}
+"""A part that makes rules of a line that is read alone."""
+_PLACE: Final = re.compile(r"rules\.(\w+)(?:\[([0-9]+)\])?")
+
+
+class ProfileForm(AccountForm):
+    """The rules of a profile as a person writes them; `name` only where it is made."""
+
+    ids: ClassVar[str] = "profile"
+
+    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False)
+    name = forms.CharField(label="Name", max_length=LONGEST_NAME)
+    detect = forms.MultipleChoiceField(
+        label="Find and withhold", choices=DETECTED, required=False, widget=forms.CheckboxSelectMultiple
+    )
+    phone_regions = forms.CharField(
+        label="Phone numbers as they are dialled in",
+        required=False,
+        max_length=100,
+        help_text="Regions by two letters, like DE, US. International numbers (+49 …) are found without.",
+    )
+    patterns = forms.CharField(
+        label="Patterns",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
+        help_text="One a line: a name, a colon, and a regular expression as RE2 reads it. (?i) ignores the case.",
+    )
+    fields_by_path = forms.CharField(
+        label="Fields",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
+        help_text="One path a line: agent, input.messages[*].content, retrieval.hits[*].metadata.*, session.user. "
+        "For a link's reader agent and session.agent are one: whichever is named, both are withheld.",
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None = None, *, profile: Profile | None = None) -> None:
+        super().__init__(data, initial=_written(profile) if profile else {"form_id": uuid7()})
+        if profile:
+            del self.fields["name"]
+
+    def clean(self) -> dict[str, Any]:
+        """What was sent. Whatever cannot be is said at once, each beside its field with its line; then what does not go together."""
+        said = super().clean() or {}
+        for part, lines in self._lines().items():
+            for nth, line in enumerate(lines):
+                self._try({**_SOMETHING, part: [line]}, nth)
+        if "name" in said:
+            try:
+                checked_name(said["name"])
+            except TimeMachineError as why:
+                self.refuse(why)
+        if not self.errors:
+            self._try(self._lines())
+        return said
+
+    def rules(self) -> Rules:
+        """The rules that were written. Raises `InvalidInput`."""
+        return _read(self._lines())
+
+    def _lines(self) -> dict[str, list[str]]:
+        """What was written of each part; of one that cannot be read nothing."""
+        said = self.cleaned_data
+        return {
+            "detect": said.get("detect", []),
+            "phone_regions": re.findall(r"[^\s,]+", said.get("phone_regions", "")),
+            "patterns": _lines(said.get("patterns", "")),
+            "fields": _lines(said.get("fields_by_path", "")),
+        }
+
+    def _try(self, lines: Mapping[str, list[str]], nth: int | None = None) -> None:
+        """Read lines, and say what cannot be of them; one that is read alone is the `nth` of its part."""
+        try:
+            _read(lines)
+        except InvalidInput as why:
+            self.refuse(why, nth)
+
+    def refuse(self, why: TimeMachineError, line_read: int | None = None) -> int:
+        """Say at the field that it is about what does not work, with its line; the status to answer with."""
+        where = str(why.facts.get("field", ""))
+        place = _PLACE.match(where)
+        part, nth = (place[1], place[2]) if place else (where, None)
+        name = {"fields": "fields_by_path"}.get(part, part)
+        at = line_read if line_read is not None else nth
+        line = f"Line {int(at) + 1}: " if at is not None and part in ("patterns", "fields") else ""
+        self.add_error(name if name in self.fields else None, line + why.message)
+        return why.status
+
+
+class TryForm(AccountForm):
+    """A profile, and what it is tried on: a text, or a step of a session."""
+
+    ids: ClassVar[str] = "try"
+
+    profile = forms.ChoiceField(label="Profile", help_text=ABOUT_BUILT_IN)
+    text = forms.CharField(
+        label="Text",
+        required=False,
+        strip=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+    )
+    session = forms.CharField(
+        label="Or a recorded step: session", required=False, max_length=200, help_text="Its id or its key."
+    )
+    sequence = WholeNumber(label="Step", required=False, min_value=1, max_value=2**62)
+
+    def __init__(
+        self, choices: list[Profile], data: Mapping[str, Any] | None = None, chosen: str = ""
+    ) -> None:
+        super().__init__(data, initial={"profile": chosen or BUILT_IN_HANDLE})
+        self.fields["profile"].choices = [  # type: ignore[attr-defined]  # a ChoiceField has them
+            (each.handle, f"{each.name}, version {each.version}") for each in choices
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        """What was sent, where it is something to try."""
+        said = super().clean() or {}
+        if said.get("text") and (said.get("session") or self.data.get("sequence")):
+            self.add_error("text", "Try either this text or the step below, not both: empty one of them.")
+        elif not said.get("text") and not said.get("session"):
+            self.add_error("text", "Write a text, or name a session and one of its steps.")
+        elif not said.get("text") and "sequence" in said and said["sequence"] is None:
+            self.add_error("sequence", "Say which step of the session.")
+        return said
+
+
+def _written(profile: Profile) -> dict[str, Any]:
+    rules = profile.rules
+    return {
+        "detect": rules.detect,
+        "phone_regions": ", ".join(rules.phone_regions),
+        "patterns": "\n".join(
+            f"{each.name}: {'(?i)' if each.ignore_case else ''}{each.pattern}" for each in rules.patterns
+        ),
+        "fields_by_path": "\n".join(rules.fields),
+    }
+
+
+def _read(lines: Mapping[str, list[str]]) -> Rules:
+    """The rules that these lines are. Raises `InvalidInput`."""
+    return read_rules({**lines, "patterns": [_pattern(line) for line in lines.get("patterns", [])]})
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _pattern(line: str) -> dict[str, str]:
+    name, colon, pattern = line.partition(":")
+    if not colon:
+        raise InvalidInput(
+            f"{line[:60]!r} has no name: write a name, a colon and the expression.",
+            code="invalid_field",
+            field="rules.patterns",
+        )
+    return {"name": name.strip(), "pattern": pattern.strip()}

@@ -1,0 +1,37 @@
+"""The project's answer cache, as its administrators switch and empty it."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from timemachine.core.accounts.models import ADMIN
+from timemachine.core.pure.formatting import counted
+from timemachine.recording.answering import cache_maintenance
+from timemachine.web import access
+from timemachine.web.redirects import see_other
+
+
+@never_cache
+@require_POST
+def switch(request: HttpRequest) -> HttpResponse:
+    """Switch it on, or off for anything else than `on`."""
+    who = access.of(request)
+    who.require(ADMIN)
+    on = request.POST.get("switch") == "on"
+    cache_maintenance.switch(who.project, on=on, by=who.user.email)
+    messages.success(request, f"The answer cache is {'on' if on else 'off'}.")
+    return see_other("settings", part="answer-cache")
+
+
+@never_cache
+@require_POST
+def empty(request: HttpRequest) -> HttpResponse:
+    """Take every answer out of it."""
+    who = access.of(request)
+    who.require(ADMIN)
+    removed = cache_maintenance.empty(who.project)
+    messages.success(
+        request, f"{counted(removed, 'answer')} taken out of the cache. What sessions recorded stays."
+    )
+    return see_other("settings", part="answer-cache")

@@ -1,0 +1,114 @@
+"""Signing in: by password, by a one-time link; the first words of a person; signing out."""
+
+from django.contrib.auth import login, logout, update_session_auth_hash
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from timemachine.core.accounts import commands
+from timemachine.core.accounts.models import SignInLink, User
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, NotSignedIn, TooManyRequests
+from timemachine.web import access
+from timemachine.web.errors import waiting
+from timemachine.web.redirects import back_to, see_other
+from timemachine.web.settings.forms.accounts import SignInForm, WelcomeForm
+
+LINK_USED_AT = "link_used_at"
+
+
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """E-mail and password; after them, the page that asked."""
+    if request.method != "POST":
+        return see_other(back_to(request)) if request.user.is_authenticated else _sign_in_page(request)
+    form = SignInForm(request.POST)
+    if not form.is_valid():
+        return _sign_in_page(request, form, status=422)
+    try:
+        user = commands.sign_in(**form.cleaned_data, address=access.address_of(request))
+    except (NotSignedIn, TooManyRequests) as why:
+        form.add_error(None, why.message)
+        return waiting(_sign_in_page(request, form, status=why.status), why)
+    login(request, user)
+    return see_other(back_to(request))
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def open_link(request: HttpRequest, secret: str) -> HttpResponse:
+    """A one-time link: looking at it does nothing, so that previews of mails and chats do not use it up."""
+    if request.method != "POST":
+        return render(request, "accounts/open_link.html")
+    person = request.user if isinstance(request.user, User) else None
+    try:
+        link = commands.use_sign_in_link(secret, signed_in=person)
+    except NotFound as why:
+        return render(request, "accounts/link_not_valid.html", {"message": why.message}, status=why.status)
+    except NotSignedIn as why:
+        form = SignInForm(initial={"email": why.facts["email"]})
+        return _sign_in_page(request, form, status=why.status, note=why.message, following=request.path)
+    return _signed_in_by(request, link)
+
+
+@never_cache
+@sensitive_post_parameters("password", "again")
+@require_http_methods(["GET", "HEAD", "POST"])
+def welcome(request: HttpRequest) -> HttpResponse:
+    """Name and password of somebody who has none yet; the first administrator's e-mail too."""
+    user = access.signed_in(request)
+    if user.has_usable_password():
+        return see_other("/")
+    asks_email = user.email == commands.FIRST_EMAIL
+    form = WelcomeForm(user, request.POST or None, asks_email=asks_email)
+    if form.is_valid() and _introduced(request, user, form):
+        return see_other("/")
+    return render(request, "accounts/welcome.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End this browser's session."""
+    logout(request)
+    return see_other("sign_in")
+
+
+def _sign_in_page(
+    request: HttpRequest,
+    form: SignInForm | None = None,
+    *,
+    status: int = 200,
+    note: str = "",
+    following: str | None = None,
+) -> HttpResponse:
+    facts = {"form": form or SignInForm(), "note": note, "next": following or back_to(request)}
+    return render(request, "accounts/sign_in.html", facts, status=status)
+
+
+def _signed_in_by(request: HttpRequest, link: SignInLink) -> HttpResponse:
+    login(request, link.user)
+    if link.project:
+        access.choose_project(request, str(link.project.pk))
+    if not link.user.has_usable_password():
+        return see_other("welcome")
+    if link.purpose == SignInLink.SIGN_IN:
+        request.session[LINK_USED_AT] = now().timestamp()
+    return see_other("/")
+
+
+def _introduced(request: HttpRequest, user: User, form: WelcomeForm) -> bool:
+    said = form.cleaned_data
+    try:
+        commands.introduce(user, name=said["name"], password=said["password"], email=said.get("email"))
+    except Conflict as why:
+        form.add_error("email", why.message)
+        return False
+    except InvalidInput as why:
+        form.add_error("name", why.message)
+        return False
+    update_session_auth_hash(request, user)
+    return True

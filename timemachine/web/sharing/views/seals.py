@@ -1,0 +1,164 @@
+"""The evidence of a session, replay or comparison: how far it is sealed, whether the database still holds what was sealed, and the bundle."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from timemachine.core.accounts.models import ADMIN, OPERATOR
+from timemachine.evidence import commands
+from timemachine.evidence.bundles.downloads import bundle_of, download
+from timemachine.evidence.bundles.kinds import KINDS
+from timemachine.evidence.log import keys, project_log
+from timemachine.evidence.log.anchors import outside_of
+from timemachine.evidence.models import Seal, SealCheckpoint
+from timemachine.evidence.queries import Sealed, checkpoints_of, earlier_keys_of, marked_as_cut
+from timemachine.evidence.sealing.comparison_subject import run_ended_at
+from timemachine.governance.deletion.erasure.queries import done_of
+from timemachine.governance.sharing import log_heads
+from timemachine.governance.sharing.queries import links_called
+from timemachine.jobs import ring_check
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
+from timemachine.verifier import program, program_sha256
+from timemachine.web import access
+from timemachine.web.access import Access
+from timemachine.web.http import page
+from timemachine.web.redirects import see_other
+
+SHOWN_CHECKPOINTS: Final = 20
+SHOWN_ERASURES: Final = 20
+BACK: Final = {"session": "timeline", "replay": "replay", "comparison": "comparison"}
+
+
+@never_cache
+@require_safe
+def evidence(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/evidence/`, `/replays/…`, `/comparisons/…`: the seal of one."""
+    who = access.of(request)
+    kind = KINDS[of]
+    thing = kind.find(who.project, id)
+    sealed = kind.sealed(thing)
+    session, earlier = _session_of(thing), sealed.earlier()
+    facts = {
+        **_named(thing),
+        **_addresses(of, thing.id),
+        "file": kind.file(thing),
+        "sealed": sealed,
+        "checkpoints": _states(sealed.seal) if sealed.seal else [],
+        "outside": outside_of(sealed.checkpoint) if sealed.checkpoint else [],
+        "earlier": earlier,
+        "newest_earlier": earlier[-1] if earlier else None,
+        "has_evidence": _has_evidence(thing),
+        "signing_key": keys.signing_now(who.project),
+        "earlier_keys": earlier_keys_of(sealed.seal) if sealed.seal else [],
+        "erasures": list(done_of(session)[:SHOWN_ERASURES]) if session else [],
+        "may_run": who.may(OPERATOR),
+        "may_erase": who.administers,
+        "verifier_sha256": program_sha256(),
+    }
+    return page(request, "seals/seal.html", facts, parts=("seal",))
+
+
+@never_cache
+@require_POST
+def check(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A002
+    """Compare one in the database with its seal."""
+    who = access.of(request)
+    who.require(OPERATOR)
+    thing = KINDS[of].find(who.project, id)
+    _check(who, KINDS[of].sealed(thing))
+    return see_other(f"{of}_evidence", thing.id)
+
+
+@never_cache
+@require_safe
+def bundle(request: HttpRequest, id: str, of: str) -> FileResponse:  # noqa: A002
+    """The evidence of one as a zip."""
+    return bundle_of(access.of(request).project, of, id)
+
+
+@never_cache
+@require_safe
+def bundle_of_log(request: HttpRequest) -> FileResponse:
+    """The evidence of the project's log as a zip."""
+    who = access.of(request)
+    who.require(ADMIN)
+    return download("evidence-log.zip", lambda target: log_heads.write_log(target, who.project))
+
+
+@require_safe
+def verifier(_request: HttpRequest) -> HttpResponse:
+    """The program that checks a bundle: the same file for everybody, so that it needs no account."""
+    headers = {"Content-Disposition": 'attachment; filename="tm_verify.py"'}
+    return HttpResponse(program(), content_type="text/x-python; charset=utf-8", headers=headers)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def replace_key(request: HttpRequest) -> HttpResponse:
+    """What it means to sign with a new key; with POST, it is done."""
+    who = access.of(request)
+    who.require(ADMIN)
+    if request.method != "POST":
+        return render(request, "accounts/replace_evidence_key.html", {"key": keys.signing_now(who.project)})
+    made = project_log.replace_key(who.project, by=who.user.email)
+    messages.success(request, f"What is sealed from now on is signed by {made.fingerprint}.")
+    return see_other("settings")
+
+
+def _states(seal: Seal) -> list[SealCheckpoint]:
+    """The newest signed states, each with whether it is cut, and the link that it was cut for, where that is there. Two queries."""
+    shown = list(marked_as_cut(checkpoints_of(seal))[:SHOWN_CHECKPOINTS])
+    links = links_called(seal.project_id, {each.cut_for for each in shown if each.cut_for})
+    for each in shown:
+        each.link = links.get(each.cut_for or "")  # type: ignore[attr-defined]
+    return shown
+
+
+def _has_evidence(thing: Session | Replay | Comparison) -> bool:
+    """Whether a bundle can be written: of what runs there is none yet."""
+    if isinstance(thing, Session):
+        return thing.last_sequence > 0
+    return thing.finished_at is not None if isinstance(thing, Replay) else run_ended_at(thing) is not None
+
+
+def _session_of(thing: Session | Replay | Comparison) -> Session | None:
+    """The session that is erased from where something of the thing is; a comparison is of several."""
+    if isinstance(thing, Replay):
+        return thing.session
+    return thing if isinstance(thing, Session) else None
+
+
+def _named(thing: Session | Replay | Comparison) -> dict[str, str]:
+    """What the head of the page calls it."""
+    if isinstance(thing, Comparison):
+        return {"name": f"Comparison of {len(thing.arms)} models"}
+    if isinstance(thing, Replay):
+        return {"name": thing.session.name, "what": f"{thing.kind.capitalize()} replay"}
+    return {"name": thing.name}
+
+
+def _addresses(of: str, id_: UUID) -> dict[str, Any]:
+    names = {
+        "back": BACK[of],
+        "bundle": f"{of}_bundle",
+        "check": f"check_{of}_seal",
+        "here": f"{of}_evidence",
+    }
+    return {"of": of, "id": id_} | {each: reverse(name, args=[id_]) for each, name in names.items()}
+
+
+def _check(who: Access, sealed: Sealed) -> None:
+    """Small ones while somebody waits, large ones in the background."""
+    asked = commands.ask_for_check(sealed.seal, by=who.user.email)
+    if sealed.seal is not None and commands.fits_in_a_request(sealed.seal):
+        commands.check(asked.id)
+    else:
+        ring_check(asked.id)

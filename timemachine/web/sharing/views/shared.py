@@ -1,0 +1,320 @@
+"""What a visitor without an account opens: a neutral page, then one session, replay or comparison, read-only.
+
+Every reading goes through the scope of the link; nothing here asks the database for anything.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods, require_safe
+
+from timemachine.core.payloads.models import Payload
+from timemachine.evidence.bundles import downloads
+from timemachine.evidence.log.keys import signing_now
+from timemachine.governance.sharing.commands import PassphraseNeeded, WrongPassphrase, download, open_link
+from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION
+from timemachine.governance.sharing.scope import Scope
+from timemachine.governance.sharing.shared_steps import gone
+from timemachine.jobs import ring_results
+from timemachine.recording.timeline.document import USAGE
+from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES, Head, Step
+from timemachine.replay.runs.models import ReplayStep
+from timemachine.replay.runs.pure.summary import sentence
+from timemachine.verifier import program_sha256
+from timemachine.web.access import address_of
+from timemachine.web.comparisons.presenters.figures import figures
+from timemachine.web.comparisons.presenters.matrix import column_names, wanted
+from timemachine.web.http import asked_part, page
+from timemachine.web.redirects import see_other
+from timemachine.web.replays.forms.replays import chosen_options
+from timemachine.web.replays.presenters.side_by_side import Sides, side_by_side
+from timemachine.web.sessions.presenters.sentences import sentences
+from timemachine.web.sessions.presenters.step_tabs import PROSE
+from timemachine.web.sessions.presenters.supporting_passages import evidence, sources_of
+from timemachine.web.sharing.visitors import for_visitors, held_at_door, let_in, scope_of
+
+FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")
+TABS: Final = ("action", "context", "raw")
+PARTS: Final = ("steps", "step")
+SHOWN_STEPS: Final = 200
+LONGEST_NUMBER: Final = 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the address asks to see of a step."""
+
+    tab: str
+    more: bool
+
+    @property
+    def first_bytes(self) -> int:
+        """How much of each payload is shown."""
+        return MORE_BYTES if self.more else FIRST_BYTES
+
+
+@for_visitors
+@sensitive_variables("token")
+@sensitive_post_parameters("passphrase")
+@require_http_methods(["GET", "HEAD", "POST"])
+def share(request: HttpRequest, token: str) -> HttpResponse:
+    """`/share/{token}`: the same page for every token, which counts nothing; its button opens the link, once."""
+    if request.method != "POST":
+        return _door(request)
+    passphrase = request.POST.get("passphrase")
+    browser = request.headers.get("User-Agent")
+    try:
+        opened = open_link(
+            token, passphrase, address=address_of(request), browser=browser, held=held_at_door(request, token)
+        )
+    except (PassphraseNeeded, WrongPassphrase) as why:
+        return _door(request, asks=why.message, status=why.status)
+    return let_in(see_other("shared", opened.link.public_id), opened, door=request.path)
+
+
+@for_visitors
+@require_safe
+def shared(request: HttpRequest, public_id: str) -> HttpResponse:
+    """`/share/{public id}/`: what the link shows; of a session `step`, `tab` and `more`, of a replay `after`, of a comparison its filters."""
+    scope = scope_of(request, public_id, PARTS)
+    if scope.link.evidence_only:
+        return render(request, "shares/evidence_only.html", _about(scope) | _came_to(scope))
+    return _PAGES[scope.link.target_type](request, scope)
+
+
+@for_visitors
+@require_safe
+def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResponse:
+    """One step of a shared replay, recorded left, replayed right."""
+    scope = scope_of(request, public_id)
+    step = scope.replay_step(sequence)
+    contexts = scope.context_steps(sequence)
+    context = _about(scope) | {
+        "step": step,
+        "erased_parts": scope.erased_parts([step]),
+        "sides": _sides(request, scope, step),
+        "beside": scope.beside(sequence),
+        "contexts": contexts,
+        "erased_fields": scope.erased_fields(contexts),
+        "asked": Asked(tab="context", more=False),
+    }
+    return render(request, "shares/replay_step.html", context)
+
+
+@for_visitors
+@require_safe
+def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse:
+    """One answer of a shared comparison beside the recorded one, with what was said of it."""
+    scope = scope_of(request, public_id)
+    comparison = scope.comparison()
+    cell = comparison.cell(step)
+    marks, opinions = comparison.said_of_cell(cell)
+    contexts = comparison.contexts(cell)
+    context = _about(scope) | {
+        "column": column_names(comparison.arms())[cell.replay.run.arm],
+        "step": cell,
+        "erased_parts": scope.erased_parts([cell]),
+        "sides": _sides(request, scope, cell),
+        "marks": marks,
+        "opinions": opinions,
+        "contexts": contexts,
+        "erased_fields": scope.erased_fields(contexts),
+        "asked": Asked(tab="context", more=False),
+    }
+    return render(request, "shares/cell.html", context)
+
+
+@for_visitors
+@require_safe
+def shared_payload(request: HttpRequest, public_id: str, sha256: str) -> HttpResponse:
+    """The bytes of something in the scope, as a download that no browser interprets."""
+    return _download(scope_of(request, public_id).payload(sha256))
+
+
+@for_visitors
+@require_safe
+def shared_evidence(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """The evidence of exactly what the link shows, as a zip; a line of the access log says that it was taken. HEAD writes none."""
+    scope, name = scope_of(request, public_id), f"evidence-{public_id}.zip"
+    if not scope.has_evidence():
+        raise gone()
+    if request.method == "HEAD":
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return StreamingHttpResponse((), content_type="application/zip", headers=headers)  # of unknown length
+    with download(scope.link, address=address_of(request), browser=request.headers.get("User-Agent")):
+        return downloads.download(name, scope.write_evidence)
+
+
+@for_visitors
+def nothing(_request: HttpRequest) -> HttpResponse:
+    """Every other address under /share/."""
+    raise gone()
+
+
+@require_safe
+def robots(_request: HttpRequest) -> HttpResponse:
+    """What search engines are asked: to leave shared pages alone. It names no link."""
+    return HttpResponse("User-agent: *\nDisallow: /share/\n", content_type="text/plain; charset=utf-8")
+
+
+def _door(request: HttpRequest, asks: str = "", status: int = 200) -> HttpResponse:
+    facts = {"asks": asks, "wrong": bool(request.POST.get("passphrase"))}
+    return render(request, "shares/door.html", facts, status=status)
+
+
+def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
+    sequence = _whole(request.GET.get("step")) if "step" in request.GET else scope.first_step()
+    tab = request.GET.get("tab", "")
+    asked = Asked(tab=tab if tab in TABS else TABS[0], more=request.GET.get("more") == "1")
+    context = _about(scope) | {
+        "beside": scope.beside(sequence),
+        "sequence": sequence,
+        "tabs": TABS,
+        "asked": asked,
+        "here": {"step": sequence, "tab": asked.tab if asked.tab != TABS[0] else None},
+    }
+    found = scope.step(sequence, asked.first_bytes)
+    context |= _of_step(found) | {"origin": scope.origin(found.action)}
+    context["erased_fields"] = scope.erased_fields([found])
+    context["deleted_at"] = scope.deleted_at(found)
+    if asked.tab == "raw":
+        context["raw"] = _raw(scope.document(sequence), asked.first_bytes)
+    if asked_part(request, PARTS) != "step":
+        context |= _came_to(scope) | {"window": scope.rows(sequence)}
+    return page(request, "shares/session.html", context, parts=PARTS)
+
+
+def _of_step(found: Step) -> dict[str, Any]:
+    """What a step shows, in the words that the timeline's parts know."""
+    action, answer = found.action, _answer(found.output)
+    if found.parent is None:
+        # the parts would say that the parent is not in this session, and it may be: it is not in this link
+        action.parent_id_given = action.parent_sequence = None
+    said = sentences(answer, action.grounding)
+    return {
+        "source": found.source,
+        "found": replace(found, source=None),  # the parts link to it where only members get it
+        "sentences": said,
+        "evidence": evidence(said, sources_of(found.passages)),
+        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
+        "usage": [(name, number) for name in USAGE if (number := getattr(action, name)) is not None],
+        "prose": action.kind in PROSE,
+    }
+
+
+def _answer(output: Head | None) -> str | None:
+    """The recorded answer's text, where it is a text and shown whole."""
+    return output.text if output and output.media_type == "text/plain" and not output.cut else None
+
+
+def _raw(document: dict[str, object], first: int) -> dict[str, Any]:
+    """The document as indented JSON, as much of it as is shown."""
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    return {"text": text[:first], "cut": len(text) > first, "size": len(text)}
+
+
+def _sides(request: HttpRequest, scope: Scope, step: ReplayStep) -> Sides:
+    """Both sides of a step. What is withheld of two answers may be all that differs: only the verdict says that they are the same."""
+    found = side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True)
+    return (
+        found
+        if scope.link.redaction is None
+        else replace(found, same=found.same and step.verdict == "identical")
+    )
+
+
+def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
+    after = _whole(request.GET.get("after")) if "after" in request.GET else 0
+    found, steps = scope.replay(), scope.replay_steps(after, SHOWN_STEPS + 1)
+    context = (
+        _about(scope)
+        | _came_to(scope)
+        | {
+            "options": chosen_options(found.options),
+            "steps": steps[:SHOWN_STEPS],
+            "erased_parts": scope.erased_parts(steps[:SHOWN_STEPS]),
+            "next": steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
+            "address": {"id": scope.link.public_id, "kind": found.kind},
+        }
+    )
+    return render(request, "shares/replay.html", context)
+
+
+def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
+    comparison = scope.comparison()
+    results, arms = comparison.results(), comparison.arms()
+    if results.due:
+        ring_results(comparison.comparison.id)
+    asked = wanted(request.GET, len(arms))
+    context = (
+        _about(scope)
+        | _came_to(scope)
+        | {
+            "results": results,
+            "asked": asked,
+            "here": {name: request.GET[name] for name in FILTERS if request.GET.get(name)},
+            "address": {"id": scope.link.public_id},
+        }
+    )
+    if results.findings is not None:
+        context |= figures(results.findings, arms, asked, comparison.said)
+    return render(request, "shares/comparison.html", context)
+
+
+def _about(scope: Scope) -> dict[str, Any]:
+    """What the head of every page says: what is shown, whose it is, whether it is sealed, what of it was erased, what can be taken along."""
+    link, sessions = scope.link, scope.sessions()
+    context: dict[str, Any] = {
+        "link": link,
+        "sessions": sessions,
+        "seal": SimpleLazyObject(scope.seal),
+        "earlier": scope.earlier_seals(),
+        "erased": scope.erased(),
+        "bundle": reverse("shared_evidence", args=[link.public_id]) if scope.has_evidence() else None,
+        "signing_key": SimpleLazyObject(lambda: signing_now(link.project)),
+        "verifier_sha256": SimpleLazyObject(program_sha256),
+    }
+    if link.target_type == COMPARISON:
+        comparison = scope.comparison()
+        return context | {"comparison": comparison.comparison, "arms": comparison.arms()}
+    context["session"] = sessions[0]
+    return context | {"replay": scope.replay()} if link.target_type == REPLAY else context
+
+
+def _came_to(scope: Scope) -> dict[str, Any]:
+    """What it came to, in numbers alone."""
+    if scope.link.target_type == SESSION:
+        return {"totals": scope.totals()}
+    if scope.link.target_type == COMPARISON:
+        return {"ask_count": scope.comparison().ask_count()}
+    counts = scope.tally()
+    return {"counts": counts, "sentence": sentence(counts)}
+
+
+_PAGES: Final = {SESSION: _session, REPLAY: _replay, COMPARISON: _comparison}
+
+
+def _download(payload: Payload) -> HttpResponse:
+    ending = "json" if payload.media_type == "application/json" else "txt"
+    return HttpResponse(
+        bytes(payload.data),
+        content_type="text/plain; charset=utf-8",
+        headers={
+            "Content-Disposition": f'attachment; filename="{payload.sha256[:16]}.{ending}"',
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+        },
+    )
+
+
+def _whole(text: str | None) -> int:
+    """The number that an address names. Raises `NotFound` for what is none."""
+    if not text or not text.isascii() or not text.isdigit() or len(text) > LONGEST_NUMBER:
+        raise gone()
+    return int(text)

@@ -1,0 +1,255 @@
+"""Share links as their project sees them: the list, the form that creates one, the log of each, and the end of one."""
+
+import logging
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.html import format_html
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from timemachine.core.accounts.models import ADMIN, OPERATOR
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed
+from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.safe_text import shown
+from timemachine.governance.sharing import commands, log, queries
+from timemachine.governance.sharing.models import ACTIVE, EXHAUSTED, ShareLink
+from timemachine.governance.sharing.preview import preview_of
+from timemachine.governance.sharing.pure.policy import Policy
+from timemachine.governance.sharing.queries import Shareable
+from timemachine.recording.sessions.models import Session
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
+from timemachine.text.redaction.document import tally_json
+from timemachine.text.redaction.queries import choices_of
+from timemachine.web import access
+from timemachine.web.access import Access
+from timemachine.web.redirects import see_other
+from timemachine.web.sharing.forms.shares import PolicyForm, ShareForm
+
+logger = logging.getLogger(__name__)
+SHOWN_LINKS: Final = 50
+SHOWN_OPENINGS: Final = 5
+LOG_LINES: Final = 200
+FORBIDDEN: Final = 403
+
+
+@never_cache
+@require_safe
+def shares(request: HttpRequest) -> HttpResponse:
+    """`/shares/`: the project's links, the newest first; `after` is the link to go on from."""
+    who = access.of(request)
+    links = queries.links_of(who.project)
+    if request.GET.get("after"):
+        links = queries.links_after(links, queries.link_of(who.project, request.GET["after"]))
+    shown = queries.with_readers(links)[: SHOWN_LINKS + 1]
+    found = list(queries.with_latest_openings(shown, SHOWN_OPENINGS + 1))
+    policy = queries.policy_of(who.project)
+    facts = {
+        "links": [_shown(link, forbidden=policy.forbidden) for link in found[:SHOWN_LINKS]],
+        "policy": policy,
+        "revocable": queries.revocable(who.project).count() if who.may(OPERATOR) else 0,
+        "next": found[SHOWN_LINKS - 1].id if len(found) > SHOWN_LINKS else None,
+        "may_share": who.may(OPERATOR),
+        "shown_openings": SHOWN_OPENINGS,
+    }
+    return render(request, "shares/list.html", facts)
+
+
+@never_cache
+@require_safe
+def link(request: HttpRequest, link_id: UUID) -> HttpResponse:
+    """`/shares/{id}/`: one link with its access log."""
+    who = access.of(request)
+    found = queries.link_of(who.project, link_id)
+    lines = list(queries.openings_of(found)[: LOG_LINES + 1])
+    facts = {
+        "shown": _shown(
+            queries.with_readers(queries.links_of(who.project)).get(pk=found.pk),
+            forbidden=queries.policy_of(who.project).forbidden,
+        ),
+        "log": log.checked(found),
+        "openings": lines[:LOG_LINES],
+        "tried": any(line.by is None for line in lines),
+        "more": len(lines) > LOG_LINES,
+        "may_share": who.may(OPERATOR),
+    }
+    return render(request, "shares/link.html", facts)
+
+
+@never_cache
+@require_POST
+def revoke(request: HttpRequest, link_id: UUID) -> HttpResponse:
+    """End a link; whoever has it open sees nothing more."""
+    who = access.of(request)
+    who.require(OPERATOR)
+    ended = commands.revoke(queries.link_of(who.project, link_id), by=who.user.email)
+    messages.success(request, _revoked(ended))
+    return see_other("shares")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def revoke_all(request: HttpRequest) -> HttpResponse:
+    """`/shares/revoke/`: says how many links end, and ends them."""
+    who = access.of(request)
+    who.require(OPERATOR)
+    if request.method != "POST":
+        return render(
+            request, "shares/revoke_all.html", {"revocable": queries.revocable(who.project).count()}
+        )
+    ended = commands.revoke_all(who.project, by=who.user.email)
+    messages.success(request, f"{counted(ended, 'link')} revoked. None of them opens for anybody any more.")
+    return see_other("shares")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def policy(request: HttpRequest) -> HttpResponse:
+    """`/settings/sharing/`: what the project allows of its links, and who changed it; administrators change it."""
+    who = access.of(request)
+    current = queries.policy_of(who.project)
+    form = PolicyForm(request.POST if request.method == "POST" else None, initial=current.as_json())
+    if form.is_bound:
+        who.require(ADMIN)
+        if form.is_valid():
+            commands.set_policy(who.project, Policy(**form.cleaned_data), by=who.user.email)
+            messages.success(request, "What this project allows of its links is saved.")
+            return see_other("share_policy")
+    facts = {
+        "form": form,
+        "policy": current,
+        "administers": who.administers,
+        "open": (queries.openable if current.forbidden else queries.open_links)(who.project).count(),
+        "changes": queries.policy_changes(who.project)[:LOG_LINES],
+        "log": log.checked(who.project),
+    }
+    return render(request, "shares/policy.html", facts, status=422 if form.errors else 200)
+
+
+@never_cache
+@sensitive_post_parameters("passphrase")
+@require_http_methods(["GET", "HEAD", "POST"])
+def share_session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/share/`: create a link to a session."""
+    who = access.of(request)
+    who.require(OPERATOR)
+    return _create(request, who, queries.target_of(who.project, "session", id))
+
+
+@never_cache
+@sensitive_post_parameters("passphrase")
+@require_http_methods(["GET", "HEAD", "POST"])
+def share_replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/replays/{id}/share/`: create a link to a replay."""
+    who = access.of(request)
+    who.require(OPERATOR)
+    return _create(request, who, queries.target_of(who.project, "replay", id))
+
+
+@never_cache
+@sensitive_post_parameters("passphrase")
+@require_http_methods(["GET", "HEAD", "POST"])
+def share_comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/comparisons/{id}/share/`: create a link to a comparison."""
+    who = access.of(request)
+    who.require(OPERATOR)
+    return _create(request, who, queries.target_of(who.project, "comparison", id))
+
+
+def _revoked(link: ShareLink) -> str:
+    """That a link is revoked, by what it shows and its label."""
+    label = format_html(", “<bdi>{}</bdi>”,", shown(link.label)) if link.label else ""
+    return format_html(
+        "The link to <bdi>{}</bdi>{} is revoked, effective at once: it opens for nobody any more, and who has it open sees nothing more.",
+        shown(link.name),
+        label,
+    )
+
+
+def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpResponse:
+    policy = queries.policy_of(who.project)
+    data = request.POST if request.method == "POST" else None
+    form = ShareForm(target, policy, data, profiles=choices_of(who.project), through=_looked_at(request))
+    if policy.forbidden:
+        return _form(request, target, form, FORBIDDEN)
+    if not form.is_bound:
+        return _form(request, target, form, 200)
+    if not form.is_valid():
+        return _form(request, target, form, 422)
+    try:
+        if "preview" in request.POST:
+            would_be = commands.link_to(who.project, target, form.terms(), by=who.user.email)
+            return _form(request, target, form, 200, preview=_preview(would_be))
+        unaware = _unaware(commands.link_to(who.project, target, form.terms(), by=who.user.email))
+        made, token = commands.create_link(
+            who.project, target, form.terms(), by=who.user.email, link_id=form.cleaned_data["form_id"]
+        )
+    except (InvalidInput, NotAllowed, Conflict) as why:
+        return _form(request, target, form, form.refuse(why))
+    facts = {
+        "shown": _shown(made),
+        "url": commands.url_of(token),
+        "preview": unaware,
+    }
+    return render(request, "shares/created.html", facts, status=201)
+
+
+def _unaware(link: ShareLink) -> dict[str, Any] | None:
+    """What the built-in profile finds in a link that would withhold nothing; None where it cannot be looked through, which keeps no link from being made."""
+    if link.redaction is not None:
+        return None
+    try:
+        return _preview(link)
+    except Exception:
+        logger.exception(
+            "What a link to the %s %s shows could not be looked through", link.target_type, link.target_id
+        )
+        return None
+
+
+def _looked_at(request: HttpRequest) -> str | None:
+    """The step that somebody shares from: as the address says it, or that of the timeline they come from."""
+    before = urlsplit(request.headers.get("Referer", ""))
+    steps = parse_qs(before.query).get("step") if before.netloc == request.get_host() else None
+    return request.GET.get("step") or (steps[0] if steps else None)
+
+
+def _form(
+    request: HttpRequest,
+    target: Shareable,
+    form: ShareForm,
+    status: int,
+    preview: dict[str, Any] | None = None,
+) -> HttpResponse:
+    facts = {
+        "session": target if isinstance(target, Session) else None,
+        "replay": target if isinstance(target, Replay) else None,
+        "comparison": target if isinstance(target, Comparison) else None,
+        "form": form,
+        "forbidden": status == FORBIDDEN,
+        "preview": preview,
+    }
+    return render(request, "shares/form.html", facts, status=status)
+
+
+def _preview(link: ShareLink) -> dict[str, Any]:
+    """What a link shows or would show, and what its profile withholds of it, or the built-in one finds; nothing is kept."""
+    found = preview_of(link)
+    return {"of": found, "counts": tally_json(found.tally or found.found)}
+
+
+def _shown(each: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:
+    state = each.state(now(), forbidden=forbidden)
+    return {
+        "link": each,
+        "state": state,
+        "active": state == ACTIVE,
+        "still_read": state == EXHAUSTED and not forbidden and getattr(each, "readers", 0),
+    }

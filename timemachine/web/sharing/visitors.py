@@ -1,0 +1,131 @@
+"""Pages under /share/: what they have in common is that they are nobody's business but the visitor's.
+
+Nothing is stored on the way, nothing is indexed, nothing tells another site where the visitor came from; and whatever is not
+there, or not any more, gets one and the same page.
+"""
+
+from collections.abc import Callable, Collection
+from functools import wraps
+from typing import Concatenate, Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+
+from timemachine.core.pure.clock import now
+from timemachine.core.pure.errors import NotFound, TimeMachineError, TooManyRequests
+from timemachine.governance.sharing.commands import Opened, view
+from timemachine.governance.sharing.pure.token import parse_token
+from timemachine.governance.sharing.scope import Scope
+from timemachine.governance.sharing.shared_steps import gone
+from timemachine.web.errors import TITLES, waiting
+from timemachine.web.http import asked_part
+
+ROOT: Final = "/share"
+HEADERS: Final = {
+    "Cache-Control": "no-store, private",
+    "X-Robots-Tag": "noindex, nofollow, noarchive",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_AT_DOOR: Final = "_door"
+TITLES_OF: Final = {"too_many_views": "Too many pages at once", "too_many_downloads": "Too many downloads"}
+
+
+class SharedHeaders:
+    """Gives every answer under /share/ its headers: pages, refusals, redirects, and the page of a fault of ours."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if _is_shared(request.path_info):
+            for name, value in HEADERS.items():
+                response[name] = value
+            response["Referrer-Policy"] = "strict-origin" if _asks(request, response) else "no-referrer"
+        return response
+
+
+def _is_shared(path: str) -> bool:
+    return path == ROOT or path.startswith(f"{ROOT}/")
+
+
+def _asks(request: HttpRequest, response: HttpResponse) -> bool:
+    """Whether it is the page with the form: no-referrer would break the form's CSRF check, which needs no more than the origin."""
+    found = request.resolver_match
+    return found is not None and found.url_name == "share" and response.status_code in {200, 401}
+
+
+def for_visitors[**P](
+    page: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+    """The view of a page under /share/, with its errors as pages that show nothing of the app."""
+    checked = csrf_protect(page)
+
+    @wraps(page)
+    def visited(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        try:
+            response: HttpResponseBase = checked(request, *args, **kwargs)
+        except NotFound:
+            response = _sorry(request, gone())
+        except TooManyRequests as why:
+            response = waiting(_sorry(request, why, _back(request)), why)
+        except TimeMachineError as why:
+            response = waiting(_sorry(request, why), why)
+        return response
+
+    return csrf_exempt(visited)
+
+
+def scope_of(request: HttpRequest, public_id: str, parts: Collection[str] = ()) -> Scope:
+    """What this visitor may read of the link, by the cookie that opening it gave. Raises `NotFound`, `TooManyRequests`."""
+    part = asked_part(request, parts) is not None
+    return view(public_id, request.COOKIES.get(_cookie_name(public_id)), part=part)
+
+
+def let_in(response: HttpResponse, opened: Opened, *, door: str) -> HttpResponse:
+    """The response with the cookie for this link alone, which the browser sends to its pages, and to the `door` where it was opened."""
+    public_id = opened.link.public_id
+    name = _cookie_name(public_id)
+    for called, path in ((name, reverse("shared", args=[public_id])), (f"{name}{_AT_DOOR}", door)):
+        response.set_cookie(
+            called,
+            opened.secret,
+            max_age=opened.expires_at - now(),
+            path=path,
+            secure=settings.SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
+    return response
+
+
+def held_at_door(request: HttpRequest, token: str) -> str | None:
+    """What this browser was given when it opened the link of that token before; the page alone says whether it is still good."""
+    parts = parse_token(token)
+    return request.COOKIES.get(f"{_cookie_name(parts.public_id)}{_AT_DOOR}") if parts else None
+
+
+def _cookie_name(public_id: str) -> str:
+    return f"{'__Secure-' if settings.SECURE else ''}tms_{public_id}"
+
+
+def _back(request: HttpRequest) -> dict[str, str]:
+    """Where somebody goes on who has to wait: to the page of the link that they have open, else to the one that opens it, at this address."""
+    match = request.resolver_match
+    public_id = match.kwargs.get("public_id") if match else None
+    if public_id is None:
+        return {"address": "", "words": "Back to the link"}
+    return {"address": reverse("shared", args=[public_id]), "words": "Back to the shared page"}
+
+
+def _sorry(request: HttpRequest, why: TimeMachineError, back: dict[str, str] | None = None) -> HttpResponse:
+    title = TITLES_OF.get(why.code) or TITLES.get(why.status, "Something went wrong")
+    facts = {"title": title, "message": why.message, "back": back}
+    response = render(request, "shares/sorry.html", facts, status=why.status)
+    response["HX-Refresh"] = "true"  # a part of a page that is gone must not stand inside what is left of it
+    return response

@@ -1,0 +1,60 @@
+"""What is shown once: a new key, a new link.
+
+It goes to the browser in a signed cookie with the redirect and is deleted when the page shows it. So the server keeps only
+its hash, and reloading the page neither shows it again nor makes a second one.
+"""
+
+from dataclasses import asdict, dataclass
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+
+from timemachine.core.accounts.models import User
+
+COOKIE = "tm_once"
+PATH = "/settings/"
+SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownOnce:
+    """A secret, whose it is, and of what kind: `key`, `invite`, `reset`."""
+
+    kind: str
+    subject: str
+    text: str
+
+
+def hand_over(response: HttpResponse, user: User, shown: ShownOnce) -> HttpResponse:
+    """Give the secret to the browser of this person, for the page that follows."""
+    value = signing.dumps(asdict(shown), salt=_salt(user), compress=True)
+    response.set_cookie(
+        COOKIE,
+        value,
+        max_age=SECONDS,
+        path=PATH,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Strict",
+    )
+    return response
+
+
+def taken(request: HttpRequest, user: User) -> ShownOnce | None:
+    """What this person was handed over, or None; `forget` has to follow."""
+    try:
+        value = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_salt(user), max_age=SECONDS)
+    except signing.BadSignature:
+        return None
+    return ShownOnce(**value)
+
+
+def forget(response: HttpResponse) -> HttpResponse:
+    """Delete it in the browser."""
+    response.delete_cookie(COOKIE, path=PATH, samesite="Strict")
+    return response
+
+
+def _salt(user: User) -> str:
+    return f"shown once to {user.pk}"

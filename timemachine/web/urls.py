@@ -1,0 +1,252 @@
+"""The address of every page, area by area."""
+
+from django.urls import path, re_path, register_converter
+from django.urls.converters import StringConverter
+from django.views.generic import RedirectView
+
+from timemachine.web.comparisons.views import compare, comparisons
+from timemachine.web.insights.views import costs, patterns, recall, search, training
+from timemachine.web.knowledge.views import collections, embedding, files, frames
+from timemachine.web.replays.views import frame_ranks, replays, suites, sweeps, trials
+from timemachine.web.sessions.views import (
+    asking,
+    branches,
+    erasures,
+    exporting,
+    imports,
+    judging,
+    notes,
+    record,
+    sessions,
+    significance,
+    suggest,
+    tail,
+    timeline,
+    transcripts,
+    work,
+)
+from timemachine.web.sessions.views import totals as session_totals
+from timemachine.web.settings.views import (
+    anchors,
+    answer_cache,
+    holds,
+    keys,
+    members,
+    models,
+    redaction,
+    retention,
+    settings,
+    shortcuts,
+    sign_in,
+)
+from timemachine.web.sharing.views import seals, shared, shares
+
+
+class SessionId(StringConverter):
+    """The uuid or the key of a session; an address with anything else in its place is no address."""
+
+    regex = "[A-Za-z0-9._:@-]{1,200}"
+
+
+class Sha256(StringConverter):
+    """A SHA-256 in lower-case hex."""
+
+    regex = "[0-9a-f]{64}"
+
+
+register_converter(SessionId, "session")
+register_converter(Sha256, "sha256")
+
+urlpatterns = [
+    # --- signing in and settings
+    path("sign-in/", sign_in.sign_in, name="sign_in"),
+    path("sign-in/<str:secret>/", sign_in.open_link, name="sign_in_link"),
+    path("welcome/", sign_in.welcome, name="welcome"),
+    path("sign-out/", sign_in.sign_out, name="sign_out"),
+    path("appearance/", settings.appearance, name="appearance"),
+    path("project/", settings.choose_project, name="choose_project"),
+    path("settings/", settings.settings, name="settings"),
+    path("settings/you/", settings.you, name="settings_you"),
+    path("settings/password/", settings.password, name="settings_password"),
+    path("settings/project/", settings.project, name="settings_project"),
+    path("settings/projects/", settings.new_project, name="settings_new_project"),
+    path("settings/members/", members.invite, name="settings_invite"),
+    path("settings/members/<int:member_id>/role/", members.role, name="settings_role"),
+    path("settings/members/<int:member_id>/remove/", members.remove, name="settings_remove"),
+    path("settings/members/<int:member_id>/reset/", members.reset, name="settings_reset"),
+    path("settings/invitations/<int:link_id>/withdraw/", members.withdraw, name="settings_withdraw"),
+    path("settings/answer-cache/switch/", answer_cache.switch, name="switch_answer_cache"),
+    path("settings/answer-cache/empty/", answer_cache.empty, name="empty_answer_cache"),
+    path("settings/models/", models.models, name="settings_models"),
+    path("settings/models/test/", models.test, name="settings_test_model"),
+    path("settings/models/keys/<str:provider>/", models.set_key, name="settings_set_provider_key"),
+    path(
+        "settings/models/keys/<str:provider>/remove/", models.remove_key, name="settings_remove_provider_key"
+    ),
+    path("settings/models/servers/", models.add_server, name="settings_add_model_server"),
+    path(
+        "settings/models/servers/<str:name>/remove/",
+        models.remove_server,
+        name="settings_remove_model_server",
+    ),
+    path("settings/redaction/", redaction.profiles, name="redaction"),
+    path("settings/redaction/new/", redaction.new, name="new_redaction"),
+    path("settings/redaction/<str:id>/", redaction.profile, name="redaction_profile"),
+    path("settings/redaction/<str:id>/retire/", redaction.retire, name="retire_redaction"),
+    path("settings/keys/", keys.make, name="settings_make_key"),
+    path("settings/keys/<str:key_id>/revoke/", keys.revoke, name="settings_revoke_key"),
+    # --- recording by hand; before `sessions/<id>/`, because /sessions/new/ is not a session
+    path("collections/", collections.collections, name="collections"),
+    path("collections/<str:name>/", collections.collection, name="collection"),
+    path("collections/<str:name>/embedding/", embedding.embedding, name="embedding"),
+    path("collections/<str:name>/put/", collections.put, name="put_passage"),
+    path("collections/<str:name>/upload/", files.upload, name="upload_passages"),
+    path("collections/<str:name>/frames/<int:number>/", frames.frame, name="frame"),
+    path("collections/<str:name>/frames/<int:number>/update/", frames.update, name="update_frame"),
+    path("collections/<str:name>/frames/<int:number>/delete/", frames.delete, name="delete_frame"),
+    path(
+        "collections/<str:name>/frames/<int:number>/versions/<int:version>.txt",
+        frames.download,
+        name="frame_text",
+    ),
+    path("collections/<str:name>/sources/<str:id>/", files.source, name="source"),
+    path("collections/<str:name>/sources/<str:id>/original", files.source_file, name="source_file"),
+    path("intakes/<str:id>/", files.intake, name="intake"),
+    path("intakes/<str:id>/dismiss/", files.dismiss_intake, name="dismiss_intake"),
+    path("sessions/new/", record.new_session, name="new_session"),
+    path("sessions/<str:id>/work/", work.work, name="work"),
+    path("sessions/<str:id>/work/put/", work.put, name="work_put"),
+    path("sessions/<str:id>/work/upload/", work.upload, name="work_upload"),
+    path("sessions/<str:id>/work/cancel/<uuid:ask>/", asking.cancel, name="cancel_ask"),
+    path("sessions/<str:id>/end/", record.end, name="end_session"),
+    path("sessions/<str:id>/delete/", record.delete, name="delete_session"),
+    path("sessions/<str:id>/steps/<int:sequence>/judge/", judging.judge, name="judge"),
+    path(
+        "sessions/<str:id>/steps/<int:sequence>/judgements/<uuid:judgement>/cancel/",
+        judging.cancel,
+        name="cancel_judgement",
+    ),
+    path("import/", imports.import_page, name="import"),
+    path("import/done/", imports.done, name="import_done"),
+    path("imports/<str:id>/", imports.file_import, name="file_import"),
+    # --- sessions
+    path("", sessions.sessions, name="sessions"),
+    path("sessions/", RedirectView.as_view(pattern_name="sessions", query_string=True)),
+    path("shortcuts/", shortcuts.switch, name="shortcuts"),
+    path("sessions/<session:id>/", timeline.timeline, name="timeline"),
+    path("sessions/<session:id>/suggest/", suggest.suggest, name="suggest"),
+    path("sessions/<session:id>/tail/", tail.tail, name="tail"),
+    path("sessions/<session:id>/totals/", session_totals.totals, name="session_totals"),
+    path("sessions/<session:id>/notes/", notes.notes, name="session_notes"),
+    path("sessions/<session:id>/notes/<uuid:note>/", notes.note, name="note"),
+    path("sessions/<session:id>/notes/<uuid:note>/delete/", notes.delete, name="delete_note"),
+    path("sessions/<session:id>/branches/", branches.branches, name="branches"),
+    path("sessions/<session:id>/transcript/", transcripts.transcript, name="transcript"),
+    path("sessions/<session:id>/transcript/<str:form>", transcripts.file, name="transcript_file"),
+    path("sessions/<session:id>/significance/", significance.significance, name="significance"),
+    path("sessions/<session:id>/significance/answer/", significance.answer, name="answer_proposal"),
+    path("sessions/<session:id>/significance/compress/", significance.compress, name="compress_session"),
+    path("sessions/<session:id>/significance/summarise/", significance.summarise, name="summarise"),
+    path("settings/compression/", significance.rule, name="compression_rule"),
+    path("sessions/<session:id>/export/", exporting.choose, name="session_export"),
+    path("sessions/<session:id>/export/<str:format_name>", exporting.file, name="export_file"),
+    path("sessions/<session:id>/payloads/<sha256:sha256>", sessions.payload, name="payload"),
+    # --- retention, deletion, legal holds
+    path("settings/retention/", retention.settings, name="retention"),
+    path("settings/retention/<str:id>/remove/", retention.remove_rule, name="remove_retention_rule"),
+    path("forgettings/new/", retention.prepare, name="prepare_forgetting"),
+    path("forgettings/<str:id>/", retention.forgetting, name="forgetting"),
+    path("forgettings/<str:id>/confirm/", retention.confirm, name="confirm_forgetting"),
+    path("forgettings/<str:id>/cancel/", retention.cancel, name="cancel_forgetting"),
+    path("holds/new/", holds.place, name="place_hold"),
+    path("holds/<str:id>/", holds.hold, name="hold"),
+    path("holds/<str:id>/release/", holds.release, name="release_hold"),
+    path("sessions/<str:id>/hold/", holds.session, name="session_hold"),
+    path("sessions/<str:id>/steps/<int:sequence>/delete/", erasures.delete_turn, name="delete_turn"),
+    # --- training data
+    path("training/", training.training, name="training"),
+    path("training/pairs.jsonl", training.file, name="training_file"),
+    # --- search
+    path("search/", search.search, name="search"),
+    # --- recall
+    path("recall/", recall.recall, name="recall"),
+    # --- patterns
+    path("patterns/", patterns.patterns, name="patterns"),
+    path("patterns/rules/", patterns.make_rule, name="make_pattern_rule"),
+    path("patterns/rules/<str:id>/delete/", patterns.delete_rule, name="delete_pattern_rule"),
+    path("patterns/alerts/<str:id>/seen/", patterns.seen, name="pattern_alert_seen"),
+    path("patterns/<str:id>/", patterns.pattern, name="pattern"),
+    # --- replays
+    path("sessions/<str:id>/replay/", replays.launch, name="replay_form"),
+    path("sessions/<str:id>/steps/<int:sequence>/trial/", trials.trial, name="trial"),
+    path("sessions/<str:id>/where/", frame_ranks.where_is_it, name="where"),
+    path("sessions/<str:id>/sweep/", sweeps.launch, name="sweep_form"),
+    path("sweeps/<str:id>/", sweeps.sweep, name="sweep"),
+    path("sweeps/<str:id>/cancel/", sweeps.cancel, name="cancel_sweep"),
+    path("replays/<str:id>/", replays.replay, name="replay"),
+    path("replays/<str:id>/cancel/", replays.cancel, name="cancel_replay"),
+    path("replays/<str:id>/retry/", replays.retry, name="retry_replay"),
+    path("replays/<str:id>/steps/<int:sequence>/", replays.step, name="replay_step"),
+    # --- two runs side by side
+    path("compare/", compare.compare, name="compare"),
+    path("compare/steps/", compare.steps, name="compare_steps"),
+    # --- comparisons
+    path("comparisons/", comparisons.comparisons, name="comparisons"),
+    path("comparisons/new/", comparisons.launch, name="new_comparison"),
+    path("comparisons/<str:id>/", comparisons.comparison, name="comparison"),
+    path("comparisons/<str:id>/export.<str:form>", comparisons.export, name="export_comparison"),
+    path("comparisons/<str:id>/cancel/", comparisons.cancel, name="cancel_comparison"),
+    path("comparisons/<str:id>/retry/", comparisons.retry, name="retry_comparison"),
+    path("comparisons/<str:id>/judge/", comparisons.judge, name="judge_comparison"),
+    path("comparisons/<str:id>/cells/<int:step>/", comparisons.cell, name="comparison_cell"),
+    # --- suites
+    path("suites/", suites.suites, name="suites"),
+    path("suites/new/", suites.new, name="new_suite"),
+    path("suites/<str:id>/", suites.suite, name="suite"),
+    path("suites/<str:id>/edit/", suites.edit, name="edit_suite"),
+    path("suites/<str:id>/run/", suites.run, name="run_suite"),
+    path("suites/<str:id>/delete/", suites.delete, name="delete_suite"),
+    path("suites/<str:id>/runs/<int:number>/", suites.suite_run, name="suite_run"),
+    path("suites/<str:id>/runs/<int:number>/cancel/", suites.cancel, name="cancel_suite_run"),
+    # --- costs
+    path("costs/", costs.costs, name="costs"),
+    # --- evidence and erasure
+    path("sessions/<str:id>/erase-fields/", erasures.choose, name="erase_fields"),
+    path("erasures/<str:id>/", erasures.erasure, name="erasure"),
+    path("erasures/<str:id>/confirm/", erasures.confirm, name="confirm_erasure"),
+    path("sessions/<str:id>/evidence/", seals.evidence, {"of": "session"}, name="session_evidence"),
+    path("sessions/<str:id>/evidence/check/", seals.check, {"of": "session"}, name="check_session_seal"),
+    path("sessions/<str:id>/evidence.zip", seals.bundle, {"of": "session"}, name="session_bundle"),
+    path("replays/<str:id>/evidence/", seals.evidence, {"of": "replay"}, name="replay_evidence"),
+    path("replays/<str:id>/evidence/check/", seals.check, {"of": "replay"}, name="check_replay_seal"),
+    path("replays/<str:id>/evidence.zip", seals.bundle, {"of": "replay"}, name="replay_bundle"),
+    path("comparisons/<str:id>/evidence/", seals.evidence, {"of": "comparison"}, name="comparison_evidence"),
+    path(
+        "comparisons/<str:id>/evidence/check/",
+        seals.check,
+        {"of": "comparison"},
+        name="check_comparison_seal",
+    ),
+    path("comparisons/<str:id>/evidence.zip", seals.bundle, {"of": "comparison"}, name="comparison_bundle"),
+    path("settings/evidence-log.zip", seals.bundle_of_log, name="log_bundle"),
+    path("settings/evidence-key/", seals.replace_key, name="replace_evidence_key"),
+    path("settings/evidence-anchors/", anchors.set_anchors, name="set_evidence_anchors"),
+    path("tm_verify.py", seals.verifier, name="verifier"),
+    # --- share links
+    path("shares/", shares.shares, name="shares"),
+    path("shares/revoke/", shares.revoke_all, name="revoke_all_shares"),
+    path("settings/sharing/", shares.policy, name="share_policy"),
+    path("shares/<uuid:link_id>/", shares.link, name="share_link"),
+    path("shares/<uuid:link_id>/revoke/", shares.revoke, name="revoke_share"),
+    path("sessions/<str:id>/share/", shares.share_session, name="share_form"),
+    path("replays/<str:id>/share/", shares.share_replay, name="share_replay_form"),
+    path("comparisons/<str:id>/share/", shares.share_comparison, name="share_comparison_form"),
+    path("robots.txt", shared.robots, name="robots"),
+    path("share/<str:token>", shared.share, name="share"),
+    path("share/<str:public_id>/", shared.shared, name="shared"),
+    path("share/<str:public_id>/steps/<int:sequence>/", shared.shared_step, name="shared_step"),
+    path("share/<str:public_id>/cells/<int:step>/", shared.shared_cell, name="shared_cell"),
+    path("share/<str:public_id>/payloads/<str:sha256>/", shared.shared_payload, name="shared_payload"),
+    path("share/<str:public_id>/evidence.zip", shared.shared_evidence, name="shared_evidence"),
+    re_path(r"^share(?:/.*)?$", shared.nothing, name="shared_nothing"),
+]
