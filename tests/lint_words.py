@@ -44,7 +44,7 @@ PHRASES: Final = {
     r"\bsays? by which\b": "shows which",
     r"\b[Tt]old again\b": "shown again",
     # denying and limiting
-    r"(?<!there )\b(?:is|are) none\b(?! of)": "is not one, there are none",
+    r"(?<!there\s)\b(?:is|are) none\b(?! of)": "is not one, there are none",
     r"\bthere (?:that )?(?:is|are) not\b": "does not exist",
     r"\bshall(?: not)?\b": "must, should",
     r"\botherwise than\b": "differently from",
@@ -69,9 +69,20 @@ PHRASES: Final = {
     r"\bof several\b[^.|]{0,60}\bone\b": "if there are several, …",
     r"\b[Dd]oors?\b|\b[Rr]ooms?\b|\b[Dd]oorbell\b": "interface, package, queue",
     r"\bweigh(?:s|ed)? (?:more|less) in\b": "counts for more",
+    r"(?:^|[.:;] )Of (?:a|an|the|each|every|ended|what|several)\b": "For a session, … / In a session, …",
+    r"\b[Nn]othing of (?:it|them|that)\b": "nothing in it",
+    r"\bnot (?:told|meant|there) any ?more\b": "no longer shown, no longer exists",
+    r"\bcall(?:ed)? off\b": "cancel",
+    r"\b(?:is|are|was|were) looked (?:for|through)\b": "is searched",
+    r"\bwhat (?:it|they|each|this) (?:comes?|came) to\b": "its result, its total",
+    r"\b(?:is|are) under way\b": "is running",
+    r"\bstill (?:records|runs|goes)\b": "is still recording, is still running",
+    r"\bas its maker chooses\b": "optional",
     r"\bis (?:what it is|as it is)\b": "(say what it is)",
 }
-COMPILED: Final = [(re.compile(phrase, re.MULTILINE), plain) for phrase, plain in PHRASES.items()]
+COMPILED: Final = [
+    (re.compile(phrase.replace(" ", r"\s+"), re.MULTILINE), plain) for phrase, plain in PHRASES.items()
+]
 NOT_PROSE: Final = {
     ".md": re.compile(r"```.*?```|`[^`\n]*`|\]\([^)\n]*\)|<!--.*?-->", re.DOTALL),
     ".html": re.compile(

@@ -1,0 +1,29 @@
+"""The check of the prose finds a phrase in prose, and not in code."""
+
+import pytest
+
+from tests.lint_words import findings
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "line", "phrase"),
+    [
+        (".md", "A session\nis sealed anew.", 2, "anew"),
+        (".md", "| replay | sealed behind the\nsession |", 1, "behind the"),
+        (".html", "<p>{% if held %}Kept for\ngood{% endif %}</p>", 1, "for good"),
+    ],
+)
+def test_a_banned_phrase_is_found_with_its_line(suffix: str, text: str, line: int, phrase: str) -> None:
+    assert [(at, what) for at, what, _ in findings(text, suffix)] == [(line, phrase)]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        (".md", "```console\nsealed anew\n```\nThe option `--for good` exists."),
+        (".html", "{# sealed anew #}<a title='anew'>Again</a><script>anew</script>"),
+        (".md", "It runs behind a proxy."),
+    ],
+)
+def test_code_and_plain_english_pass(suffix: str, text: str) -> None:
+    assert findings(text, suffix) == []
