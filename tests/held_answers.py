@@ -1,6 +1,5 @@
 """Whatever a program of the tests asks of the API: the answer is held to what the OpenAPI document names, field by field."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -8,12 +7,15 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from timemachine.api.answers import ANSWERS
+from timemachine.api.answers import ANSWERS, documents_of
 from timemachine.api.answers.shape import Error
+from timemachine.api.urls import api
+from timemachine.core.pure.schemas import Schema
 from timemachine.core.pure.truncation import CUT_OFF
 
 _ERRORS: Final = 400
 _JSON: Final = "application/json"
+_OF_PATH: Final = re.compile(r"{(?:\w+:)?(\w+)}")
 _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
@@ -36,9 +38,29 @@ def held(response: Any) -> Any:
 def _named(response: Any) -> Any:
     """What is named for an operation and its status; None for one that answers files alone, or what is no operation."""
     method, path, status = _asked(response)
-    named = {code for known, at, code in ANSWERS if (known, at) == (method, path)}
+    answers = ANSWERS | typed_responses()
+    named = {code for known, at, code in answers if (known, at) == (method, path)}
     assert not named or status in named, f"{method} {path} answers {status}; named are {sorted(named)}"
-    return ANSWERS.get((method, path, status))
+    return answers.get((method, path, status))
+
+
+@cache
+def typed_responses() -> dict[tuple[str, str, int], Any]:
+    """The schemas that operations return, by method, path and status."""
+    found: dict[tuple[str, str, int], Any] = {}
+    for router in api._get_bound_routers():
+        for path, view in router.path_operations.items():
+            at = _OF_PATH.sub(r"{\1}", f"/api{router.prefix}{path}")
+            for operation in view.operations:
+                for status, model in operation.response_models.items():
+                    answer = getattr(model, "model_fields", {}).get("response")
+                    if answer is not None and _is_schema(answer.annotation):
+                        found |= {(m.lower(), at, status): answer.annotation for m in operation.methods}
+    return found
+
+
+def _is_schema(answer: Any) -> bool:
+    return all(isinstance(each, type) and issubclass(each, Schema) for each in documents_of(answer))
 
 
 def _read_and_held(answer: Any, pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -52,7 +74,7 @@ def _read_and_held(answer: Any, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def conforms(answer: Any, told: bytes) -> None:
     """Raise `ValidationError` where a JSON document is not of that type. Halves of a character are any character here."""
-    _read(answer).validate_python(json.loads(_SURROGATE.sub(r"\\ufffd", told.decode())), strict=True)
+    _read(answer).validate_json(_SURROGATE.sub(r"\\ufffd", told.decode()), strict=True)
 
 
 def _asked(response: Any) -> tuple[str, str, int]:

@@ -5,7 +5,7 @@ import binascii
 import json
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from uuid import UUID
 
 from django.db.models import Expression, Model, QuerySet
@@ -13,6 +13,7 @@ from django.db.models import Expression, Model, QuerySet
 from timemachine.core.pure.content import parse_json, sha256_hex
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import is_plain
+from timemachine.core.pure.schemas import Page, Schema
 
 DEFAULT, MOST = 50, 200
 PAGE_BYTES = 16 * 1024 * 1024
@@ -33,6 +34,19 @@ def page[Item](
     shown = found[:limit]
     more = len(found) > limit
     return {"items": [show(item) for item in shown], "next": written(place(shown[-1])) if more else None}
+
+
+def typed_page[Row, Item: Schema, Shown: Page[Any]](
+    kind: type[Shown],
+    found: Sequence[Row],
+    limit: int,
+    place: Callable[[Row], list[Any]],
+    show: Callable[[Row], Item],
+) -> Shown:
+    """One page of a list of which one row more than the limit was fetched."""
+    shown = found[:limit]
+    following = written(place(shown[-1])) if len(found) > limit else None
+    return cast("Shown", kind.model_construct(items=[show(row) for row in shown], next=following))
 
 
 class Valued(Protocol):

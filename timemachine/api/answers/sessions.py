@@ -206,25 +206,6 @@ class Totals(Page):
     items: list[KindLine] | list[ToolLine] | list[ModelLine] | list[AgentLine]
 
 
-class Note(Document):
-    id: str
-    sequence: int
-    text: str
-    created_at: str
-    created_by: str
-    url: str
-
-
-class NotePage(Page):
-    items: list[Note]
-
-
-class NoteDeleted(Document):
-    deleted: str
-    deleted_at: str
-    deleted_by: str
-
-
 ANSWERS: Final[Answers] = {
     ("get", "/api/sessions", 200): SessionPage,
     ("post", "/api/sessions", 201): Session,
@@ -237,7 +218,4 @@ ANSWERS: Final[Answers] = {
     ("get", f"{OF_SESSION}/state", 200): State,
     ("get", f"{OF_SESSION}/summary", 200): Summary,
     ("get", f"{OF_SESSION}/totals", 200): Totals,
-    ("get", f"{OF_SESSION}/notes", 200): NotePage,
-    ("post", f"{OF_SESSION}/notes", 201): Note,
-    ("delete", f"{OF_SESSION}/notes/{{note_id}}", 200): NoteDeleted,
 }

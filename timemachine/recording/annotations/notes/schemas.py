@@ -1,0 +1,42 @@
+"""Notes as the API returns them."""
+
+from django.conf import settings
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Page, Schema
+from timemachine.recording.annotations.notes.models import Note
+
+
+class NoteOut(Schema):
+    """A note on a step: what it says, who wrote it and when (RFC 3339), and the address that always leads to it."""
+
+    id: str
+    sequence: int
+    text: str
+    created_at: str
+    created_by: str
+    url: str
+
+    @classmethod
+    def of(cls, note: Note) -> "NoteOut":
+        """The note."""
+        return cls.model_construct(
+            id=str(note.id),
+            sequence=note.sequence,
+            text=note.text,
+            created_at=written(note.created_at),
+            created_by=note.created_by,
+            url=f"{settings.PUBLIC_URL}/sessions/{note.session_id}/notes/{note.id}/",
+        )
+
+
+class NotePage(Page[NoteOut]):
+    """Notes of a session, by their steps."""
+
+
+class NoteDeleted(Schema):
+    """Which note was deleted, when and by whom."""
+
+    deleted: str
+    deleted_at: str | None
+    deleted_by: str | None
