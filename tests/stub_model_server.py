@@ -121,7 +121,7 @@ class StubModelServer:
         with self._state.lock:
             return list(self._state.calls)
 
-    def wait_for_calls(self, number: int, seconds: float = 20.0) -> None:
+    def wait_for_calls(self, number: int, seconds: float = 120.0) -> None:
         """Wait until so many calls have come."""
         with self._state.lock:
             came = self._state.lock.wait_for(lambda: len(self._state.calls) >= number, seconds)

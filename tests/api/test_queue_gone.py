@@ -90,7 +90,7 @@ def rung() -> list[Any]:
     with queue.connection_for_read() as connection, connection.SimpleQueue("celery") as waiting:
         found: list[Any] = []
         while waiting.qsize():
-            message = waiting.get(timeout=5)
+            message = waiting.get(timeout=60)
             message.ack()
             if message.headers["task"] in {
                 run_replay.name,

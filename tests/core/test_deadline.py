@@ -31,8 +31,8 @@ def test_what_is_due_earlier_is_done_earlier_whenever_it_was_said() -> None:
 def test_what_is_called_off_is_not_done() -> None:
     done: list[str] = []
     last = Event()
-    off = after(0.5, lambda: done.append("called off"))
-    after(0.6, last.set)
+    off = after(1.5, lambda: done.append("called off"))
+    after(1.6, last.set)
     off.call_off()
     assert last.wait(20)
     assert done == []

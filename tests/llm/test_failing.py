@@ -126,6 +126,7 @@ def test_a_slow_model_times_out_once(stub: StubModelServer, connect: Connect) ->
     assert failure.value.code == "model_timed_out"
     assert failure.value.facts["retryable"] is True
     assert failure.value.facts["attempts"] == 1
+    stub.wait_for_calls(1)
     assert len(stub.calls()) == 1
 
 

@@ -51,6 +51,7 @@ def test_a_call_whose_caller_went_away_stays_on_record() -> None:
         stub.script(Script(mode="slow", seconds=3.0))
         with pytest.raises(TimeoutError):
             urllib.request.urlopen(f"{stub.url}/v1/messages", data=b'{"model": "m"}', timeout=0.6)
+        stub.wait_for_calls(1)
         assert [(call.id, call.model, call.answered_at) for call in stub.calls()] == [(1, "m", None)]
 
 

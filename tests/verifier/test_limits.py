@@ -7,7 +7,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Final
 
 import pytest
@@ -35,9 +35,9 @@ def test_a_long_line_takes_time_in_proportion_to_its_length(made: Made, tmp_path
     took = []
     for mib in (16, 128):
         path = with_large(unpacked(made.session), "payloads.jsonl", b"x" * MIB, mib, tmp_path / f"{mib}.zip")
-        began = perf_counter()
+        began = process_time()
         tm_verify.verify(path, made.key)
-        took.append(perf_counter() - began)
+        took.append(process_time() - began)
     assert took[1] < 5, took  # where each chunk was put behind all before it, eleven seconds
 
 
@@ -138,9 +138,9 @@ def test_signatures_that_are_not_valid_have_an_end_and_one_that_is_repeated_is_c
     signed = json.loads(files["session/checkpoints.jsonl"].splitlines()[0])
     line = json.dumps(forger.signed(signed)).encode() + b"\n"
     files["session/checkpoints.jsonl"] = line * 5_000
-    began = perf_counter()
+    began = process_time()
     tm_verify.verify(str(packed(files, tmp_path / "x.zip")))
-    assert perf_counter() - began < 10
+    assert process_time() - began < 10
     monkeypatch.setattr(tm_verify, "MOST_FORGED", 7)
     signed["signatures"][0]["sig"] = base64.b64encode(bytes(64)).decode()
     files["session/checkpoints.jsonl"] = (json.dumps(signed).encode() + b"\n") * 10

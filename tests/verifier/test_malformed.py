@@ -6,6 +6,7 @@ import runpy
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,19 +53,27 @@ def wrong_line(name: str, number: int = 0, line: bytes = b"{}") -> Change:
     return lines(name, change)
 
 
-TOMBSTONE: Final = '{"entry":"erased_fields","of":"%s","id":"ID","generation":1,"records":[[1,["output"]]]}'
+def tombstone(of: str) -> Callable[[str], Any]:
+    """A tombstone of what has this id, as if the log held it."""
+
+    def written(id_: str) -> Any:
+        entry = {"entry": "erased_fields", "of": of, "id": id_, "generation": 1, "records": [[1, ["output"]]]}
+        return {"entry": json.dumps(entry, separators=(",", ":")), "index": 0, "path": []}
+
+    return written
 
 
-def tombstones(written: Any = None, **told: Any) -> Change:
-    """A file of tombstones; without one, under the signed state of the log that the bundle has."""
+def tombstones(written: Any = None, entry: Any = None) -> Change:
+    """A file of tombstones; without one, a file with this entry, under the signed state of the log that the bundle has."""
 
     def change(files: Files) -> None:
         log, record = (
             json.loads(files["session/log.json"]),
             json.loads(files["session/records.jsonl"].split(b"\n")[0]),
         )
-        said = told | {"checkpoint": log["checkpoint"]} if written is None else written
-        files["session/erased.json"] = json.dumps(said).replace("ID", record["id"]).encode()
+        entries = [entry(record["id"]) if callable(entry) else entry]
+        said = {"entries": entries, "checkpoint": log["checkpoint"]} if written is None else written
+        files["session/erased.json"] = json.dumps(said).encode()
 
     return change
 
@@ -106,15 +115,15 @@ FAULTS: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
         ("signature", "session tombstones"),
     ),
     "a tombstone of another form": (
-        tombstones(entries=[{}]),
+        tombstones(entry={}),
         ("tombstone", "session tombstones"),
     ),
     "a tombstone of something else": (
-        tombstones(entries=[{"entry": TOMBSTONE % "replay", "index": 0, "path": []}]),
+        tombstones(entry=tombstone("replay")),
         ("tombstone", "session tombstones 0"),
     ),
     "a tombstone that is not in the log": (
-        tombstones(entries=[{"entry": TOMBSTONE % "session", "index": 0, "path": []}]),
+        tombstones(entry=tombstone("session")),
         ("tombstone", "session tombstones 0"),
     ),
     "keys that are none": (

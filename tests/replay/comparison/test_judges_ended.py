@@ -59,7 +59,7 @@ def test_asking_no_further_ends_the_judge_that_is_asked_now(
     browser, button = browser_of(project), ">Ask no further</button>"
     assert button in browser.get(f"/comparisons/{made.id}/").text
     assert api.post(f"/comparisons/{made.id}/judgements/cancel").json() == {"cells": 2}
-    worker.join(timeout=10)
+    worker.join(timeout=60)
     assert not worker.is_alive()
     ended, never = CellOpinion.objects.order_by("created_at", "id")
     assert (ended.state, ended.error_type, never.state) == ("failed", "cancelled", "cancelled")
@@ -74,7 +74,7 @@ def test_cancelling_a_comparison_ends_its_judges_as_well(
     api: Program, made: Comparison, worker: threading.Thread
 ) -> None:
     assert api.post(f"/comparisons/{made.id}/cancel").status_code == 200
-    worker.join(timeout=10)
+    worker.join(timeout=60)
     assert not worker.is_alive()
     assert set(CellOpinion.objects.values_list("state", flat=True)) == {"failed", "cancelled"}
     assert api.post(f"/comparisons/{made.id}/cancel").json()["code"] == "comparison_over"

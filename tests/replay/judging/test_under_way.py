@@ -33,7 +33,8 @@ from timemachine.replay.judging.queries import judgements_of, state_of
 def test_a_form_that_was_sent_twice_is_not_paid_twice(
     transactional_db: None, session: Session, ask: Action, stub: StubModelServer
 ) -> None:
-    stub.script(Script(question="<sentence", answer=opinion(ask), mode="slow", seconds=0.5))
+    refused = threading.Event()
+    stub.script(Script(question="<sentence", answer=opinion(ask), held=refused))
     outcomes: list[str] = []
 
     def run() -> None:
@@ -41,6 +42,7 @@ def test_a_form_that_was_sent_twice_is_not_paid_twice(
             outcomes.append(judge(ask, use_model=MODEL, by="test").state)
         except Conflict as why:
             outcomes.append(why.code)
+            refused.set()
         connection.close()
 
     threads = [threading.Thread(target=run) for _ in range(2)]
@@ -74,13 +76,15 @@ def test_a_judge_and_a_test_of_a_model_take_a_place_as_an_ask_does(
 def test_no_connection_is_held_while_a_model_is_silent(
     transactional_db: None, session: Session, ask: Action, stub: StubModelServer, what: str
 ) -> None:
-    stub.script(Script(answer=opinion(ask), mode="slow", seconds=0.8))
+    looked = threading.Event()
+    stub.script(Script(answer=opinion(ask), held=looked))
     mine = connections["default"]
     held: list[bool] = []
 
     def look() -> None:
         stub.wait_for_calls(2)
         held.append(mine.connection is not None)
+        looked.set()
 
     watching = threading.Thread(target=look)
     watching.start()
@@ -110,7 +114,8 @@ def test_one_whose_process_was_lost_says_so_and_stands_in_nobodys_way(
 def test_what_comes_back_after_the_session_was_erased_is_not_kept(
     transactional_db: None, session: Session, ask: Action, stub: StubModelServer
 ) -> None:
-    stub.script(Script(question="<sentence", answer=opinion(ask), mode="slow", seconds=0.6))
+    erased = threading.Event()
+    stub.script(Script(question="<sentence", answer=opinion(ask), held=erased))
     outcome: list[str] = []
 
     def run() -> None:
@@ -124,6 +129,7 @@ def test_what_comes_back_after_the_session_was_erased_is_not_kept(
     thread.start()
     stub.wait_for_calls(2)
     erase_session(session)
+    erased.set()
     thread.join()
     assert "may have been billed" in outcome[0]
     assert not Payload.objects.filter(project=session.project, media_type="application/json").exists()
@@ -132,7 +138,7 @@ def test_what_comes_back_after_the_session_was_erased_is_not_kept(
 def test_a_judgement_is_cancelled_from_elsewhere_while_its_model_is_silent(
     transactional_db: None, session: Session, stub: StubModelServer, api: Program
 ) -> None:
-    stub.script(Script(question="<sentence", mode="silent", seconds=20))
+    stub.script(Script(question="<sentence", mode="silent", seconds=60))
     path = f"/sessions/{session.id}/actions/{ASK}/judgements"
     address = f"/sessions/{session.id}/?step={ASK}"
     answers: list[Any] = []
@@ -151,7 +157,7 @@ def test_a_judgement_is_cancelled_from_elsewhere_while_its_model_is_silent(
     assert ">Cancel</button>" not in browser_of(session.project, "viewer").get(address).text
     told = api.post(f"{path}/{asking['id']}/cancel")
     assert (told.status_code, told.json()) == (200, {"id": asking["id"], "cancel_wanted": True})
-    thread.join(timeout=10)
+    thread.join(timeout=60)
     assert (answers[0]["state"], answers[0]["error"]["type"]) == ("failed", "cancelled")
     assert answers[0]["cost_usd"] is None, "its question was sent"
     assert "may have been billed" in answers[0]["error"]["message"]

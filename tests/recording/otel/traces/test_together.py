@@ -20,7 +20,7 @@ class Work:
 
     def __call__(self, items: Sequence[int]) -> None:
         self.first.set()
-        self.go_on.wait(10)
+        self.go_on.wait(60)
         if any(item % 2 for item in items):
             raise ValueError(items)
         self.done.append(list(items))
@@ -41,13 +41,13 @@ def run(
 
     threads = [threading.Thread(target=one, args=(place,)) for place in range(len(asked))]
     threads[0].start()
-    assert work.first.wait(10)
+    assert work.first.wait(60)
     for thread in threads[1:]:
         thread.start()
-    wait_until(lambda: len(shared._queue) == len(asked) - 1, 10)
+    wait_until(lambda: len(shared._queue) == len(asked) - 1)
     work.go_on.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     return ended
 
 
@@ -95,16 +95,16 @@ def test_those_who_were_there_lately_are_waited_for() -> None:
     shared = Together(work, patience=60)
     threads = [threading.Thread(target=shared.do, args=([number],)) for number in (0, 2, 4, 6)]
     threads[0].start()
-    assert work.first.wait(10)
+    assert work.first.wait(60)
     for thread in threads[1:3]:
         thread.start()
     wait_until(lambda: len(shared._queue) == 2, 10)
     work.go_on.set()  # the three of them were there, and one has gone
-    threads[0].join(10)
+    threads[0].join(60)
     assert work.done == [[0]]
     threads[3].start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert [sorted(each) for each in work.done] == [[0], [2, 4, 6]]
 
 
@@ -113,12 +113,12 @@ def test_nobody_is_waited_for_longer_than_patience_lasts() -> None:
     shared = Together(work, patience=0.01)
     threads = [threading.Thread(target=shared.do, args=([number],)) for number in (0, 2)]
     threads[0].start()
-    assert work.first.wait(10)
+    assert work.first.wait(60)
     threads[1].start()
     wait_until(lambda: len(shared._queue) == 1, 10)
     work.go_on.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert work.done == [[0], [2]]
     shared.do([4])
     assert work.done[2:] == [[4]]
@@ -135,7 +135,7 @@ def test_who_is_interrupted_before_its_turn_leaves_its_place_to_the_next() -> No
     shared = Together(work, before_waiting=gives_back)
     first = threading.Thread(target=shared.do, args=([0],))
     first.start()
-    assert work.first.wait(10)
+    assert work.first.wait(60)
     with pytest.raises(RuntimeError):
         shared.do([2])
     third = threading.Thread(target=shared.do, args=([4],))
@@ -143,7 +143,7 @@ def test_who_is_interrupted_before_its_turn_leaves_its_place_to_the_next() -> No
     wait_until(lambda: len(shared._queue) == 1, 10)
     work.go_on.set()
     for thread in (first, third):
-        thread.join(10)
+        thread.join(60)
     shared.do([6])
     assert work.done == [[0], [4], [6]]
 
