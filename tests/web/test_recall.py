@@ -100,14 +100,14 @@ def test_the_page_says_who_deleted_a_turn_around_and_why_and_a_prompt_does_not(
     viewer: Client, project: Project
 ) -> None:
     session = session_of(project, said("step of iron"), said("step of glass"), name="Stuff")
-    delete_turn(session.actions.get(sequence=1), reason="asked for", by="ada")
+    delete_turn(session.actions.get(sequence=1), reason="asked for", by="Oskar")
     index(project)
     page = words(viewer, "/recall/?q=glass&mode=text&around=1")
-    assert re.search(r"deleted on 20\d\d-\d\d-\d\d [\d:.]+ UTC by ada", page)
+    assert re.search(r"deleted on 20\d\d-\d\d-\d\d [\d:.]+ UTC by Oskar", page)
     assert "asked for" in page
     prompt = prompt_of(recall(project, Wanted(queries=("glass",), mode="text", around=1)), 1_000).text
     assert re.search(r"\[deleted 20\d\d-\d\d-\d\d \d\d:\d\d UTC\]", prompt)
-    assert "ada" not in prompt
+    assert "Oskar" not in prompt
 
 
 def test_a_question_with_what_no_text_can_hold_is_answered(viewer: Client, project: Project) -> None:

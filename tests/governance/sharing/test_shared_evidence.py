@@ -80,7 +80,7 @@ def test_evidence_alone_tells_figures_and_no_text(project: Project, tmp_path: Pa
     assert_nobody_is_named(session, files)
     assert (report.problems, report.checked["withheld"] > report.checked["fields"]) == ([], True)
     assert all(fields <= {"facts"} for fields in told(files).values())
-    assert b"1894" not in files["session/disclosed.jsonl"]
+    assert b'"1894"' not in files["session/disclosed.jsonl"]
     assert files["payloads.jsonl"] == b""
 
 

@@ -66,7 +66,7 @@ def session(project: Project) -> Session:
 def test_nothing_that_it_said_is_in_any_table(session: Session, is_sealed: bool) -> None:
     if is_sealed:
         sealed(session)
-    done = erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+    done = erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="Oskar")
     assert (done.status, done.turn, done.result and done.result["steps"]) == ("done", True, 1)
     left = everywhere()
     assert set(left) <= {
@@ -81,14 +81,14 @@ def test_nothing_that_it_said_is_in_any_table(session: Session, is_sealed: bool)
 
 
 def test_its_place_stays_and_the_project_knows_who_when_and_why(session: Session) -> None:
-    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="Oskar")
     assert list(session.actions.order_by("sequence").values_list("sequence", flat=True)) == [1, 2, 3]
     told = erased_turns(session, [1, 2, 3])
-    assert [(each.sequence, each.erased_by, each.reason) for each in told.values()] == [(2, "ada", REASON)]
+    assert [(each.sequence, each.erased_by, each.reason) for each in told.values()] == [(2, "Oskar", REASON)]
     label = session.actions.get(sequence=2).label
     assert re.fullmatch(r"\[deleted: turn\] 20\d\d-\d\d-\d\d \d\d:\d\d UTC", label)
     with pytest.raises(Conflict, match="was deleted before"):
-        erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+        erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="Oskar")
 
 
 def test_other_turns_keep_what_they_have_as_well_as_it(project: Project) -> None:
@@ -110,7 +110,7 @@ def test_other_turns_keep_what_they_have_as_well_as_it(project: Project) -> None
     )
     session = end_session(begun.id)
     for sequence in (1, 3, 5):
-        done = erasing.delete_turn(session.actions.get(sequence=sequence), reason=REASON, by="ada")
+        done = erasing.delete_turn(session.actions.get(sequence=sequence), reason=REASON, by="Oskar")
         assert done.result is not None
         assert done.result["steps"] == 1, sequence
     left = {row.sequence: row for row in session.actions.select_related("input", "output")}
@@ -137,13 +137,13 @@ def test_what_it_said_goes_from_the_conversations_that_other_turns_were_given(pr
         ],
     )
     session = end_session(begun.id)
-    done = erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    done = erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="Oskar")
     assert (done.result or {})["steps"] == 2
     assert everywhere(said) == {}
 
 
 def test_the_same_turn_sent_again_is_known_and_not_recorded_again(session: Session) -> None:
-    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="Oskar")
     again = ActionDraft(kind="message", id="m0", role="user", output="plain words 0")
     assert append(session.id, [again]) == [1]
     assert session.actions.count() == 3
@@ -151,14 +151,14 @@ def test_the_same_turn_sent_again_is_known_and_not_recorded_again(session: Sessi
 
 
 def test_transcript_and_search_agree(project: Project, session: Session) -> None:
-    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="Oskar")
     work_off(project.id)
     text = "".join(as_text(transcript_of(session, asked_for())))
     assert "plain words 0" not in text
     assert "plain words 1" in text
     assert "3 of 3 turns" in text
     assert re.search(r"\[1\] user: \[deleted 20\d\d-\d\d-\d\d \d\d:\d\d UTC\]", text)
-    assert "ada" not in text
+    assert "Oskar" not in text
     assert list(sessions_saying(project, '"plain words 0"')) == []
     assert list(sessions_saying(project, '"plain words 1"')) == [session.id]
 
@@ -167,19 +167,19 @@ def test_every_form_of_the_transcript_and_every_export_says_when_a_turn_was_dele
     session: Session,
 ) -> None:
     for sequence in (1, 2):
-        erasing.delete_turn(session.actions.get(sequence=sequence), reason=REASON, by="ada")
+        erasing.delete_turn(session.actions.get(sequence=sequence), reason=REASON, by="Oskar")
     at = {sequence: written(each.at) for sequence, each in deletions_of(session, [1, 2]).items()}
     told = transcript_of(session, asked_for())
     document = json.loads("".join(as_json(told)))
     assert [each.get("deleted") for each in document["items"]] == [
-        {"at": at[1], "by": "ada", "reason": REASON},
-        {"at": at[2], "by": "ada", "reason": REASON},
+        {"at": at[1], "by": "Oskar", "reason": REASON},
+        {"at": at[2], "by": "Oskar", "reason": REASON},
         None,
     ]
     messages = json.loads("".join(as_messages(told)))["messages"]
     assert [each["role"] for each in messages] == ["user", "user", "user"]
     assert ["[deleted 20" in each["content"] for each in messages] == [True, True, False]
-    assert "ada" not in str(messages)
+    assert "Oskar" not in str(messages)
     for name in EXPORTS:
         file = b"".join(export_session(session, name).parts)
         actions = whole_actions(file, name)
@@ -187,10 +187,10 @@ def test_every_form_of_the_transcript_and_every_export_says_when_a_turn_was_dele
 
 
 def test_what_was_said_of_how_much_it_matters_goes_with_it(project: Project, session: Session) -> None:
-    change(session, 1, significance="breakthrough", by="ada")
+    change(session, 1, significance="breakthrough", by="Oskar")
     step = session.actions.get(sequence=1)
-    Declined.objects.create(action=step, session=session, rule="decision", by="ada")
-    erasing.delete_turn(step, reason=REASON, by="ada")
+    Declined.objects.create(action=step, session=session, rule="decision", by="Oskar")
+    erasing.delete_turn(step, reason=REASON, by="Oskar")
     assert in_force(session, [1]) == {}
     assert not Declined.objects.exists()
 
@@ -207,7 +207,7 @@ def test_a_turn_that_was_deleted_is_not_told_for_what_it_was_recorded_to_matter(
     wanted = Wanted(queries=("yesterday or today",))
     assert [transcript_of(session, each).sequences for each in asked] == [[1, 2], [1, 2]]
     assert recalled(project, wanted) == [1, 2]
-    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="Oskar")
     assert [transcript_of(session, each).sequences for each in asked] == [[2], [2]]
     assert recalled(project, wanted) == [2]
 
@@ -229,7 +229,7 @@ def test_whoever_a_link_was_given_to_sees_that_and_when_and_not_who_or_why(sessi
 
 def test_the_verifier_verifies_the_bundle_and_names_the_turn(session: Session, tmp_path: Path) -> None:
     sealed(session)
-    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="Oskar")
     assert [each.problems for each in checked(session)] == [[]]
     written = io.BytesIO()
     exporting.write_session(written, session)
@@ -240,14 +240,14 @@ def test_the_verifier_verifies_the_bundle_and_names_the_turn(session: Session, t
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "turn 2 deleted whole (" in ran.stdout
-    assert f"by ada, because: {REASON}" in ran.stdout
+    assert f"by Oskar, because: {REASON}" in ran.stdout
 
 
 def test_an_ask_that_was_deleted_is_not_asked_again(project: Project) -> None:
     session = recorded_session(project)
     asked = session.actions.filter(kind="ask").order_by("sequence").first()
     assert asked is not None
-    erasing.delete_turn(asked, reason=REASON, by="ada")
+    erasing.delete_turn(asked, reason=REASON, by="Oskar")
     done = replayed(session, ReplayOptions(audit=True, reason="a look", use_model="local:extractive-1"))
     step = done.steps.filter(sequence=asked.sequence).first()
     assert step is None or step.status == "skipped"
@@ -256,6 +256,6 @@ def test_an_ask_that_was_deleted_is_not_asked_again(project: Project) -> None:
 def test_a_turn_is_deleted_for_a_reason_only(session: Session) -> None:
     for reason in ("", "  ", "write to zoe@example.org", SENTENCE):
         with pytest.raises(InvalidInput):
-            erasing.delete_turn(session.actions.get(sequence=2), reason=reason, by="ada")
+            erasing.delete_turn(session.actions.get(sequence=2), reason=reason, by="Oskar")
     assert CANARY in str(session.actions.get(sequence=2).name)
     assert not LogEntry.objects.exists()
