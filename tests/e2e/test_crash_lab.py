@@ -10,9 +10,11 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from math import ceil
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx
@@ -30,6 +32,8 @@ from timemachine.embedded.sockets import clear_socket_folder
 
 pytestmark = pytest.mark.crash
 ASKS = 30
+AT_ONCE = 4
+THREADS = 20
 STOPS = ceil(KILLS / 40)
 """How often the database is stopped in each way: CRASH_KILLS=200 makes it five times."""
 
@@ -60,7 +64,7 @@ def product(
         DATABASE_URL=database.cluster.url,
         OPENAI_API_KEY="sk-test",
         OPENAI_BASE_URL=f"{stub.url}/v1",
-        MODEL_CALLS_AT_ONCE="4",
+        MODEL_CALLS_AT_ONCE=str(AT_ONCE),
         LEASE_SECONDS="2",
         SWEEP_SECONDS="1",
     ).ready()
@@ -154,12 +158,22 @@ def all_of(api: httpx.Client, path: str) -> list[dict[str, Any]]:
         after = {"after": page["next"]}
 
 
+def answers(product: Product) -> set[int]:
+    """With what it answers as many requests as it has threads, several times."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        return set(pool.map(product.machine.page, ["/health/ready"] * 2 * THREADS))
+
+
 def test_a_worker_killed_in_the_middle_of_a_replay_is_replaced(
     product: Product, api: httpx.Client, session: str, stub: StubModelServer
 ) -> None:
+    killed = Event()
+    stub.script(Script(mode="slow", seconds=0.2, times=6))
+    stub.script(Script(held=killed, times=AT_ONCE))
     began, before, replay = time.monotonic(), len(stub.calls()), launched(api, session)
-    stub.wait_for_calls(before + 6)
+    stub.wait_for_calls(before + 6 + AT_ONCE)
     os.kill(product.machine.the(r"celery"), signal.SIGKILL)
+    killed.set()
     finished(api, replay)
     seen = accounted(api, replay, len(stub.calls()) - before)
     assert seen["done"] == ASKS
@@ -177,12 +191,17 @@ def test_a_database_that_stops_hard_under_working_workers_loses_nothing(
     database: Database,
 ) -> None:
     for _ in range(STOPS):
+        assert answers(product) == {200}  # with many connections that the stop closes
         began, before, replay = time.monotonic(), len(stub.calls()), launched(api, session)
         stub.wait_for_calls(before + 6)
         database.stop_hard(number)
-        assert product.machine.page("/health/ready") == 503
+        wait_until(
+            lambda: product.machine.page("/health/ready") == 503
+        )  # a killed server's children end by themselves
         assert product.machine.page("/health/live") == 200
         database.start()
+        wait_until(lambda: product.machine.page("/health/ready") == 200)
+        assert answers(product) == {200}
         finished(api, replay)
         seen = accounted(api, replay, len(stub.calls()) - before)
         name = "the database shut down at once" if number == signal.SIGQUIT else "the database killed"

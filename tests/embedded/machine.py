@@ -16,6 +16,7 @@ from tests.waiting import wait_until
 
 PATIENCE = 120.0
 PORTS = range(20_000, 32_000)
+WORKERS = 16
 MEASURED = "COVERAGE_PROCESS_CONFIG"
 # Coverage watches the supervisor, but not what it starts: Django under it takes three times as long to load.
 UP = (
@@ -110,9 +111,13 @@ def up_environment(home: Path, port: int) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """A port for a program that is started a moment later: none of those that a kernel hands out by itself, to anybody, meanwhile."""
+    """A port for a program that is started a moment later: none of those that a kernel hands out by itself, to anybody, meanwhile.
+
+    Each process of a run has ports of its own, as two that start a program at the same moment would both find the same one free.
+    """
+    mine = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % WORKERS
     while True:
-        port = PORTS.start + secrets.randbelow(len(PORTS))
+        port = PORTS.start + secrets.randbelow(len(PORTS) // WORKERS) * WORKERS + mine
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port

@@ -112,8 +112,10 @@ _options: dict[str, Any] = {**_asked_by_address, "prepare_threshold": 5}  # else
 if (
     env.text("TIMEMACHINE_PROCESS") == "web"
 ):  # Celery's Django fixup would close a whole pool around every task
-    # a connection for each of its 20 threads: who waits for one waits for a database that is away
-    _options["pool"] = {"min_size": 1, "max_size": env.number("DATABASE_POOL_SIZE", 24), "timeout": 2}
+    from timemachine.config import pool
+
+    # a connection for each of its 20 threads
+    _options["pool"] = pool.options(env.number("DATABASE_POOL_SIZE", 24))
 DATABASES = {"default": {**_address, "OPTIONS": _options, "CONN_MAX_AGE": 0}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -47,7 +47,9 @@ def test_a_log_that_grew_is_committed_to_once(project: Project, other_project: P
     assert (committed(), log_heads.commit(project.pk)) == (0, 0)
     revoke(link, by="Test")
     assert (log_heads.due(), committed()) == ([project.pk], 1)
-    told = [json.loads(bytes(each.entry)) for each in LogEntry.objects.filter(project=project).order_by("index")]
+    told = [
+        json.loads(bytes(each.entry)) for each in LogEntry.objects.filter(project=project).order_by("index")
+    ]
     last = ShareOpening.objects.filter(link=link).latest("sequence")
     assert told[-1] | {"at": None} == {
         "v": 1,
