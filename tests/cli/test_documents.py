@@ -1,4 +1,4 @@
-"""docs/commands.md names every command, and every line in it is one that the command understands."""
+"""docs/commands.md names every command, and the command understands every line in it and in the tutorial."""
 
 import re
 import shlex
@@ -19,7 +19,9 @@ DOCUMENTS = [
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OF_OTHERS = {"--extra", "--password", "--to"}
 """Options of other programs that the documents name."""
+TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 LINES = re.findall(r"^\$ timemachine (.*)$", DOCUMENT, re.MULTILINE)
+IN_THE_TUTORIAL = re.findall(r"^(?:\$ )?timemachine (.*)$", TUTORIAL, re.MULTILINE)
 
 
 def every_command(group: click.Group, names: tuple[str, ...] = ()) -> Iterator[str]:
@@ -35,7 +37,7 @@ def test_every_command_has_an_example(name: str) -> None:
     assert any(line == name or line.startswith(name + " ") for line in LINES)
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", LINES + IN_THE_TUTORIAL)
 def test_every_example_is_understood(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in re.findall(r"@(\w+\.txt)", line):
