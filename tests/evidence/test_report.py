@@ -8,9 +8,9 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.hostile import CORPUS
+from timemachine.evidence.bundles.report import Counts, Shown, log_report, report
 from timemachine.evidence.pure.envelope import Place, envelope
 from timemachine.evidence.pure.readme import About, log_readme, readme
-from timemachine.evidence.pure.report import Counts, Shown, log_report, report
 from timemachine.evidence.pure.report_rows import FIRST, Rows, first_line
 
 KEY: Final = "ed25519:" + "0" * 64
@@ -65,10 +65,10 @@ def test_it_says_what_is_told_and_what_is_not() -> None:
     assert "<bdi>first</bdi>" in made
     assert "second" not in made
     assert "in payloads.jsonl, ffff" in made
-    assert "2 records of its first 3 in the bundle, 4 of 8 fields told" in made
+    assert "The bundle contains 2 records of the first 3 and discloses 4 of 8 fields." in made
     assert "hit.N.text of 2 records, words of 2 records" in made
     assert "<dt>more may come</dt><dd><bdi>yes</bdi>" in made
-    assert "it is withheld: " in made
+    assert "Withheld: " in made
     assert f"--key {KEY}" in made
     assert "2026-11-22 22:01:01 UTC" in made
 
@@ -78,10 +78,10 @@ def test_what_is_erased_for_good_is_told_apart_from_what_is_withheld(withholds: 
     told = rows([{"output": "x"}], sealed=("input", "words"))
     told.erase(0, {"input": "2026-11-22T22:09:00Z"})
     made = page(told, withholds=withholds)
-    assert "1 field erased for good, the last at 2026-11-22 22:09:00 UTC" in made
-    assert ("with a tombstone in the log: input of 1 record" in made) is not withholds
-    why = "withheld" if withholds else "not there, and no tombstone is known of it"
-    assert f"Not told, because it is {why}: words of 1 record." in made
+    assert "1 field erased permanently, most recently at 2026-11-22 22:09:00 UTC" in made
+    assert ("Tombstones in the log name them: input of 1 record" in made) is not withholds
+    why = "Withheld" if withholds else "Missing without a known tombstone"
+    assert f"{why}: words of 1 record." in made
 
 
 def test_a_replay_s_verdicts_are_counted_and_its_failures_stand_out() -> None:
@@ -111,11 +111,11 @@ def test_of_a_long_session_both_ends_and_the_errors_are_shown_and_it_says_so() -
     assert "step 400." in made
     assert made.count('class="wrong"') == FIRST
     assert (
-        "200 records left out here, 50 of them with an error: the first and the last are shown, and of those between them the first"
+        "200 records not listed, 50 of them with an error. The list has the first and the last records, and the first ones with an error"
         in made
     )
     quiet = page(rows([{"input": "x"}] * 201))
-    assert "1 record left out here: the first and the last are shown. All" in quiet
+    assert "1 record not listed. The list has the first and the last records; the" in quiet
 
 
 class Seen(HTMLParser):
@@ -186,18 +186,18 @@ def test_the_log_s_says_of_each_erasure_what_when_by_whom_and_why() -> None:
     kinds = {"sealed": 3, "erased": 1_500, "erased_fields": 1}
     made = log_report(named, {}, KEY, Counts(entries=9, present=2, kinds=kinds, erasures=erasures))
     assert "session S, record 1: input, output; record 2: input, output" in made
-    assert "and 10 records more" in made
+    assert "and 10 more records" in made
     assert "record 21:" not in made
     assert "&lt;asked for&gt;" in made
     assert "ada@example.org" in made
     assert "access L, all of it" in made
-    assert "comparison C, sealed anew after an erasure, as run 2" in made
+    assert "comparison C, resealed after an erasure as run 2" in made
     assert "<bdi>not recorded</bdi>" in made
     assert "<bdi>unknown</bdi>" in made
-    assert "1,498 entries more left out here" in made
-    assert "erased for good" not in log_report(named, {}, KEY, Counts(entries=9, present=2, kinds={}))
+    assert "1,498 more entries are not listed" in made
+    assert "erased permanently" not in log_report(named, {}, KEY, Counts(entries=9, present=2, kinds={}))
     one_more = Counts(entries=9, present=2, kinds={"erased": 2}, erasures=erasures[1:2])
-    assert "1 entry more left out here" in log_report(named, {}, KEY, one_more)
+    assert "1 more entry is not listed" in log_report(named, {}, KEY, one_more)
 
 
 def test_the_readme_is_of_what_it_is_in_and_claims_nothing_that_nobody_measured() -> None:
@@ -278,13 +278,13 @@ def test_a_comparison_s_cells_name_their_model_question_and_session() -> None:
     assert "<dt>session 2 name</dt><dd><bdi>Two</bdi>" in made
     assert "what the share link L shows" in made
     assert "profile P, version 3" in made
-    assert "5 records of 3 in the bundle" in made
+    assert "The bundle contains 5 records of 3" in made
     assert "That a replay shows why" in made
     assert "That a replay shows why" not in page(rows([{}]))
 
 
 def test_a_record_of_a_replay_of_which_nothing_is_told_is_a_row() -> None:
-    assert "1 record of its first 3 in the bundle, 0 of 1 field told" in page(
+    assert "The bundle contains 1 record of the first 3 and discloses 0 of 1 field." in page(
         rows([{}], of="replay", sealed=("facts",))
     )
 
@@ -309,4 +309,4 @@ def test_the_log_s_names_the_keys_that_were_replaced() -> None:
     )
     made = log_report(named, {}, KEY, counts)
     assert "<dt>entry 0, 2026-11-22 22:01:00 UTC</dt><dd><bdi>OLD by NEW</bdi>" in made
-    assert "OLD by NEW (the earlier one could not be read any more" in made
+    assert "OLD by NEW (the earlier key could not be read" in made

@@ -29,14 +29,14 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from timemachine.core.pure.clock import written
+from timemachine.evidence.bundles.report import NAME as REPORT
+from timemachine.evidence.bundles.report import Shown, report
 from timemachine.evidence.bundles.statement import dumped, sign, write_keys
 from timemachine.evidence.log import keys, witness_statements
 from timemachine.evidence.models import Anchored, LogCheckpoint, LogEntry, Seal, SealCheckpoint, SealedRecord
 from timemachine.evidence.pure.deterministic_zip import Zipped
 from timemachine.evidence.pure.readme import About, readme
 from timemachine.evidence.pure.record import Field, Record
-from timemachine.evidence.pure.report import NAME as REPORT
-from timemachine.evidence.pure.report import Shown, report
 from timemachine.evidence.pure.report_rows import Rows
 from timemachine.evidence.pure.tree import Tree
 from timemachine.evidence.sealing import disclosure, payload_groups

@@ -16,14 +16,14 @@ from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import written
+from timemachine.evidence.bundles.report import MOST_ERASURES, TOMBSTONES, Counts, log_report
+from timemachine.evidence.bundles.report import NAME as REPORT
 from timemachine.evidence.bundles.statement import dumped, sign, write_keys
 from timemachine.evidence.log import keys, witness_statements
 from timemachine.evidence.models import LogCheckpoint, LogEntry, SealCheckpoint
 from timemachine.evidence.pure.checkpoint import log_origin
 from timemachine.evidence.pure.deterministic_zip import Zipped
 from timemachine.evidence.pure.readme import log_readme
-from timemachine.evidence.pure.report import MOST_ERASURES, TOMBSTONES, Counts, log_report
-from timemachine.evidence.pure.report import NAME as REPORT
 
 BATCH: Final = 1_000
 
