@@ -6,9 +6,9 @@ from typing import Any, Self
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from timemachine.api.moments import Happened
-from timemachine.api.schemas import Strict
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.schemas import Strict
 from timemachine.recording.sessions.commands import check_count
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.sessions.pure.validation import check_parents
@@ -70,7 +70,7 @@ class RetrievalIn(Strict):
     def draft(self) -> RetrievalDraft:
         """As recording takes it."""
         given = {name: getattr(self, name) for name in type(self).model_fields if name != "hits"}
-        return RetrievalDraft(**given, hits=tuple(HitDraft(**hit.dict()) for hit in self.hits))
+        return RetrievalDraft(**given, hits=tuple(HitDraft(**hit.model_dump()) for hit in self.hits))
 
 
 class ErrorIn(Strict):
@@ -97,7 +97,7 @@ class CachedFromIn(Strict):
 
     def as_json(self) -> dict[str, Any]:
         """As recording keeps it."""
-        return {**self.dict(), "at": written(self.at)}
+        return {**self.model_dump(), "at": written(self.at)}
 
 
 class ActionIn(Strict):
@@ -148,7 +148,7 @@ class ActionIn(Strict):
             tags=tuple(self.tags),
             error_type=self.error.type if self.error else None,
             error_message=self.error.message if self.error else None,
-            usage=Usage(**self.usage.dict()) if self.usage else None,
+            usage=Usage(**self.usage.model_dump()) if self.usage else None,
             cached_from=self.cached_from.as_json() if self.cached_from else None,
             retrieval=self.retrieval.draft() if self.retrieval else None,
         )

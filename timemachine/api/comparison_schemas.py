@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from timemachine.api.schemas import Strict
+from timemachine.core.pure.schemas import Strict
 from timemachine.replay.comparison.pure.variants import Arm
 
 

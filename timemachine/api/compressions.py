@@ -8,9 +8,9 @@ from pydantic import Field
 
 from timemachine.api import routers
 from timemachine.api.access import caller
-from timemachine.api.schemas import Strict
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Strict
 from timemachine.memory.transcripts.compressing import effect_on
 from timemachine.recording.annotations.significance import compression
 from timemachine.recording.annotations.significance.compression import MOST_DAYS

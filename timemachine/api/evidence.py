@@ -10,9 +10,9 @@ from timemachine.api.access import caller
 from timemachine.api.comparisons import router as comparisons
 from timemachine.api.described import file_answer
 from timemachine.api.replays import router as replays
-from timemachine.api.schemas import Strict
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Strict
 from timemachine.evidence import commands
 from timemachine.evidence.bundles.downloads import bundle_of, download
 from timemachine.evidence.bundles.kinds import KINDS
@@ -151,7 +151,7 @@ def read_anchors(request: HttpRequest) -> dict[str, Any]:
 def set_anchors(request: HttpRequest, payload: AnchorsIn) -> dict[str, Any]:
     """Another address begins anew; an empty one tells nobody any more, and one that is left out stays."""
     who = caller(request, "admin")
-    for kind, url in payload.dict(exclude_none=True).items():
+    for kind, url in payload.model_dump(exclude_none=True).items():
         anchors.set_anchor(who.project, kind, url, by=who.by)
     return _anchors(who.project)
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from timemachine.api.schemas import Strict
+from timemachine.core.pure.schemas import Strict
 from timemachine.recording.sessions.pure.vocabulary import Kind
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from timemachine.api.schemas import Strict
+from timemachine.core.pure.schemas import Strict
 from timemachine.governance.deletion.retention.session_filter import LONGEST_DAYS, Which, which_of
 from timemachine.recording.sessions.pure.vocabulary import Kind
 
@@ -30,7 +30,7 @@ class WhichIn(Strict):
 
     def which(self) -> Which:
         """The filter. Raises `InvalidInput` where it asks for nothing."""
-        return which_of(self.dict())
+        return which_of(self.model_dump())
 
 
 class TurnErasure(Strict):

@@ -2,7 +2,7 @@
 
 from pydantic import Field, SecretStr
 
-from timemachine.api.schemas import Strict
+from timemachine.core.pure.schemas import Strict
 
 
 class ProviderKeyIn(Strict):

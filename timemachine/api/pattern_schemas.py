@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from timemachine.api.schemas import Strict
+from timemachine.core.pure.schemas import Strict
 from timemachine.memory.patterns.models import FEWEST_SESSIONS, MOST_SESSIONS
 from timemachine.memory.patterns.pure.step_texts import Kind
 from timemachine.memory.patterns.reader import LONGEST

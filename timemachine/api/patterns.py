@@ -56,7 +56,7 @@ def index(request: HttpRequest, asked: Query[PatternsIn]) -> dict[str, Any]:
     project = caller(request, "read").project
     if asked.model_fields_set & _LIKE:
         return _similar(project, asked)
-    wanted = Asked(**asked.dict(include=set(Asked.__slots__)))
+    wanted = Asked(**asked.model_dump(include=set(Asked.__slots__)))
     found = patterns_of(project, wanted)
     if asked.after is not None:
         found = patterns_after(found, paging.read(asked.after, paging.name))
@@ -99,7 +99,7 @@ def make_rule(request: HttpRequest, payload: PatternRuleIn) -> Status[dict[str, 
     Those that came so often in this one already are found at once. A `url` is told by POST of a pattern's address and figures, and of nothing that was recorded; to name one needs the scope `admin`.
     """
     who = caller(request, "admin" if payload.url else "run")
-    made = rules.make_rule(who.project, by=who.by, **payload.dict())
+    made = rules.make_rule(who.project, by=who.by, **payload.model_dump())
     return Status(201, rule_json(made))
 
 

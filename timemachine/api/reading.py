@@ -34,7 +34,7 @@ MOST_FRAMES = 100_000
 def index(request: HttpRequest, wanted: Query[SessionFilter]) -> dict[str, Any]:
     """The project's sessions, newest first."""
     project = caller(request, "read").project
-    asked = wanted.dict(exclude={"limit", "after"})
+    asked = wanted.model_dump(exclude={"limit", "after"})
     found = sessions_page(project, Wanted(**asked), wanted.after, checked_limit(wanted.limit))
     return {"items": [session_json(session) for session in found.sessions], "next": found.next}
 

@@ -7,7 +7,7 @@ from ninja import Router
 from pydantic import Field
 
 from timemachine.api.access import caller
-from timemachine.api.schemas import Strict
+from timemachine.core.pure.schemas import Strict
 from timemachine.memory.recall.document import recollection_json
 from timemachine.memory.recall.queries import recall as recalled
 from timemachine.memory.recall.questions import MOST_AROUND, MOST_QUERIES, MOST_RESULTS, MOST_TOKENS, Wanted
@@ -62,6 +62,7 @@ def recall(request: HttpRequest, payload: RecallIn) -> dict[str, Any]:
 
 def _wanted(payload: RecallIn) -> Wanted:
     given = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in payload.dict().items()
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in payload.model_dump().items()
     }
     return Wanted(**given)  # type: ignore[arg-type]  # pydantic has checked them

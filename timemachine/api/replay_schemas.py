@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, StrictInt, StrictStr
 
-from timemachine.api.schemas import Strict
+from timemachine.core.pure.schemas import Strict
 from timemachine.replay.runs.pure.options import ReplayOptions
 
 

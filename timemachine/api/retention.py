@@ -33,7 +33,7 @@ def set_(request: HttpRequest, payload: RetentionRuleIn) -> Status[dict[str, Any
     is or was old enough (`first`), which rule it takes the place of (`replaces`), and nothing is set. The very same rule again is the rule there is.
     """
     who = caller(request, "admin")
-    asked = payload.dict(exclude={"dry_run"})
+    asked = payload.model_dump(exclude={"dry_run"})
     if payload.dry_run:
         found = retention.preview(who.project, **asked | {"reason": None})
         replaces = found.replaced and rule_json(found.replaced)

@@ -2,20 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from ninja import Schema
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import AwareDatetime, Field
 
 from timemachine.api.moments import Happened
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.schemas import Strict
 from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance, Status
 
 Mode = Literal["hybrid", "semantic", "lexical"]
-
-
-class Strict(Schema):
-    """A request body: no unknown fields, no NaN."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class ParentIn(Strict):

@@ -24,5 +24,5 @@ def search(request: HttpRequest, asked: Query[SearchIn]) -> dict[str, Any]:
     are found some seconds after they were recorded; `not_indexed` says how many are not yet.
     """
     project = caller(request, "read").project
-    wanted = Wanted(**asked.dict(exclude={"limit", "after"}))
+    wanted = Wanted(**asked.model_dump(exclude={"limit", "after"}))
     return found_json(searched(project, wanted, limit=checked_limit(asked.limit), after=asked.after))

@@ -74,7 +74,7 @@ def read(request: HttpRequest, session_id: str) -> dict[str, Any]:
 def change(request: HttpRequest, session_id: str, payload: schemas.SessionChange) -> dict[str, Any]:
     """Change what a session is called and how it is grouped; what it recorded stays."""
     session = session_of(caller(request, "record").project, session_id)
-    return session_json(changes.describe(session, **payload.dict(exclude_unset=True)))
+    return session_json(changes.describe(session, **payload.model_dump(exclude_unset=True)))
 
 
 @routers.sessions.delete("/{session_id}", summary="Delete a session")

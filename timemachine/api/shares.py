@@ -75,7 +75,7 @@ def read_policy(request: HttpRequest) -> dict[str, Any]:
 def change_policy(request: HttpRequest, payload: schemas.SharePolicyIn) -> dict[str, Any]:
     """What is left out stays. Where links are forbidden, those there are open for nobody, until they are allowed again."""
     who = caller(request, "admin")
-    chosen = replace(policy_of(who.project), **payload.dict(exclude_unset=True))
+    chosen = replace(policy_of(who.project), **payload.model_dump(exclude_unset=True))
     commands.set_policy(who.project, chosen, by=who.by)
     return _policy_json(who.project)
 
@@ -113,7 +113,7 @@ def _wanted(who: Caller, payload: schemas.ShareIn) -> tuple[Shareable, Terms]:
     """What shall be shared, and how."""
     target = target_of(who.project, payload.target_type, payload.target_id)
     redaction = None if payload.redaction is None else profile_of(who.project, payload.redaction)
-    said = payload.dict(exclude={"target_type", "target_id", "redaction"})
+    said = payload.model_dump(exclude={"target_type", "target_id", "redaction"})
     return target, Terms(**said, redaction=redaction)
 
 

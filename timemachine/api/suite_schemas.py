@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from timemachine.api.replay_schemas import OptionsIn
-from timemachine.api.schemas import Strict
+from timemachine.core.pure.schemas import Strict
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.suites.pure.matching import Matching
 

@@ -7,9 +7,9 @@ from ninja import Status
 
 from timemachine.api import routers
 from timemachine.api.access import caller
-from timemachine.api.schemas import Strict
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.numbers import dollars
+from timemachine.core.pure.schemas import Strict
 from timemachine.jobs import ring_backlog
 from timemachine.memory.transcripts.summarising import EXTRACTIVE, summaries_of, summarise
 from timemachine.recording.answering.models import SessionSummary

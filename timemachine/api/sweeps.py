@@ -10,7 +10,8 @@ from timemachine.api import paging, routers
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
-from timemachine.api.schemas import Mode, Strict
+from timemachine.api.schemas import Mode
+from timemachine.core.pure.schemas import Strict
 from timemachine.jobs import ring_sweep
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.sweeps import commands
@@ -36,7 +37,7 @@ class SweepIn(Strict):
 def launch(request: HttpRequest, session_id: str, payload: SweepIn) -> Status[dict[str, Any]]:
     """Measure every setting of a grid over the session's finds and asks; follow it at /api/sweeps/{id}."""
     who = caller(request, "run")
-    sweep = commands.launch(session_of(who.project, session_id), Grid(**payload.dict()), by=who.by)
+    sweep = commands.launch(session_of(who.project, session_id), Grid(**payload.model_dump()), by=who.by)
     ring_sweep(sweep.id)
     return Status(202, {"sweep_id": str(sweep.id)})
 

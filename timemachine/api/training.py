@@ -8,7 +8,7 @@ from pydantic import Field
 
 from timemachine.api.access import caller
 from timemachine.api.described import file_answer
-from timemachine.api.schemas import Strict
+from timemachine.core.pure.schemas import Strict
 from timemachine.memory.training.jsonl import reported, sent
 from timemachine.memory.training.pure.options import Wanted, wanted_of
 from timemachine.memory.training.pure.split import LONGEST_SEED, SEED
@@ -34,7 +34,7 @@ class TrainingFilter(Strict):
 
     def wanted(self) -> Wanted:
         """What is asked for. Raises `InvalidInput`."""
-        return wanted_of(**self.dict())
+        return wanted_of(**self.model_dump())
 
 
 @router.get("", summary="Training pairs", openapi_extra=file_answer("application/x-ndjson"))

@@ -9,7 +9,7 @@ from pydantic import Field
 from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.described import file_answer
-from timemachine.api.schemas import Strict
+from timemachine.core.pure.schemas import Strict
 from timemachine.memory.transcripts.options import MOST_TOKENS, asked_for
 from timemachine.memory.transcripts.rendering import sent
 from timemachine.memory.transcripts.transcript import transcript_of
@@ -46,4 +46,4 @@ def transcript(
     turn fits the one mark that says so stands alone. It marks where turns are left out. Where it cannot be told to its end, its last line says `cut off`, with which no JSON is whole.
     """
     session = session_of(caller(request, "read").project, session_id)
-    return sent(transcript_of(session, asked_for(**wanted.dict(exclude={"form"}))), wanted.form)
+    return sent(transcript_of(session, asked_for(**wanted.model_dump(exclude={"form"}))), wanted.form)

@@ -8,7 +8,7 @@ from pydantic import Field
 from timemachine.api import paging, routers
 from timemachine.api.access import caller
 from timemachine.api.reading import action_of_session
-from timemachine.api.schemas import Strict
+from timemachine.core.pure.schemas import Strict
 from timemachine.memory.transcripts.proposing import accept, decline, proposed
 from timemachine.recording.annotations.significance.commands import UNCHANGED, change
 from timemachine.recording.annotations.significance.document import change_json
@@ -43,7 +43,7 @@ def weigh(request: HttpRequest, session_id: str, sequence: int, payload: WeightI
     """
     who = caller(request, "record")
     session = session_of(who.project, session_id)
-    given = payload.dict(exclude_unset=True)
+    given = payload.model_dump(exclude_unset=True)
     change(
         session,
         sequence,
