@@ -83,13 +83,10 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of which the branches are measured. In CI a test has a second try, which the summary tells as RERUN: a race is to be mended, and need not hold up the day's work."""
+    """Mark the tests of which the branches are measured."""
     for item in items:
         if branches.measured(item):
             item.add_marker(branches.MARK)
-    if "CI" in os.environ:
-        for item in items:
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.hookimpl(trylast=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Product
 from tests.e2e.looking import look
@@ -72,4 +72,4 @@ def test_a_person_lets_a_model_judge(screen: Page, judged: str) -> None:
     screen.get_by_label("Or another model").fill("openai:gpt-4o")
     screen.get_by_role("button", name="Ask the judge").click()
     screen.locator("#judgements .note", has_text="openai:gpt-4o has judged the answer").wait_for()
-    assert screen.get_by_text("quote not found in passage 1").first.is_visible()
+    expect(screen.get_by_text("quote not found in passage 1").first).to_be_visible()

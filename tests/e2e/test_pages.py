@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import Product
 from tests.e2e.looking import PICTURES, look, look_at_it
@@ -365,13 +365,13 @@ def test_what_can_be_done_is_one_row_on_a_phone_with_the_rest_behind_more(
     row = phone.locator("main .actions").first
     assert row.evaluate("e => e.getBoundingClientRect().height") <= 40
     rest = row.locator(".rest a").first
-    assert not rest.is_visible()
+    expect(rest).to_be_hidden()
     row.get_by_text("More", exact=True).click()
-    assert rest.is_visible()
+    expect(rest).to_be_visible()
     phone.set_viewport_size({"width": 1440, "height": 900})
     phone.reload()
-    assert rest.is_visible()
-    assert not row.get_by_text("More", exact=True).is_visible()
+    expect(rest).to_be_visible()
+    expect(row.get_by_text("More", exact=True)).to_be_hidden()
 
 
 def test_the_whole_menu_and_the_projects_name_are_told_on_a_phone(phone: Page, product: Product) -> None:

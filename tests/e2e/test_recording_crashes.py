@@ -221,7 +221,7 @@ def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(delivery, "_LONGEST_PAUSE", 1.0)
-    this = token_hex(3)  # a second try begins sessions of its own
+    this = token_hex(3)
     recorders = [Recorder(product, f"recorder-{each}-{this}", tmp_path) for each in range(RECORDERS)]
     senders = [Sender(product, f"s{each}-{this}") for each in range(SENDERS)]
     stop = Event()

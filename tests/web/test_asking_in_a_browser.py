@@ -86,7 +86,7 @@ def test_an_answer_appears_while_it_is_written_and_becomes_its_step(
     expect(page.get_by_role("button", name="Record")).to_be_focused()
     expect(page.get_by_label("Question or query")).to_have_value("")
     expect(page.locator(".work-steps [aria-current=step]")).to_contain_text("How long are invoices kept?")
-    assert "step=1" in page.url
+    expect(page).to_have_url(re.compile("step=1"))
     said: list[Any] = page.evaluate("() => window.said")
     assert said == ["The question is asked.", "The answer is complete, recorded as step 1."]
     page.reload()

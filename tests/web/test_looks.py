@@ -1,6 +1,7 @@
 """The sessions list and the timeline in a real browser: accessible, within their weight, by keyboard and without scripts."""
 
 import gzip
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -143,7 +144,7 @@ def test_a_person_walks_by_keyboard(chromium: Browser, live_server: LiveServer, 
         page.wait_for_function("() => document.querySelector('.tabs [aria-current]').textContent === 'State'")
         page.keyboard.press("j")
         arrives(page, 3)
-        assert "tab=state" in page.url
+        expect(page).to_have_url(re.compile("tab=state"))
         page.wait_for_function("() => document.activeElement.parentNode.id === 's3'")
         page.wait_for_function("() => document.getElementById('live').textContent === 'Step 3 of 5, find'")
         page.keyboard.press("?")
@@ -202,7 +203,7 @@ def test_an_error_is_a_page_and_no_part_of_another(
         page.click("#s2 > a")
         page.wait_for_url("**/sessions/nowhere/?step=2")
         page.get_by_role("heading", name="Not found").wait_for()
-        assert page.locator("#step").count() == 0
+        expect(page.locator("#step")).to_have_count(0)
 
 
 def test_where_no_answer_comes_what_is_there_stays(
@@ -217,7 +218,7 @@ def test_where_no_answer_comes_what_is_there_stays(
         page.unroute("**/*step=4*")
         page.click("#s4 > a")
         arrives(page, 4)
-        assert page.locator("#trouble").count() == 0
+        expect(page.locator("#trouble")).to_have_count(0)
 
 
 @pytest.mark.usefixtures("long")

@@ -38,7 +38,7 @@ def page(chromium: Browser, live_server: LiveServer, project: Project, settings:
 def test_b_pins_a_step_and_d_compares_every_other_with_it_and_goes_back(page: Page) -> None:
     page.keyboard.press("b")
     expect(page.get_by_role("link", name="Unpin this step")).to_be_visible()
-    assert "pin=2" in page.url
+    expect(page).to_have_url(re.compile("pin=2"))
     page.keyboard.press("J")
     expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
     page.keyboard.press("d")
@@ -52,12 +52,12 @@ def test_b_pins_a_step_and_d_compares_every_other_with_it_and_goes_back(page: Pa
     expect(page.locator(".tabs [aria-current]")).to_have_text("Action")
     page.locator("#s4 > a").first.click()
     expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
-    assert "pin=2" in page.url
+    expect(page).to_have_url(re.compile("pin=2"))
     page.keyboard.press("3")
     expect(page.locator("#against-head")).to_contain_text("Against the pinned step 2")
     page.get_by_role("link", name="Unpin", exact=True).click()
     expect(page.locator("#against-head")).to_contain_text("Against the previous step 3")
-    assert "pin=" not in page.url
+    expect(page).not_to_have_url(re.compile("pin="))
 
 
 def test_y_copies_the_permanent_link_of_the_step_and_says_so(page: Page) -> None:
