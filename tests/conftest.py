@@ -2,6 +2,7 @@
 
 import gc
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from timemachine.core.accounts.models import Project
 
 MIGRATED = "migrated"
 LONGEST_NAMED = 40
+DAY_SECONDS = 24 * 60 * 60
 EMPTIED = """
 DO $$
 DECLARE
@@ -158,6 +160,14 @@ def _emptied(_style: object, tables: Sequence[str], **_: object) -> list[str]:
 def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What one `make up` left when it was asked to stop."""
     return home_of_this_run(tmp_path_factory)
+
+
+@pytest.fixture(autouse=True)
+def on_one_day() -> None:
+    """No test sees a day end, or a week or a year: in the last minute before midnight it waits for the next day to begin."""
+    passed = time.time() % DAY_SECONDS  # a day of UTC, as the product's are
+    if passed > DAY_SECONDS - 60:
+        time.sleep(DAY_SECONDS - passed + 0.1)
 
 
 @pytest.fixture(autouse=True)

@@ -306,3 +306,12 @@ def test_a_session_that_is_open_for_days_takes_more(project: Project) -> None:
     assert append(session.id, [message("weeks later", started_at=datetime(2026, 3, 1, tzinfo=UTC))]) == [2]
     session.refresh_from_db()
     assert (session.status, session.started_at, session.last_sequence) == ("recording", begun, 2)
+
+
+def test_a_session_that_is_given_no_key_gets_one_that_is_free(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = iter(["00000001", "00000001", "00000002"])
+    monkeypatch.setattr("secrets.token_hex", lambda _: next(drawn))
+    keys = [start_session(project, name="n", by="test").key for _ in range(2)]
+    assert keys == ["sess-00000001", "sess-00000002"]

@@ -70,7 +70,7 @@ def start_session(
         raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
     validation.check_head(name=name, agent=agent, user=user, tags=tags)
     validation.check_moment("started_at", started_at)
-    chosen = validation.check_key(key) if key is not None else validation.new_key()
+    chosen = validation.check_key(key) if key is not None else _free_key(project)
     named, sequence = parent or (None, None)
     try:
         with transaction.atomic():
@@ -104,6 +104,13 @@ def start_session(
             code="key_taken",
             key=chosen,
         ) from why
+
+
+def _free_key(project: Project) -> str:
+    """A key that no session of the project has: of a million sessions every four thousandth new one would draw a key that is taken."""
+    while Session.objects.filter(project=project, key=(drawn := validation.new_key())).exists():
+        pass
+    return drawn
 
 
 @transaction.atomic
