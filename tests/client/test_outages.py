@@ -201,6 +201,7 @@ def test_a_refusal_keeps_what_was_recorded_and_says_so_once(
     with tm.session("Refused", key="refused") as s:
         s.record("user", "x")
         assert not s.flush(1.0)
+        wait_until(lambda: "is not delivered" in caplog.text)
         time.sleep(0.3)
     tm.close()
     assert len([each for each in caplog.records if "is not delivered" in each.message]) == 1

@@ -69,7 +69,7 @@ def settle(api: httpx.Client, session: str) -> None:
     def quiet() -> bool:
         time.sleep(1)
         seen.append(api.get(f"/api/sessions/{session}").json()["actions"])
-        return len(set(seen[-3:])) == 1
+        return len(set(seen[-5:])) == 1
 
     wait_until(quiet)
 

@@ -221,13 +221,13 @@ def test_an_answer_that_does_not_end_times_out(stub: StubModelServer, connect: C
 def test_a_call_is_cancelled_at_once_however_silent_its_provider_is(
     stub: StubModelServer, connect: Connect, mode: Mode
 ) -> None:
-    stub.script(Script(mode=mode, answer=SAID, seconds=20.0))
+    stub.script(Script(mode=mode, answer=SAID, seconds=60.0))
     cancellation = Cancellation()
     cancelled_when(lambda: bool(stub.calls()), cancellation)
     started = time.monotonic()
     with pytest.raises(Cancelled, match="may have been billed") as failure:
         complete(request_to(connect(stub)), Listening(cancellation=cancellation))
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 40
     assert failure.value.facts["attempts"] == 1
     assert "unsent" not in failure.value.facts
     assert len(stub.calls()) == 1

@@ -71,7 +71,7 @@ def test_a_state_of_another_log_is_named(made: Made, tmp_path: Path) -> None:
     forger, files = Forger(), unpacked(made.log)
     forger.slip_in(files)
     signed = forger.signed(
-        json.loads(files[STATES].splitlines()[0]), lambda text: text.replace(b"/log", b"/dog")
+        json.loads(files[STATES].splitlines()[0]), lambda text: text.replace(b"/log", b"/dog", 1)
     )
     files[STATES] += json.dumps(signed).encode() + b"\n"
     assert ("checkpoint", "log checkpoint 5") in faults(packed(files, tmp_path / "x.zip"), made.key)
