@@ -323,7 +323,7 @@ def test_nothing_changes_in_a_collection_while_a_find_looks(collection: Collecti
     try:
         other.set_autocommit(False)
         with other.cursor() as cursor:
-            cursor.execute(collection_time._HOLD, {"collection": collection.id, "longest_wait": "1s"})
+            cursor.execute(collection_time._LOCK, {"collection": collection.id, "longest_wait": "1s"})
         with connection.cursor() as cursor:
             cursor.execute("SET lock_timeout = '50ms'")
         with pytest.raises(OperationalError, match="lock timeout"):

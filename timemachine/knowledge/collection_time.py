@@ -29,7 +29,7 @@ VISIBLE: Final = (
 """In SQL: a frame, or its weights, of a collection at a moment."""
 
 _STAMP = "SELECT greatest(clock_timestamp(), changed_at + interval '1 microsecond') FROM tm_collection WHERE id = %s"
-_HOLD = "SELECT * FROM tm_hold(%(collection)s, %(longest_wait)s)"
+_LOCK = "SELECT * FROM tm_lock_for_find(%(collection)s, %(longest_wait)s)"
 
 
 class _Held(NamedTuple):
@@ -72,7 +72,7 @@ def stamp(collection_id: UUID) -> datetime:
 def ask_to_hold(collection_id: UUID) -> prepared_statements.Asked:
     """Have no change under way until this transaction ends; `held` waits for that."""
     with _busy_is_unavailable():
-        return prepared_statements.ask(_HOLD, {"collection": collection_id, "longest_wait": LONGEST_WAIT})
+        return prepared_statements.ask(_LOCK, {"collection": collection_id, "longest_wait": LONGEST_WAIT})
 
 
 def held(asked: prepared_statements.Asked, as_of: datetime | None) -> Moment:

@@ -11,11 +11,11 @@ BEGIN
         RETURN OLD;
     END IF;
     RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP
-        USING ERRCODE = 'restrict_violation', HINT = 'Only erasing a session removes what was recorded.';
+        USING ERRCODE = 'restrict_violation', HINT = 'Only an erasure removes what was recorded.';
 END $$;
 
 CREATE FUNCTION tm_refuse_always() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP
-        USING ERRCODE = 'restrict_violation', HINT = 'The log of a project outlives what it speaks of.';
+        USING ERRCODE = 'restrict_violation', HINT = 'The project log is kept even when what it describes is deleted.';
 END $$;

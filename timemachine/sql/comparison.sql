@@ -1,6 +1,6 @@
 -- A comparison is deleted with the last of its replays, and its findings with any of them, as they are computed from all.
 
-CREATE FUNCTION tm_comparison_without_replays() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION tm_delete_empty_comparison() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM tm_comparison_findings AS f WHERE f.comparison_id = OLD.comparison_id;
     DELETE FROM tm_comparison AS c WHERE c.id = OLD.comparison_id
@@ -8,5 +8,5 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE TRIGGER no_orphan AFTER DELETE ON tm_comparison_replay
-    FOR EACH ROW EXECUTE FUNCTION tm_comparison_without_replays();
+CREATE TRIGGER delete_empty_comparison AFTER DELETE ON tm_comparison_replay
+    FOR EACH ROW EXECUTE FUNCTION tm_delete_empty_comparison();

@@ -8,13 +8,13 @@
 -- moment at which a frame was added or ended: at every later moment the collection is what it is now.
 
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_source FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
-CREATE TRIGGER never_emptied BEFORE TRUNCATE ON tm_source FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_source FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_source_passage FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
-CREATE TRIGGER never_emptied BEFORE TRUNCATE ON tm_source_passage FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_source_passage FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_source_put FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
-CREATE TRIGGER never_emptied BEFORE TRUNCATE ON tm_source_put FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_source_put FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
 CREATE TRIGGER append_only BEFORE DELETE ON tm_frame FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
-CREATE TRIGGER never_emptied BEFORE TRUNCATE ON tm_frame FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_frame FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
 
 CREATE FUNCTION tm_frame_may_only_end() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -31,28 +31,28 @@ END $$;
 
 CREATE TRIGGER may_only_end BEFORE UPDATE ON tm_frame FOR EACH ROW EXECUTE FUNCTION tm_frame_may_only_end();
 
-CREATE FUNCTION tm_frames_come() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION tm_index_new_frames() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO tm_frame_weights (frame_id, collection_id, number, valid_from, valid_until, weights)
     SELECT id, collection_id, number, valid_from, valid_until,
            tm_bm25_weights(tm_search_terms(terms, identifiers))
-    FROM fresh;
+    FROM added;
     INSERT INTO tm_term_count AS known (collection_id, term, frames)
     SELECT collection_id, word.lexeme, count(*)
-    FROM fresh, unnest(tm_search_terms(terms, identifiers)) AS word
+    FROM added, unnest(tm_search_terms(terms, identifiers)) AS word
     WHERE valid_until IS NULL
     GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (collection_id, term) DO UPDATE SET frames = known.frames + excluded.frames;
     UPDATE tm_collection SET frame_count = frame_count + each.frames, changed_at = greatest(changed_at, each.latest)
     FROM (
         SELECT collection_id, count(*) FILTER (WHERE valid_until IS NULL) AS frames, max(valid_from) AS latest
-        FROM fresh GROUP BY 1
+        FROM added GROUP BY 1
     ) AS each
     WHERE id = each.collection_id;
     RETURN NULL;
 END $$;
 
-CREATE FUNCTION tm_frames_end() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION tm_index_ended_frames() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'UPDATE' THEN
         UPDATE tm_collection SET changed_at = greatest(changed_at, each.latest)
@@ -62,35 +62,35 @@ BEGIN
         FROM ended JOIN past ON past.id = ended.id AND past.valid_until IS NULL
         WHERE w.frame_id = ended.id;
     END IF;
-    UPDATE tm_term_count AS known SET frames = known.frames - gone.frames
+    UPDATE tm_term_count AS known SET frames = known.frames - removed.frames
     FROM (
         SELECT collection_id, word.lexeme, count(*) AS frames
         FROM past, unnest(tm_search_terms(terms, identifiers)) AS word
         WHERE valid_until IS NULL
         GROUP BY 1, 2 ORDER BY 1, 2
-    ) AS gone
-    WHERE known.collection_id = gone.collection_id AND known.term = gone.lexeme;
+    ) AS removed
+    WHERE known.collection_id = removed.collection_id AND known.term = removed.lexeme;
     UPDATE tm_collection SET frame_count = frame_count - each.frames
     FROM (SELECT collection_id, count(*) AS frames FROM past WHERE valid_until IS NULL GROUP BY 1) AS each
     WHERE id = each.collection_id;
     RETURN NULL;
 END $$;
 
-CREATE TRIGGER indexed_as_they_come AFTER INSERT ON tm_frame
-    REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION tm_frames_come();
-CREATE TRIGGER indexed_as_they_end AFTER UPDATE ON tm_frame
-    REFERENCING OLD TABLE AS past NEW TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION tm_frames_end();
-CREATE TRIGGER indexed_as_they_go AFTER DELETE ON tm_frame
-    REFERENCING OLD TABLE AS past FOR EACH STATEMENT EXECUTE FUNCTION tm_frames_end();
+CREATE TRIGGER index_new_frames AFTER INSERT ON tm_frame
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION tm_index_new_frames();
+CREATE TRIGGER index_ended_frames AFTER UPDATE ON tm_frame
+    REFERENCING OLD TABLE AS past NEW TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION tm_index_ended_frames();
+CREATE TRIGGER index_deleted_frames AFTER DELETE ON tm_frame
+    REFERENCING OLD TABLE AS past FOR EACH STATEMENT EXECUTE FUNCTION tm_index_ended_frames();
 
--- A find holds its collection by a shared advisory lock, which writes nothing.
+-- A find locks its collection with a shared advisory lock, which writes nothing.
 CREATE FUNCTION tm_collection_lock(collection uuid) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
     SELECT hashtextextended('tm_collection ' || collection, 0);
 END;
 
 -- In PL/pgSQL, because each statement takes its own snapshot: the clock is read after the wait for the lock, not before.
-CREATE FUNCTION tm_hold(collection uuid, longest_wait text)
+CREATE FUNCTION tm_lock_for_find(collection uuid, longest_wait text)
 RETURNS TABLE (
     frame_count bigint, changed_at timestamptz, present timestamptz, embedding_model text, all_embedded boolean, any_ended boolean
 )

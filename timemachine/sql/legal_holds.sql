@@ -1,9 +1,9 @@
 -- Nothing of a session under legal hold is changed or deleted, by anybody and for any reason, until the hold is released.
 
-CREATE FUNCTION tm_refuse_held(session uuid, told text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION tm_refuse_held(session uuid, operation text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM tm_held_session AS h WHERE h.session_id = session AND h.released_at IS NULL) THEN
-        RAISE EXCEPTION 'the session % is under legal hold: % is refused', session, told
+        RAISE EXCEPTION 'the session % is under legal hold: % is refused', session, operation
             USING ERRCODE = 'restrict_violation', HINT = 'An administrator releases the hold first.';
     END IF;
 END $$;
@@ -27,7 +27,7 @@ BEGIN
 END $$;
 
 CREATE TRIGGER not_held BEFORE DELETE ON tm_session FOR EACH ROW EXECUTE FUNCTION tm_session_not_held();
-CREATE TRIGGER not_held_of_erasing BEFORE UPDATE ON tm_session FOR EACH ROW
+CREATE TRIGGER not_held_when_erased BEFORE UPDATE ON tm_session FOR EACH ROW
     WHEN (current_setting('timemachine.erasing', true) = 'fields') EXECUTE FUNCTION tm_session_not_held();
 CREATE TRIGGER not_held BEFORE DELETE OR UPDATE ON tm_action FOR EACH ROW EXECUTE FUNCTION tm_row_not_held();
 CREATE TRIGGER not_held BEFORE DELETE OR UPDATE ON tm_hit FOR EACH ROW EXECUTE FUNCTION tm_hit_not_held();

@@ -7,7 +7,7 @@ CREATE FUNCTION tm_lock_wordings(project uuid) RETURNS void LANGUAGE sql AS $$
     SELECT pg_advisory_xact_lock(hashtextextended('tm_wording ' || project, 0))
 $$;
 
-CREATE FUNCTION tm_pattern_step_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION tm_delete_unused_wording() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM tm_lock_wordings(OLD.project_id);
     UPDATE tm_wording SET stale = true
@@ -20,18 +20,18 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE TRIGGER gone AFTER DELETE ON tm_pattern_step FOR EACH ROW EXECUTE FUNCTION tm_pattern_step_gone();
+CREATE TRIGGER delete_unused_wording AFTER DELETE ON tm_pattern_step FOR EACH ROW EXECUTE FUNCTION tm_delete_unused_wording();
 
 -- Counts of common words are kept per project until something of it is erased.
-CREATE FUNCTION tm_forget_counted_words() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION tm_delete_counted_words() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('counted words ' || OLD.project_id, 0));
     DELETE FROM tm_counted_word WHERE project_id = OLD.project_id;
     RETURN NULL;
 END $$;
 
-CREATE TRIGGER counted_words_forgotten AFTER DELETE OR UPDATE OF erasures ON tm_indexed_session
-    FOR EACH ROW EXECUTE FUNCTION tm_forget_counted_words();
+CREATE TRIGGER delete_counted_words AFTER DELETE OR UPDATE OF erasures ON tm_indexed_session
+    FOR EACH ROW EXECUTE FUNCTION tm_delete_counted_words();
 
 -- Vectors are read for every step of a search, so they are stored in the row and not compressed.
 ALTER TABLE tm_action_meaning ALTER COLUMN vector SET STORAGE PLAIN;

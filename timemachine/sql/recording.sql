@@ -3,11 +3,11 @@
 -- An erasure may delete them, or take single values out of the columns listed below.
 
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_payload FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
-CREATE TRIGGER never_emptied BEFORE TRUNCATE ON tm_payload FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_payload FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
 CREATE TRIGGER append_only BEFORE DELETE ON tm_action FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
-CREATE TRIGGER never_emptied BEFORE TRUNCATE ON tm_action FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_action FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
 CREATE TRIGGER append_only BEFORE DELETE ON tm_hit FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
-CREATE TRIGGER never_emptied BEFORE TRUNCATE ON tm_hit FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_hit FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
 
 CREATE FUNCTION tm_may_only_be_erased() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -15,7 +15,7 @@ BEGIN
         RETURN NEW;
     END IF;
     RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP
-        USING ERRCODE = 'restrict_violation', HINT = 'Only an erasure takes away something of what was recorded.';
+        USING ERRCODE = 'restrict_violation', HINT = 'Only an erasure removes recorded values.';
 END $$;
 
 CREATE TRIGGER may_only_be_erased BEFORE UPDATE ON tm_action FOR EACH ROW EXECUTE FUNCTION tm_may_only_be_erased(

@@ -2,7 +2,7 @@
 -- opened a link is append-only.
 
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_share_opening FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
-CREATE TRIGGER never_emptied BEFORE TRUNCATE ON tm_share_opening FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_share_opening FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
 
 CREATE FUNCTION tm_profile_may_only_retire() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE

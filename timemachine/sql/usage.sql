@@ -47,7 +47,7 @@ BEGIN
             WHERE above.session_id = one.session_id AND above.client_id = one.parent_id_given
             AND above.sequence BETWEEN one.sequence - 64 AND one.sequence - 1 AND above.kind IN ('ask', 'find', 'put')
         )) AS folded
-        FROM fresh AS one
+        FROM added AS one
     ) AS a
     GROUP BY 1, 2, 3
     ON CONFLICT (session_id, bin, kind) DO UPDATE SET
@@ -95,7 +95,7 @@ BEGIN
         sum(a.output_tokens)
     FROM (
         SELECT a.*, coalesce(a.agent, s.agent) AS whose, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date AS day
-        FROM fresh AS a JOIN tm_session AS s ON s.id = a.session_id
+        FROM added AS a JOIN tm_session AS s ON s.id = a.session_id
     ) AS a
     GROUP BY a.session_id, a.project_id, a.day, a.kind, a.whose, a.model, a.tool
     ON CONFLICT (session_id, key) DO UPDATE SET
@@ -117,7 +117,7 @@ BEGIN
         SELECT timed.*, floor(ln(greatest(timed.duration_ms, 0.001)) / ln(1.05))::smallint AS bucket
         FROM (
             SELECT a.*, coalesce(a.agent, s.agent) AS whose, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date AS day
-            FROM fresh AS a JOIN tm_session AS s ON s.id = a.session_id
+            FROM added AS a JOIN tm_session AS s ON s.id = a.session_id
         ) AS timed
         WHERE timed.duration_ms IS NOT NULL
     ) AS a
@@ -127,14 +127,14 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE TRIGGER counted AFTER INSERT ON tm_action
-    REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION tm_count_actions();
+CREATE TRIGGER count_actions AFTER INSERT ON tm_action
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION tm_count_actions();
 
 CREATE FUNCTION tm_count_hits() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO tm_first_use (session_id, key, sequence, rank, frame, version, title)
     SELECT DISTINCT ON (a.session_id, used.key) a.session_id, used.key, a.sequence, h.rank, h.frame, h.version, h.title
-    FROM fresh AS h
+    FROM added AS h
     JOIN tm_action AS a ON a.id = h.action_id
     CROSS JOIN LATERAL (SELECT tm_short_key(jsonb_build_array(h.frame, h.version)) AS key) AS used
     WHERE h.frame IS NOT NULL
@@ -143,11 +143,11 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE TRIGGER counted AFTER INSERT ON tm_hit
-    REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION tm_count_hits();
+CREATE TRIGGER count_hits AFTER INSERT ON tm_hit
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION tm_count_hits();
 
 -- Counts what is left of a session, with the same statements as the triggers above.
-CREATE FUNCTION tm_count_session_anew(wanted uuid) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION tm_recount_session(wanted uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM tm_usage WHERE session_id = wanted;
     DELETE FROM tm_latency WHERE session_id = wanted;

@@ -8,4 +8,4 @@ from django.db import connection
 def count_anew(session_id: UUID) -> None:
     """Count usage, latencies and the first uses of passages from the session as it is now."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT tm_count_session_anew(%s)", [session_id])
+        cursor.execute("SELECT tm_recount_session(%s)", [session_id])
