@@ -7,7 +7,6 @@ import pytest
 
 from tests.cli.terminal import Here, Terminal
 from timemachine.client import TimeMachine
-from timemachine.client.recording.spool import Spool
 from timemachine.core.payloads.queries import value
 from timemachine.recording.sessions.models import Session
 
@@ -48,8 +47,13 @@ def aside(tm: Here, folder: Path, key: str) -> str:
     s.record("user", 1)
     s.record("user", 2)
     assert not machine.close()
-    (path,) = folder.glob("*.refused")
-    return path.name
+    return left(tm)
+
+
+def left(tm: Here) -> str:
+    """The name of the one recording that did not arrive."""
+    (item,) = tm.json("spool", "list")["items"]
+    return str(item["file"])
 
 
 def over() -> None:
@@ -67,19 +71,19 @@ def test_nothing_is_left_where_all_arrived(tm: Here, record: Callable[..., None]
 
 def test_what_waits_is_listed_and_sent(tm: Here, record: Callable[..., None], folder: Path) -> None:
     record("away", 1, 2, 3, url=NOBODY)
-    (path,) = folder.iterdir()
+    name = left(tm)
     (item,) = tm.json("spool", "list")["items"]
     assert (item["file"], item["session"], item["name"], item["actions"], item["state"], item["url"]) == (
-        path.name, "away", "Away", 3, "waits", NOBODY,
+        name, "away", "Away", 3, "waits", NOBODY,
     )  # fmt: skip
     row = tm.run("spool", "list").out.splitlines()[1].split()
-    assert row == [path.name, "away", "3", "waits", NOBODY]
+    assert row == [name, "away", "3", "waits", NOBODY]
     assert tm.run("spool", "send").out.splitlines() == [
         "There is nothing to send with this key.",
-        "1 file recorded with another API key or for another server stays: `timemachine spool list` names what is left, and "
-        "`timemachine spool send FILE` sends one with this key.",
+        "1 recording with another API key or for another server stays: `timemachine spool list` names what is left, and "
+        "`timemachine spool send RECORDING` sends one with this key.",
     ]
-    assert tm.run("spool", "send", path.name).out == f"3 actions of {path.name} arrived in session away.\n"
+    assert tm.run("spool", "send", name).out == f"3 actions of {name} arrived in session away.\n"
     assert outputs("away") == [1, 2, 3]
     assert Session.objects.get(key="away").status == "ended"
     assert list(folder.iterdir()) == []
@@ -93,19 +97,19 @@ def test_what_was_recorded_with_another_key_says_so_and_is_not_passed_over_in_si
         once.setenv("TIMEMACHINE_API_KEY", away)
         with TimeMachine(patience=0.1) as machine:
             machine.session("Away", key="away").record("user", 1)
-    (path,) = folder.glob("*.spool")
     (item,) = tm.json("spool", "list")["items"]
+    name = item["file"]
     assert away not in str(item)
     assert item["key_id"]
     says = f"It was recorded with another API key ({item['key_id']})."
     assert says in tm.run("spool", "list").out
     assert says not in tm.run("spool", "list", TIMEMACHINE_API_KEY=away).out
     assert tm.run("spool", "list", TIMEMACHINE_URL="", TIMEMACHINE_API_KEY="").code == 0
-    assert [each["file"] for each in tm.json("spool", "send")["passed_over"]] == [path.name]
+    assert [each["file"] for each in tm.json("spool", "send")["passed_over"]] == [name]
     record("ours", 2, url=NOBODY)
     told = tm.run("spool", "send").out
-    assert "2 files recorded with another API key or for another server stay: " in told
-    assert tm.run("spool", "send", path.name).out == f"1 action of {path.name} arrived in session away.\n"
+    assert "2 recordings with another API key or for another server stay: " in told
+    assert tm.run("spool", "send", name).out == f"1 action of {name} arrived in session away.\n"
     assert outputs("away") == [1]
 
 
@@ -116,8 +120,8 @@ def test_what_was_refused_is_sent_as_another_session(tm: Here, folder: Path) -> 
     ran = tm.run("spool", "send", name)
     assert (ran.code, ran.out.split(" of ")[0]) == (1, "0 actions")
     assert "2 actions did not arrive: The session ended has ended" in ran.err
-    (path,) = folder.iterdir()
-    assert tm.json("spool", "send", path.name, "--as", "rescued")["items"][0]["arrived"] == 2
+    assert left(tm) == name
+    assert tm.json("spool", "send", name, "--as", "rescued")["items"][0]["arrived"] == 2
     assert outputs("rescued") == [1, 2]
     assert outputs("ended") == [0]
     assert {each.status for each in Session.objects.all()} == {"ended"}
@@ -129,8 +133,7 @@ def test_what_waits_can_go_to_a_session_of_another_key(
     tm: Here, record: Callable[..., None], folder: Path
 ) -> None:
     record("away", 1, 2, url=NOBODY)
-    (path,) = folder.iterdir()
-    assert tm.run("spool", "send", path.name, "--as", "other").code == 0
+    assert tm.run("spool", "send", left(tm), "--as", "other").code == 0
     assert outputs("other") == [1, 2]
     assert not Session.objects.filter(key="away").exists()
     assert list(folder.iterdir()) == []
@@ -155,24 +158,24 @@ def test_what_waits_and_is_not_taken_under_another_key_waits_as_what_it_was(tm: 
         s.record("user", 1)
         s.event("unfit", id="i" * 3_000)
         s.record("user", 2)
-    (path,) = folder.iterdir()
+    name = left(tm)
     for words, count, why in (
         ({"key": "over"}, 3, "The session over has ended"),
         ({"key": "other", "TIMEMACHINE_URL": NOBODY}, 3, "set TIMEMACHINE_URL"),
         ({"key": "other"}, 1, "1,000"),
     ):
         key = words.pop("key")
-        ran = tm.run("spool", "send", path.name, "--as", key, **words)
+        ran = tm.run("spool", "send", name, "--as", key, **words)
         assert (ran.code, f"{count} action" in ran.err, why in ran.err) == (1, True, True), ran
         (item,) = tm.json("spool", "list")["items"]
         assert (item["file"], item["session"], item["actions"], item["state"], item["url"]) == (
-            path.name, "away", count, "waits", NOBODY,
+            name, "away", count, "waits", NOBODY,
         )  # fmt: skip
         assert why in item["why"]
     assert outputs("other")[::2] == [1, 2]
     assert Session.objects.get(key="other").status == "ended"
     assert not Session.objects.filter(key="away").exists()
-    ran = tm.run("spool", "send", path.name)
+    ran = tm.run("spool", "send", name)
     assert (ran.code, Session.objects.get(key="away").status) == (1, "ended")
 
 
@@ -180,20 +183,20 @@ def test_a_session_without_an_action_waits_as_what_it_was_until_it_is_there_unde
     tm: Here, record: Callable[..., None], folder: Path
 ) -> None:
     record("away", url=NOBODY)
-    (path,) = folder.iterdir()
-    assert tm.run("spool", "send", path.name, "--as", "other", TIMEMACHINE_URL=NOBODY).code == 0
+    name = left(tm)
+    assert tm.run("spool", "send", name, "--as", "other", TIMEMACHINE_URL=NOBODY).code == 0
     (item,) = tm.json("spool", "list")["items"]
-    assert (item["file"], item["session"], item["actions"]) == (path.name, "away", 0)
-    assert tm.run("spool", "send", path.name, "--as", "other").code == 0
+    assert (item["file"], item["session"], item["actions"]) == (name, "away", 0)
+    assert tm.run("spool", "send", name, "--as", "other").code == 0
     assert Session.objects.get(key="other").status == "ended"
     assert list(folder.iterdir()) == []
 
 
-def test_of_several_files_each_says_why_it_did_not_go(tm: Here, folder: Path) -> None:
+def test_of_several_recordings_each_says_why_it_did_not_go(tm: Here, folder: Path) -> None:
     first = aside(tm, folder, "ended")
     with TimeMachine(patience=20) as machine, machine.session("Unfit", key="unfit") as s:
         s.event("unfit", id="i" * 3_000)
-    (second,) = {each.name for each in folder.glob("*.refused")} - {first}
+    (second,) = {each["file"] for each in tm.json("spool", "list")["items"]} - {first}
     ran = tm.run("spool", "send")
     *lines, told = ran.err.splitlines()
     assert ran.code == 1
@@ -209,7 +212,7 @@ def test_of_several_files_each_says_why_it_did_not_go(tm: Here, folder: Path) ->
 def test_what_is_dropped_is_gone(tm: Here, folder: Path) -> None:
     name = aside(tm, folder, "ended")
     assert "answer yes" in tm.run("spool", "drop", name, given="no\n").err
-    assert [each.name for each in folder.iterdir()] == [name]
+    assert left(tm) == name
     assert tm.run("spool", "drop", name, "--yes").out == f"{name} is dropped with 2 actions.\n"
     assert list(folder.iterdir()) == []
 
@@ -229,55 +232,55 @@ def test_while_no_server_is_there_all_of_it_stays(
     tm: Here, record: Callable[..., None], folder: Path
 ) -> None:
     record("away", 1, 2, url=NOBODY)
-    (path,) = folder.iterdir()
-    ran = tm.run("spool", "send", path.name, TIMEMACHINE_URL=NOBODY)
+    name = left(tm)
+    ran = tm.run("spool", "send", name, TIMEMACHINE_URL=NOBODY)
     assert (ran.code, "2 actions did not arrive" in ran.err) == (1, True)
-    assert list(folder.iterdir()) == [path]
-    assert tm.run("spool", "send", path.name).code == 0
+    assert left(tm) == name
+    assert tm.run("spool", "send", name).code == 0
     assert outputs("away") == [1, 2]
 
 
-def test_files_that_are_not_there_are_refused(tm: Here, folder: Path) -> None:
+def test_recordings_that_are_not_there_are_refused(tm: Here, folder: Path) -> None:
     folder.mkdir()
-    (folder / "odd.spool").write_bytes(b"something else\n")
-    for words in (("send", "nothing.spool"), ("drop", "odd.spool", "--yes"), ("drop", "../x", "--yes")):
-        assert "There is no file" in tm.refused("spool", *words)
-    assert [each.name for each in folder.iterdir()] == ["odd.spool"]
+    (folder / "other").write_bytes(b"something else\n")
+    for words in (("send", "nothing:1"), ("drop", "other", "--yes"), ("drop", "../x", "--yes")):
+        assert "There is no recording" in tm.refused("spool", *words)
+    assert [each.name for each in folder.iterdir()] == ["other"]
 
 
-def test_what_a_crash_cut_in_half_hides_nothing_that_was_set_aside(tm: Here, folder: Path) -> None:
-    name = aside(tm, folder, "ended")
-    whole = (folder / name).read_bytes()
-    first = whole.split(b"\n")[0]
-    (folder / name).write_bytes(first[:20] + b"\n" + whole + first[:-9])
-    (item,) = tm.json("spool", "list")["items"]
-    assert (item["session"], item["state"], item["actions"]) == ("ended", "refused", 2)
-    assert tm.json("spool", "send", name, "--as", "rescued")["items"][0]["arrived"] == 2
-    assert outputs("rescued") == [1, 2]
+def test_what_was_refused_is_sent_also_while_its_process_still_records(tm: Here, folder: Path) -> None:
+    with TimeMachine(patience=20) as machine, machine.session("Unfit", key="unfit") as s:
+        s.event("unfit", id="i" * 3_000)
+        s.record("user", 1)
+        assert not s.flush()
+        (item,) = tm.json("spool", "list")["items"]
+        assert (item["state"], item["actions"]) == ("refused", 1)
+        assert tm.run("spool", "send", item["file"]).code == 1
+        assert tm.run("spool", "drop", item["file"], "--yes").code == 0
+        assert tm.json("spool", "list")["items"] == []
+        s.record("user", 2)
+    assert outputs("unfit")[1:] == [1, 2]
+    assert tm.json("spool", "list")["items"] == []
     assert list(folder.iterdir()) == []
 
 
-def test_what_is_set_aside_stands_behind_a_line_that_a_crash_cut_in_half(tm: Here, folder: Path) -> None:
-    header = {"session": {"key": "one", "name": "One"}}
-    spool = Spool.in_file(folder, header)
-    assert spool.path is not None
-    spool.path.with_suffix(".refused").write_bytes(b'{"why": "cut')
-    assert spool.set_aside(b'{"kind":"event"}', "no")
-    spool.remove()
-    (item,) = tm.json("spool", "list")["items"]
-    assert (item["session"], item["actions"], item["why"]) == ("one", 1, "no")
-
-
-def test_what_cannot_be_read_is_named_with_the_reason(tm: Here, folder: Path) -> None:
-    (folder / "odd.refused").mkdir(parents=True)
-    (item,) = tm.json("spool", "list")["items"]
-    assert (item["file"], item["state"], item["actions"], item["why"]) == (
-        "odd.refused", "unreadable", None, "Is a directory",
-    )  # fmt: skip
+def test_a_spool_that_is_damaged_or_cannot_be_read_is_named_with_the_reason(tm: Here, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "a.spool").write_bytes(b"something else\n")
+    (folder / "b.spool").mkdir()
+    tm.run("spool", "list")
+    items = tm.json("spool", "list")["items"]
+    assert [(each["file"], each["state"], each["actions"], each["why"]) for each in items] == [
+        ("a.spool.damaged", "unreadable", None, "it is damaged"),
+        ("b.spool", "unreadable", None, "unable to open database file"),
+    ]
     assert "unreadable" in tm.run("spool", "list").out
     assert tm.run("spool", "send").out == "There is nothing to send.\n"
-    for words in (("send", "odd.refused"), ("drop", "odd.refused", "--yes")):
-        assert "odd.refused cannot be read or written (Is a directory)" in tm.refused("spool", *words)
+    assert "it is damaged" in tm.refused("spool", "send", "a.spool.damaged")
+    assert tm.run("spool", "drop", "a.spool.damaged", "--yes").code == 0
+    for words in (("send", "b.spool"), ("drop", "b.spool", "--yes")):
+        assert "b.spool cannot be read or written" in tm.refused("spool", *words)
+    assert [each.name for each in folder.iterdir()] == ["b.spool"]
 
 
 def test_a_folder_that_cannot_be_read_is_not_told_as_an_empty_one(tm: Here, folder: Path) -> None:

@@ -16,6 +16,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from tests.cli.conftest import bell
 from tests.client.gate import Gate
+from tests.client.spools import refused, waiting
 from timemachine.client import TimeMachine
 from timemachine.client.recording import delivery
 from timemachine.core.accounts.commands import make_api_key
@@ -65,9 +66,13 @@ class Served:
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
-    def spooled(self) -> list[Path]:
-        """The spools that there are."""
-        return sorted(self.spool.glob("*.spool"))
+    def spooled(self) -> list[bytes]:
+        """The lines that wait in spools."""
+        return waiting(self.spool)
+
+    def refused(self) -> list[tuple[str, dict[str, Any]]]:
+        """The reasons why actions were refused, and the actions."""
+        return refused(self.spool)
 
 
 @pytest.fixture

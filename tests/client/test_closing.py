@@ -1,5 +1,6 @@
 """What is recorded beside a close or the end of the process is not lost, and nothing comes behind the end of a session."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -10,16 +11,17 @@ import pytest
 
 from tests.client.conftest import Served
 from tests.client.gate import Fate
+from tests.client.spools import recorded_before, waiting
 from tests.waiting import wait_until
 from timemachine.client import TimeMachine
 from timemachine.client.connection import Connection
 from timemachine.client.errors import NoServer, NotRecorded
-from timemachine.client.recording import delivery
+from timemachine.client.recording import delivery as delivering
 from timemachine.client.recording.delivery import Delivery
-from timemachine.client.recording.outbox import header_of
+from timemachine.client.recording.lines import is_end
 from timemachine.client.recording.recorder import Session
-from timemachine.client.recording.spool import Spool, spools_in
-from timemachine.client.recording.waiting_recordings import left_in, send
+from timemachine.client.recording.spool import Spool
+from timemachine.client.recording.waiting_recordings import remaining_in, send
 from timemachine.client.server import Server
 from timemachine.recording.sessions.models import Session as Recorded
 
@@ -56,11 +58,6 @@ class Recording(threading.Thread):
         self.join()
 
 
-def spooled(folder: Path) -> list[bytes]:
-    """Actions in the spools of a folder."""
-    return [line for path in spools_in(folder) for line in path.read_bytes().splitlines()[1:]]
-
-
 def test_what_another_thread_records_during_a_close_stands_in_a_spool(tmp_path: Path) -> None:
     for run in range(15):
         folder = tmp_path / str(run)
@@ -71,12 +68,12 @@ def test_what_another_thread_records_during_a_close_stands_in_a_spool(tmp_path: 
             tm.close()
         thread.stop()
         tm.close()
-        assert len(spooled(folder)) == len(thread.numbers)
+        assert len(waiting(folder)) == len(thread.numbers)
 
 
 def test_what_is_recorded_as_the_last_of_a_process_stands_in_a_spool(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", ENDING, NOBODY, str(tmp_path)], check=True, capture_output=True)
-    assert [said for line in spooled(tmp_path) for said in (b"early", b"late") if said in line] == [
+    assert [said for line in waiting(tmp_path) for said in (b"early", b"late") if said in line] == [
         b"early",
         b"late",
     ]
@@ -93,9 +90,11 @@ def test_nothing_that_another_thread_records_comes_behind_the_end(tmp_path: Path
         for thread in threads:
             thread.stop()
     tm.close()
-    lines = [path.read_bytes().splitlines() for path in spools_in(tmp_path)]
-    assert all(each[-1].startswith(b"!end 20") for each in lines)
-    assert len(lines) == 50
+    lines = waiting(tmp_path)
+    ends = [number for number, line in enumerate(lines) if line.startswith(b"!end 20")]
+    assert len(ends) == 50
+    assert ends[-1] == len(lines) - 1
+    assert len({json.loads(line)["id"].partition(":")[0] for line in lines if not is_end(line)}) <= 50
 
 
 def test_nothing_is_delivered_while_what_a_close_left_waits(served: Served) -> None:
@@ -115,7 +114,7 @@ def test_a_close_tries_once_more_whether_a_server_that_was_away_is_back(
     served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for pause in ("_FIRST_PAUSE", "_LONGEST_PAUSE"):
-        monkeypatch.setattr(delivery, pause, 3_600.0)  # it would not try again by itself
+        monkeypatch.setattr(delivering, pause, 3_600.0)  # it would not try again by itself
     served.gate.shut()
     tm = served.machine()
     s = tm.session("Back", key="back")
@@ -129,25 +128,22 @@ def test_a_close_tries_once_more_whether_a_server_that_was_away_is_back(
 
 
 def test_a_close_lets_go_of_what_is_taken_over_at_that_moment(tmp_path: Path) -> None:
-    for key in ("one", "two"):
-        spool = Spool.in_file(tmp_path, header_of({"key": key, "name": key}, url=None, key_id=None))
-        spool.append([b"1"])
-        spool.remove()
+    paths = [recorded_before(tmp_path, key, b"1") for key in ("one", "two")]
 
     def closed_meanwhile(_: dict[str, Any]) -> bool:
-        left.close()
+        delivery.close()
         return True
 
     def nowhere() -> Any:
         raise NoServer("There is none.")
 
-    left = Delivery(nowhere, closed_meanwhile, tmp_path)
-    left.step()
-    assert left.outboxes() == []
-    taken = [spool for spool in map(Spool.taken_over, spools_in(tmp_path)) if spool is not None]
-    assert len(taken) == 2
+    delivery = Delivery(nowhere, closed_meanwhile, tmp_path)
+    delivery.step()
+    assert delivery.outboxes() == []
+    taken = [Spool.take_over(path) for path in paths]
     for spool in taken:
-        spool.remove()
+        assert spool is not None
+        spool.close()
 
 
 def test_what_is_recorded_behind_the_end_is_not_said_to_have_arrived(served: Served) -> None:
@@ -157,7 +153,7 @@ def test_what_is_recorded_behind_the_end_is_not_said_to_have_arrived(served: Ser
     assert s.flush()
     s.record("user", "late")
     assert (s.flush(), tm.flush()) == (False, False)
-    [left] = left_in(served.spool)
+    [left] = remaining_in(served.spool)
     assert (left.state, left.actions, left.session["key"]) == ("refused", 1, "late")
     assert "has ended" in str(left.why)
     with Connection(Server(url=served.gate.url, key=served.key)) as connection:
@@ -172,47 +168,21 @@ def test_what_is_recorded_behind_the_end_is_not_said_to_have_arrived(served: Ser
         s.flush()
 
 
-def test_what_is_set_aside_while_its_file_is_sent_stays_in_it(served: Served) -> None:
-    with served.machine().session("Over", key="over") as s:
-        s.record("user", "x")
-    s.flush()
-    spool = Spool.in_file(served.spool, {"session": {"key": "one", "name": "One"}})
-    assert spool.set_aside(b'{"kind":"event","id":"first"}', "no")
-    spool.append([b'{"kind":"event","id":"waits"}'])
-    spool.forget()
-    left = next(each for each in left_in(served.spool) if each.state == "refused")
-    adopted = Spool.taken_over(left.path.with_suffix(".spool"))
-    assert adopted is not None
-
-    def set_more_aside() -> None:
-        for number in range(600):
-            adopted.set_aside(b'{"kind":"event","id":"%d"}' % number, "no")
-
-    recording = threading.Thread(target=set_more_aside)
-    recording.start()
-    with Connection(Server(url=served.gate.url, key=served.key)) as connection:
-        while recording.is_alive():
-            assert send(left, connection, key="over").arrived == 0
-    recording.join()
-    adopted.remove()
-    assert next(each.actions for each in left_in(served.spool) if each.path == left.path) == 601
-
-
 def test_an_end_that_alone_does_not_arrive_under_another_key_follows(served: Served) -> None:
     nowhere = TimeMachine("http://127.0.0.1:9", served.key, spool=served.spool, patience=0.1)
     with nowhere.session("Away", key="away") as s:
         s.record("user", 1)
     nowhere.close()
-    [left] = left_in(served.spool)
+    [left] = remaining_in(served.spool)
     away: list[Fate] = ["no request"] * 20
     served.gate.plan(["passes", "passes", *away])
     with Connection(Server(url=served.gate.url, key=served.key)) as connection:
         assert send(left, connection, key="other").arrived == 1
         served.gate.plan([])
-        [end] = left_in(served.spool)
+        [end] = remaining_in(served.spool)
         assert (end.session["key"], end.actions) == ("other", 0)
         assert Recorded.objects.get(key="other").status != "ended"
         send(end, connection)
     assert Recorded.objects.get(key="other").status == "ended"
     assert served.outputs("other") == [1]
-    assert left_in(served.spool) == []
+    assert remaining_in(served.spool) == []

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.other_server import Request, answering, other_server
+from tests.client.spools import refused, waiting
 from tests.waiting import wait_until
 from timemachine.client import TimeMachine
 from timemachine.client.recording import outbox
@@ -53,10 +54,9 @@ def test_an_action_at_which_the_server_fails_is_set_aside_and_all_others_arrive(
         one.end()
         other.end()
     assert failing.taken == {"one": [each for each in range(20) if each != 11], "other": ["x"]}
-    (aside,) = tmp_path.glob("*.refused")
-    kept = json.loads(aside.read_text())
-    assert (kept["why"], kept["line"]["output"]) == ("A fault of ours.", "poison")
-    assert list(tmp_path.glob("*.spool")) == []
+    ((why, action),) = refused(tmp_path)
+    assert (why, action["output"]) == ("A fault of ours.", "poison")
+    assert waiting(tmp_path) == []
     assert "set aside" in caplog.text
 
 
@@ -85,5 +85,4 @@ def test_a_session_that_the_server_fails_to_start_keeps_no_other_from_arriving(
             assert s.flush()
         wait_until(lambda: "Session one is not delivered" in caplog.text, 20)
     assert failing.taken == {"other": ["x"]}
-    (spool,) = tmp_path.glob("*.spool")
-    assert b"kept" in spool.read_bytes()
+    assert b"kept" in waiting(tmp_path)[0]

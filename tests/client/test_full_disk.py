@@ -1,14 +1,12 @@
 """A disk that is full costs no record: what it does not take waits in memory, and what finds no place there is counted and said."""
 
-import json
 from typing import Any
 
 import pytest
 
 from tests.client.conftest import Served
+from tests.client.spools import recorded_before
 from timemachine.client.recording.lines import END, line_of
-from timemachine.client.recording.outbox import header_of
-from timemachine.client.recording.spool import Spool
 from timemachine.core.payloads.queries import value
 from timemachine.recording.sessions.models import Session
 
@@ -44,7 +42,7 @@ def test_what_a_full_disk_does_not_take_is_delivered_from_memory(served: Served)
     assert err.count("waits in memory") == 1
     assert said(served) == ["", *map(str, range(1, 50))]
     assert Session.objects.get(key="full").status == "ended"
-    assert served.spooled() == []
+    assert list(served.spool.iterdir()) == []
 
 
 def test_what_waits_in_memory_when_a_process_ends_goes_to_a_file_if_one_takes_it(served: Served) -> None:
@@ -67,7 +65,7 @@ def test_what_no_file_takes_when_a_process_ends_is_counted_and_said(served: Serv
     served.gate.shut()
     out, err = served.run(FULL.format(patience=0.1, limit=8_000, then="print(tm.close())")).communicate()
     assert out == "False\n"
-    kept = sum(len(path.read_bytes().splitlines()) - 1 for path in served.spooled())
+    kept = len(served.spooled())
     assert f"{50 - kept} actions of session full are lost" in err
 
 
@@ -75,7 +73,7 @@ def test_what_finds_no_place_in_memory_either_is_counted_and_told_in_the_session
     then = "print(s.flush(10))\ns.end()\nprint(tm.close())"
     program = FULL.format(patience=10, limit=2_000, then=then).replace(
         "import resource, sys",
-        "import resource, sys\nfrom timemachine.client import spool\nspool.MOST_IN_MEMORY = 20_000",
+        "import resource, sys\nfrom timemachine.client.recording import recording\nrecording.MOST_IN_MEMORY = 20_000",
     )
     program = program.replace(
         "for number in", "tm.sender.delivery._away_until = __import__('time').monotonic() + 2\nfor number in"
@@ -92,7 +90,7 @@ def test_what_finds_no_place_in_memory_either_is_counted_and_told_in_the_session
 def test_what_was_lost_is_told_before_the_end_of_the_session_and_what_fits_is_kept(served: Served) -> None:
     program = FULL.format(patience=20, limit=2_000, then="s.end()\nprint(tm.close())").replace(
         "import resource, sys",
-        "import resource, sys\nfrom timemachine.client import spool\nspool.MOST_IN_MEMORY = 20_000",
+        "import resource, sys\nfrom timemachine.client.recording import recording\nrecording.MOST_IN_MEMORY = 20_000",
     )
     program = program.replace(
         "for number in",
@@ -142,62 +140,32 @@ def sent_again(served: Served, *, limit: int = -1) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-def test_what_is_refused_again_and_finds_no_place_stays_where_it_stood(served: Served) -> None:
-    with served.machine().session("Ended", key="ended") as s:
+def test_what_is_refused_again_stays_where_it_was_also_on_a_full_disk(served: Served) -> None:
+    with served.machine() as tm, tm.session("Ended", key="ended") as s:
         s.record("user", 0)
-    line = {"id": "1", "kind": "message", "role": "user", "output": "0" * 1000}
-    header = {"session": {"key": "ended", "name": "Ended"}, "url": None, "key_id": None}
-    served.spool.mkdir(exist_ok=True)
-    kept = json.dumps({"why": "it had ended", **header, "line": line})
-    (served.spool / "a.refused").write_text(f"{kept}\n")
-    for _ in range(2):
-        code, out, err = sent_again(served, limit=1_200)
+    late = {"id": "1", "kind": "message", "role": "user", "output": "0" * 1000}
+    recorded_before(served.spool, "ended", line_of(late))
+    for limit in (-1, 600, -1):
+        code, out, err = sent_again(served, limit=limit)
         assert (code, out.startswith("0 actions of ")) == (1, True)
         assert "1 action did not arrive: The session ended has ended" in err
-        (left,) = served.spool.iterdir()
-        assert json.loads(left.read_bytes())["line"] == line
-    assert sent_again(served)[0] == 1
-    (left,) = served.spool.iterdir()
-    assert (left.name, json.loads(left.read_text())["why"]) == ("a.refused", "it had ended")
+        ((why, action),) = served.refused()
+        assert (action, "has ended" in why) == (late, True)
 
 
-def test_a_session_is_not_ended_before_what_was_refused_has_a_place(served: Served) -> None:
-    header = header_of({"key": "waits", "name": "Waits"}, url=None, key_id=None)
-    spool = Spool.in_file(served.spool, header)
+def test_a_session_is_not_ended_before_what_was_refused_has_room(served: Served) -> None:
     unfit, *fit = ({"id": each, "kind": "message", "output": each} for each in ("i" * 3_000, "1", "2"))
-    spool.append([line_of(fit[0]), line_of(unfit), line_of(fit[1]), END])
-    spool.remove()
-    before = served.spooled()[0].read_bytes()
+    recorded_before(served.spool, "waits", line_of(fit[0]), line_of(unfit), line_of(fit[1]), END)
     code, out, err = sent_again(served, limit=1_000)
-    assert (code, out[:9], "make some room" in err) == (1, "2 actions", True)
-    assert [each.read_bytes() for each in served.spool.iterdir()] == [before]
+    assert (code, out[:9], "make some" in err) == (1, "2 actions", True)
+    assert len(served.spooled()) == 4
     assert arrived(served, "waits") == ["1", "2"]
     assert Session.objects.get(key="waits").status == "recording"
     assert sent_again(served)[0] == 1
-    (left,) = served.spool.iterdir()
-    assert (left.suffix, json.loads(left.read_text())["line"]["id"]) == (".refused", unfit["id"])
-    assert arrived(served, "waits") == ["1", "2"]
+    ((_, action),) = served.refused()
+    assert action["id"] == unfit["id"]
+    assert (served.spooled(), arrived(served, "waits")) == ([], ["1", "2"])
     assert Session.objects.get(key="waits").status == "ended"
-
-
-def test_a_place_that_comes_free_ends_the_session_that_waited_for_it(served: Served) -> None:
-    tm = served.machine(patience=5.0)
-    s = tm.session("Waits", key="waits")
-    s.record("agent", 1)
-    s.event("unfit", id="i" * 3_000)
-    tm.sender.drain()
-    (spool,) = served.spooled()
-    aside = spool.with_suffix(".refused")
-    aside.mkdir()  # nothing can be written there
-    s.record("agent", 2)
-    s.end()
-    assert tm.client.sessions.get("waits")["status"] == "recording"
-    aside.rmdir()
-    assert not tm.close()
-    assert Session.objects.get(key="waits").status == "ended"
-    assert [json.loads(line)["line"]["name"] for line in aside.read_text().splitlines()] == ["unfit"]
-    assert arrived(served, "waits") == [1, 2]
-    assert list(served.spool.iterdir()) == [aside]
 
 
 def test_a_session_that_goes_on_in_memory_is_not_ended_before_what_its_file_had_refused_has_a_place(
@@ -221,10 +189,8 @@ print(tm.close())
 """
     out, err = served.run(program).communicate()
     assert out == "recording\nFalse\n"
-    assert "make some room" in err
+    assert "make some" in err
     assert arrived(served, "full") == ["0", "1"]
     assert Session.objects.get(key="full").status == "ended"
-    (left,) = served.spool.iterdir()
-    (kept,) = map(json.loads, left.read_text().splitlines())
-    assert (left.suffix, kept["line"]["name"]) == (".refused", "unfit")
-    assert "1,000" in kept["why"]
+    ((why, action),) = served.refused()
+    assert (action["name"], "1,000" in why) == ("unfit", True)

@@ -15,15 +15,17 @@ from hypothesis import strategies as st
 
 from tests.client.conftest import Served
 from tests.client.gate import Fate
+from tests.client.spools import recorded_before
 from tests.waiting import wait_until
 from timemachine.client import TimeMachine
 from timemachine.client.connection import Connection
 from timemachine.client.recording import delivery
-from timemachine.client.recording.spool import Spool
-from timemachine.client.recording.waiting_recordings import drop, left_in, send
+from timemachine.client.recording.lines import END
+from timemachine.client.recording.spool import Spool, spools_in
+from timemachine.client.recording.waiting_recordings import drop, remaining_in, send
 from timemachine.client.server import Server
 from timemachine.core.payloads.queries import value
-from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.models import Action, Session
 
 RECORDING = """
 import sys, time
@@ -98,32 +100,30 @@ def test_what_a_killed_process_recorded_is_delivered_by_the_next(served: Served)
     assert process.stdout.readline() == "recorded\n"
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    (spool,) = served.spooled()
-    with spool.open("ab") as file:
-        file.write(b'{"kind":"message","id":"cut off in the mid')  # the machine died while it wrote this
+    (wal,) = served.spool.glob("*-wal")
+    with wal.open("ab") as file:
+        file.write(b"\0" * 1_000)  # the machine died while it wrote this
     served.gate.open()
     with served.machine().session("Next", key="next") as s:
         s.record("user", "x")
-        assert served.machine().deliver_spooled()
-        deadline = time.monotonic() + 20
-        while served.spooled() != [s._box().spool.path] and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: Action.objects.filter(session__key="killed").count() == 200)
     assert served.outputs("killed") == list(range(200))
     assert served.outputs("next") == ["x"]
     wait_until(lambda: served.spooled() == [])
 
 
 def test_a_spool_in_use_is_left_to_its_process(served: Served) -> None:
+    served.gate.shut()
     process = served.run(RECORDING)
     assert process.stdout is not None
     assert process.stdout.readline() == "recorded\n"
-    (spool,) = served.spooled()
-    assert Spool.taken_over(spool) is None
+    (path,) = spools_in(served.spool)
+    assert Spool.take_over(path) is None
     process.kill()
     process.communicate()
-    taken = Spool.taken_over(spool)
+    taken = Spool.take_over(path)
     assert taken is not None
-    taken.forget()
+    taken.close()
 
 
 def test_a_process_that_ends_delivers_what_it_recorded(served: Served) -> None:
@@ -205,8 +205,7 @@ def test_a_refusal_keeps_what_was_recorded_and_says_so_once(
         time.sleep(0.3)
     tm.close()
     assert len([each for each in caplog.records if "is not delivered" in each.message]) == 1
-    (spool,) = served.spooled()
-    assert json.loads(spool.read_text().splitlines()[1])["output"] == "x"
+    assert json.loads(served.spooled()[0])["output"] == "x"
     object.__setattr__(served, "key", good)
     assert served.machine().deliver_spooled()
     assert served.outputs("refused") == ["x"]
@@ -226,10 +225,9 @@ def test_one_action_that_cannot_be_taken_is_set_aside_and_the_others_arrive(
     told = value(hole.output)
     assert (told["action"]["kind"], told["bytes"] > 3_000, "1,000" in told["why"]) == ("event", True, True)
     assert [each for each in served.outputs("unfit") if each != told] == list(range(21))
-    (aside,) = served.spool.glob("*.refused")
-    kept = json.loads(aside.read_text())
-    assert "1,000" in kept["why"]
-    assert kept["line"]["id"] == "i" * 3_000
+    ((why, action),) = served.refused()
+    assert "1,000" in why
+    assert action["id"] == "i" * 3_000
     assert "set aside" in caplog.text
 
 
@@ -245,29 +243,26 @@ def test_what_is_recorded_into_a_session_that_somebody_ended_is_set_aside_and_sa
         s.record("user", number)
         assert not s.flush()
     assert not tm.close()
-    (aside,) = served.spool.glob("*.refused")
-    kept = [json.loads(line) for line in aside.read_text().splitlines()]
-    assert [each["line"]["output"] for each in kept] == [2, 3]
-    assert all("has ended" in each["why"] for each in kept)
+    assert [action["output"] for _, action in served.refused()] == [2, 3]
+    assert all("has ended" in why for why, _ in served.refused())
     assert len([each for each in caplog.records if "has ended" in each.message]) == 1
     assert served.outputs("over") == [1]
     wait_until(lambda: served.spooled() == [])
 
 
-def test_what_was_delivered_before_a_crash_is_not_there_twice(served: Served, tmp_path: Path) -> None:
+def test_what_was_delivered_before_a_crash_is_not_there_twice(served: Served) -> None:
     served.gate.shut()
     tm = served.machine()
     s = tm.session("Twice", key="twice")
     for number in range(10):
         s.record("user", number)
-    s._machine.sender.drain()
-    (spool,) = served.spooled()
-    kept = spool.read_bytes()
+    tm.sender.drain()
+    lines = served.spooled()
     served.gate.open()
     assert s.flush()
     s.end()
     tm.close()
-    (served.spool / "copy.spool").write_bytes(kept + b"!end\n")
+    recorded_before(served.spool, "twice", *lines, END)
     assert served.machine().deliver_spooled()
     assert served.outputs("twice") == list(range(10))
     wait_until(lambda: served.spooled() == [])
@@ -292,10 +287,10 @@ def test_no_secret_of_an_environment_comes_as_far_as_the_disk(served: Served) ->
     with tm.session("Secrets", key="secrets") as s:
         s.checkpoint("here", environment={"API_KEY": "sesame", "HOME": "/home"})
     tm.close()
-    (spool,) = served.spooled()
-    assert "/home" in spool.read_text()
-    assert "sesame" not in spool.read_text()
-    assert spool.stat().st_mode & 0o077 == 0
+    assert b"/home" in served.spooled()[0]
+    for path in served.spool.iterdir():
+        assert b"sesame" not in path.read_bytes()
+        assert path.stat().st_mode & 0o077 == 0
 
 
 def test_what_waits_because_of_its_key_says_so_and_what_is_refused_again_keeps_its_file_and_reason(
@@ -304,18 +299,18 @@ def test_what_waits_because_of_its_key_says_so_and_what_is_refused_again_keeps_i
     wrong = TimeMachine(served.gate.url, "tmk_wrong", spool=served.spool, patience=0.5)
     with wrong.session("Wrong", key="wrong") as s:
         s.record("user", "x")
-    wait_until(lambda: any(each.why for each in left_in(served.spool)))
-    [waits] = left_in(served.spool)
+    wait_until(lambda: any(each.why for each in remaining_in(served.spool)))
+    [waits] = remaining_in(served.spool)
     assert "key_not_valid" in str(waits.why)
     wrong.close()
-    drop(left_in(served.spool)[0])
+    drop(remaining_in(served.spool)[0])
     assert list(served.spool.iterdir()) == []
     with served.machine().session("Unfit", key="unfit-again") as s:
         s.event("unfit", id="i" * 3_000)
-    wait_until(lambda: [each.state for each in left_in(served.spool)] == ["refused"])
-    [before] = left_in(served.spool)
+    wait_until(lambda: [each.state for each in remaining_in(served.spool)] == ["refused"])
+    [before] = remaining_in(served.spool)
     with Connection(Server(url=served.gate.url, key=served.key)) as connection:
         sent = send(before, connection)
     assert (sent.arrived, sent.refused) == (0, 1)
-    assert left_in(served.spool) == [before]
+    assert remaining_in(served.spool) == [before]
     assert "1,000" in str(before.why)

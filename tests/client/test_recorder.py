@@ -3,7 +3,6 @@
 import asyncio
 import dataclasses
 import datetime as dt
-import json
 import logging
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -13,11 +12,11 @@ from uuid import UUID
 import pytest
 
 from tests.client.conftest import Served
+from tests.client.spools import recorded_before
 from tests.waiting import wait_until
 from timemachine.client import TimeMachine
 from timemachine.client.errors import NotRecorded
 from timemachine.client.recording.lines import line_of
-from timemachine.client.recording.outbox import header_of
 from timemachine.core.payloads.queries import value
 from timemachine.recording.sessions.models import Session
 
@@ -353,8 +352,9 @@ def test_an_agent_never_hears_of_a_server_that_is_away(
         s.record("user", "x")
     assert tm.close() is False
     assert len([each for each in caplog.records if each.levelno >= logging.WARNING]) >= 1
-    assert served.key.split("_", 2)[2] not in caplog.text
-    assert served.key.split("_", 2)[2] not in served.spooled()[0].read_text()
+    assert served.key.split("_")[2] not in caplog.text
+    secret = served.key.split("_")[2].encode()
+    assert [secret in path.read_bytes() for path in served.spool.iterdir()] == [False]
     served.gate.open()
     later = served.machine()
     later.deliver_spooled()
@@ -403,11 +403,8 @@ def test_whatever_is_said_of_a_session_it_records_and_keeps_no_other_waiting(
 
 
 def test_a_session_that_cannot_be_sent_keeps_no_other_waiting(served: Served) -> None:
-    served.spool.mkdir(parents=True)
     session = {"name": "Old", "key": "old", "metadata": {"a": float("nan")}}
-    header = header_of(session, url=served.gate.url, key_id=served.key.split("_")[1])
-    line = line_of({"id": "1", "kind": "event", "name": "a"})
-    (served.spool / "old.spool").write_bytes(json.dumps(header).encode() + b"\n" + line + b"\n")
+    recorded_before(served.spool, "old", line_of({"id": "1", "kind": "event", "name": "a"}), session=session)
     tm = served.machine(patience=0.5)
     with tm.session("Next", key="next") as s:
         s.record("user", 2)

@@ -1,101 +1,195 @@
-"""A spool is its owner's from the moment it has its name, and what no process can use does not stay."""
+"""A spool is its owner's while that runs, and what no process can use does not stay."""
 
-import fcntl
-import os
+import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.client.spools import recorded_before, refused, waiting
+from timemachine.client.recording import recording as recordings
 from timemachine.client.recording import spool as spools
+from timemachine.client.recording import spool_database
 from timemachine.client.recording.outbox import header_of
-from timemachine.client.recording.spool import Spool, spools_in
+from timemachine.client.recording.recording import Recording
+from timemachine.client.recording.spool import Spool, spools_in, waits_in
+from timemachine.client.recording.spool_database import DAMAGED, Damaged
 
 HEADER = header_of({"key": "k", "name": "n"}, url=None, key_id=None)
 
 
-def test_a_file_that_another_process_locks_as_it_begins_is_left_to_that_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lock = fcntl.flock
-
-    def locked_by_another_first(file: int, how: int) -> Any:
-        monkeypatch.undo()
-        (path,) = tmp_path.iterdir()
-        another = os.open(path, os.O_RDWR)
-        lock(another, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        try:
-            lock(file, how)
-        finally:
-            os.close(another)
-
-    monkeypatch.setattr(fcntl, "flock", locked_by_another_first)
-    spool = Spool.begun(tmp_path, HEADER)
-    spool.append([b"1", b"2"])
-    assert [Spool.taken_over(path) for path in spools_in(tmp_path)] == [None]
-    assert spool.path is not None
-    assert spool.path.read_bytes().endswith(b"\n1\n2\n")
-    spool.remove()
+def no_spool() -> Spool:
+    raise OSError("the disk is full")
 
 
-def test_a_file_that_another_process_removes_as_it_begins_is_begun_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lock = fcntl.flock
-
-    def removed_by_another_first(file: int, how: int) -> Any:
-        monkeypatch.undo()
-        (path,) = spools_in(tmp_path)
-        assert Spool.taken_over(path) is None
-        lock(file, how)
-
-    monkeypatch.setattr(fcntl, "flock", removed_by_another_first)
-    spool = Spool.begun(tmp_path, HEADER)
-    spool.append([b"1"])
-    assert list(spools_in(tmp_path)) == [spool.path]
-    assert spool.waiting(100) == [b"1"]
-    spool.remove()
+def rows(recording: Recording) -> list[bytes]:
+    """The lines that wait."""
+    return [line for _, line in recording.waiting(most=1_000, most_bytes=1_000)]
 
 
-@pytest.mark.parametrize("name", ["a.spool", "a.begun"])
-@pytest.mark.parametrize("begun", [b"", b'{"spool": 1, "sess'])
-def test_a_file_whose_process_was_killed_before_its_first_line_was_whole_goes(
-    tmp_path: Path, name: str, begun: bytes
-) -> None:
-    path = tmp_path / name
-    path.write_bytes(begun)
-    assert [Spool.taken_over(each) for each in spools_in(tmp_path)] == [None]
-    assert not path.exists()
-
-
-def test_a_file_that_is_none_of_ours_stays_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "other.spool"
-    path.write_bytes(b"something else\n")
-    assert [Spool.taken_over(each) for each in spools_in(tmp_path)] == [None]
-    assert path.read_bytes() == b"something else\n"
-
-
-def test_memory_is_full_of_what_waits_and_not_of_what_has_arrived(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spools, "MOST_IN_MEMORY", 100)
-    spool = Spool.in_memory(HEADER)
-    lines = [b"%09d" % number for number in range(14)]
-    spool.append(lines[:9])
-    spool.settle(50)
-    spool.append(lines[9:])
-    assert spool.waiting(1_000) == lines[5:]
-    with pytest.raises(OSError, match="no file can be written"):
-        spool.append(lines[:2])
-    spool.settle(90)
-    assert spool.waiting(1_000) == []
-
-
-def test_a_memory_that_something_still_waits_in_is_not_let_go(tmp_path: Path) -> None:
-    for spool in (Spool.in_memory(HEADER), Spool.begun(tmp_path, HEADER)):
-        spool.append([b"1"])
-        assert not spool.remove(only_settled=True)
-        spool.append([b"2"])
-        assert spool.waiting(100) == [b"1", b"2"]
-        spool.settle(4)
-        assert spool.remove(only_settled=True)
-        assert spool.is_closed
+def test_a_spool_is_nobody_elses_until_its_process_lets_go_of_it(tmp_path: Path) -> None:
+    spool = Spool.begin(tmp_path)
+    number = spool.add(None, HEADER, [(1, b"1"), (2, b"2")])
+    assert Spool.take_over(spool.path) is None
+    assert waiting(tmp_path) == [b"1", b"2"]
+    assert waits_in(spool.path, number)
+    spool.close()
+    taken = Spool.take_over(spool.path)
+    assert taken is not None
+    assert (Spool.take_over(spool.path), taken.kept) == (None, {number})
+    assert waits_in(spool.path, number), "what somebody delivers waits"
+    taken.settle(number, 2, {})
+    taken.kept.clear()
+    taken.close()
+    assert not waits_in(spool.path, number)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_child_that_ends_leaves_the_spool_of_its_parent_alone(tmp_path: Path) -> None:
+    program = f"""
+import os, pathlib
+from timemachine.client.recording.spool import Spool
+spool = Spool.begin(pathlib.Path({str(tmp_path)!r}))
+number = spool.add(None, {HEADER!r}, [(1, b"1")])
+if os.fork():
+    os.wait()
+    spool.add(number, {HEADER!r}, [(2, b"2")])
+    print(pathlib.Path(str(spool.path) + "-wal").exists(), flush=True)
+    os.kill(os.getpid(), 9)
+"""
+    process = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], stdout=subprocess.PIPE, check=False
+    )
+    assert process.stdout == b"True\n"
+    assert waiting(tmp_path) == [b"1", b"2"]
+
+
+def test_a_spool_that_is_removed_as_it_begins_is_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created = spool_database.created
+
+    def removed_by_another_first(path: Path, **options: Any) -> sqlite3.Connection:
+        monkeypatch.undo()
+        connection = created(path, **options)
+        path.unlink()
+        return connection
+
+    monkeypatch.setattr(spools, "created", removed_by_another_first)
+    spool = Spool.begin(tmp_path)
+    spool.add(None, HEADER, [(1, b"1")])
+    assert waiting(tmp_path) == [b"1"]
+    spool.close()
+
+
+def test_a_spool_whose_process_was_killed_before_it_had_tables_goes(tmp_path: Path) -> None:
+    (tmp_path / "a.spool").touch()
+    assert Spool.take_over(tmp_path / "a.spool") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_spool_of_another_version_stays_as_it_is(tmp_path: Path) -> None:
+    path = recorded_before(tmp_path, "k", b"1")
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    with pytest.raises(OSError, match="another version"):
+        Spool.take_over(path)
+    assert path.exists()
+
+
+@pytest.mark.parametrize("damage", [b"something else\n" * 100, b"SQLite format 3\0" + b"\xff" * 8_000])
+def test_a_damaged_spool_is_set_aside_and_that_is_logged_once(
+    tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = recorded_before(tmp_path, "k", b"1")
+    path.write_bytes(damage)
+    assert [Spool.take_over(each) for _ in range(2) for each in spools_in(tmp_path)] == [None]
+    assert [each.name for each in tmp_path.iterdir()] == [path.name + DAMAGED]
+    assert caplog.text.count("is damaged") == 1
+
+
+def test_a_spool_that_is_damaged_in_use_gives_way_to_another(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun = [Spool.begin(tmp_path)]
+
+    def current() -> Spool:
+        if begun[-1].is_closed:
+            begun.append(Spool.begin(tmp_path))
+        return begun[-1]
+
+    recording = Recording(HEADER, tmp_path, current)
+    recording.append([b"%d" % number * 5_000 for number in range(100)])
+    with sqlite3.connect(begun[0].path) as other:
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    other.close()
+    with begun[0].path.open("r+b") as file:
+        file.write(b"\xff" * begun[0].path.stat().st_size)
+    with pytest.raises(Damaged):
+        recording.waiting(most=1_000, most_bytes=10_000_000)
+    recording.append([b"next"])
+    assert recording.give_up() > 0
+    assert rows(recording) == [b"next"]
+    recording.settle(recording.end)
+    recording.append([b"last"])
+    assert (len(begun), waiting(tmp_path)) == (2, [b"last"])
+    assert "may be lost" in caplog.text
+    begun[1].close()
+
+
+def test_memory_is_full_of_what_waits_and_not_of_what_has_arrived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recordings, "MOST_IN_MEMORY", 90)
+    recording = Recording(HEADER, tmp_path, no_spool)
+    lines = [b"%09d" % number for number in range(14)]
+    recording.append(lines[:9])
+    recording.settle(5)
+    recording.append(lines[9:])
+    assert rows(recording) == lines[5:]
+    with pytest.raises(OSError, match="no spool can be written"):
+        recording.append(lines[:2])
+    recording.append(lines[:2], anyway=True)
+    recording.settle(recording.end)
+    assert rows(recording) == []
+
+
+def test_a_session_in_which_something_waits_is_not_let_go(tmp_path: Path) -> None:
+    spool = Spool.begin(tmp_path)
+    for recording in (Recording(HEADER, tmp_path, no_spool), Recording(HEADER, tmp_path, lambda: spool)):
+        recording.append([b"1"])
+        assert not recording.let_go()
+        recording.append([b"2"])
+        assert rows(recording) == [b"1", b"2"]
+        recording.settle(2)
+        assert recording.let_go()
+    spool.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_refused_last_does_not_wait(tmp_path: Path) -> None:
+    spool = Spool.begin(tmp_path)
+    number = spool.add(None, HEADER, [(1, b"1"), (2, b"{}")])
+    spool.settle(number, 0, {2: "no"})
+    (stored,) = spool.recordings()
+    recording = Recording.of(spool, stored)
+    assert rows(recording) == [b"1"]
+    recording.settle(1)
+    assert (rows(recording), recording.has_waiting) == ([], False)
+    assert refused(tmp_path) == [("no", {})]
+    spool.close()
+    assert spool.path.exists()
+
+
+def test_space_of_much_that_was_delivered_is_given_back(tmp_path: Path) -> None:
+    spool = Spool.begin(tmp_path)
+    recording = Recording(HEADER, tmp_path, lambda: spool)
+    recording.append([b"x" * 1_000_000] * 30)
+    recording.settle(30)
+    recording.let_go()
+    spool.kept.add(1)  # so that it is not removed
+    spool.close()
+    assert spool.path.stat().st_size < 1_000_000

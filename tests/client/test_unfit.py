@@ -114,7 +114,7 @@ def test_the_usage_of_any_library_is_read_and_kept_as_it_was(served: Served) -> 
         assert kept is None or kept in given
     assert (found[-1].parameters or {})["as_given"] == {"usage": "a lot"}
     assert {value(each.output) for each in found} == {"Hello."}
-    assert list(served.spool.glob("*.refused")) == []
+    assert served.refused() == []
 
 
 def test_fields_that_there_are_not_and_values_that_do_not_fit_cost_no_action(
@@ -151,7 +151,7 @@ def test_fields_that_there_are_not_and_values_that_do_not_fit_cost_no_action(
     )
     assert "temperature" in caplog.text
     assert "parameters" in caplog.text
-    assert list(served.spool.glob("*.refused")) == []
+    assert served.refused() == []
 
 
 def test_an_error_counts_whatever_it_holds(served: Served, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,7 +1,5 @@
 """What a program does wrong or in its own way at the ends of a session is recorded as what it is, and said where it costs something."""
 
-import json
-
 import pytest
 
 from tests.client.conftest import Served
@@ -41,8 +39,8 @@ def test_another_action_of_an_id_that_is_taken_is_set_aside_and_said(
         s.record("user", "after")
         assert not s.flush()
     assert served.outputs("ids") == [{"n": 1}, "after"]
-    (aside,) = served.spool.glob("*.refused")
-    assert json.loads(aside.read_text())["line"]["output"] == {"n": 2}
+    ((_, action),) = served.refused()
+    assert action["output"] == {"n": 2}
     assert "another action of this id" in caplog.text
 
 

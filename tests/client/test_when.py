@@ -7,9 +7,6 @@ from datetime import UTC, datetime, timedelta
 from tests.client.conftest import Served
 from tests.client.other_server import Request, answering, other_server
 from timemachine.client import TimeMachine
-from timemachine.client.recording.lines import line_of
-from timemachine.client.recording.outbox import header_of
-from timemachine.client.recording.spool import Spool
 from timemachine.recording.sessions.models import Session
 
 
@@ -28,17 +25,6 @@ def test_a_session_that_is_delivered_later_began_and_ended_when_it_did(served: S
     assert night.ended_at is not None
     assert before <= night.started_at <= done <= night.ended_at <= after
     assert night.created_at > after
-
-
-def test_a_spool_from_before_the_recorder_said_when_is_delivered(served: Served) -> None:
-    spool = Spool.in_file(served.spool, header_of({"key": "old", "name": "Old"}, url=None, key_id=None))
-    spool.append([line_of({"id": "1", "kind": "message", "role": "user", "output": 1}), b"!end"])
-    spool.remove()
-    before = datetime.now(UTC)
-    assert served.machine().deliver_spooled()
-    assert served.outputs("old") == [1]
-    old = Session.objects.get(key="old")
-    assert (old.status, old.started_at > before) == ("ended", True)
 
 
 def test_a_session_that_another_machine_began_by_a_clock_that_is_ahead_is_ended_all_the_same(

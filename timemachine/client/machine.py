@@ -54,7 +54,7 @@ class TimeMachine(Reading):
         self._folder = spool_folder(spool)
         self._said: set[str] = set()
         self.sender = Sender(
-            lambda: Delivery(self._connect, self._is_mine, self._folder), self._folder, sync=fsync
+            lambda: Delivery(self._connect, self._is_mine, self._folder, sync=fsync), self._folder
         )
 
     def __enter__(self) -> Self:
@@ -77,7 +77,7 @@ class TimeMachine(Reading):
         return done
 
     def deliver_spooled(self, timeout: float = 60.0) -> bool:
-        """Deliver what processes on this machine recorded that are gone, for this server and key; whether all of it arrived.
+        """Deliver what processes on this machine recorded that have ended, for this server and key; whether all of it arrived.
 
         Whoever records does so by itself, when it begins and every five minutes.
         """
@@ -183,7 +183,7 @@ class TimeMachine(Reading):
         return Connection(self._found_server(), patience=_ANSWER_SECONDS, longest_wait=0.0)
 
     def _is_mine(self, header: dict[str, Any]) -> bool:
-        """Whether a spool that was left is for this server and this key; one from before any server was known is for all."""
+        """Whether a recording of another process is for this server and this key; one from before any server was known is for all."""
         try:
             server = self._found_server()
         except NoServer:

@@ -22,14 +22,14 @@ from timemachine.client.server import Server, find_server
 from timemachine.core.pure.formatting import counted
 
 if TYPE_CHECKING:
-    from timemachine.client.recording.waiting_recordings import Left, Sent
+    from timemachine.client.recording.waiting_recordings import Remaining, Sent
 
 _FOLDER = click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where the spools lie; TIMEMACHINE_SPOOL, else the user's state folder.",
+    help="The folder of the spools; TIMEMACHINE_SPOOL, else in the user's state folder.",
 )
-_FILES = click.argument("names", metavar="FILE…", nargs=-1)
+_RECORDINGS = click.argument("names", metavar="RECORDING…", nargs=-1)
 
 
 @click.group(cls=InOrder)
@@ -41,52 +41,54 @@ def spool() -> None:
 @_FOLDER
 @options.as_json
 def list_(*, folder: Path | None, as_json: bool) -> None:
-    """List the files: waiting for a server, refused by one, or in use by a process that records."""
-    from timemachine.client.recording.waiting_recordings import left_in
+    """List the recordings: waiting for a server, refused by one, or in use by a process that records."""
+    from timemachine.client.recording.waiting_recordings import remaining_in
 
-    found = left_in(spool_folder(folder))
+    found = remaining_in(spool_folder(folder))
     try:
         server = find_server(os.environ)
     except NoServer:
         server = None
     show(
-        {"items": [_left_json(each) for each in found], "next": None}, _listed(found, server), as_json=as_json
+        {"items": [_remaining_json(each) for each in found], "next": None},
+        _listed(found, server),
+        as_json=as_json,
     )
 
 
 @spool.command()
-@_FILES
+@_RECORDINGS
 @click.option(
     "--as",
     "key",
     metavar="KEY",
-    help="Send the one file to a session of this key instead, which ends with it.",
+    help="Send the one recording to a session of this key instead, which ends with it.",
 )
 @_FOLDER
 @options.as_json
 def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_json: bool) -> None:
     """Send what waits and what was refused, once more.
 
-    Without FILE all that was recorded for this server with this key, but for what processes that record have in use; what was recorded with
-    another key or for another server stays, and is told. What arrived before is not there twice.
+    Without RECORDING all that was recorded for this server with this key, but for what processes that record have in use. What was recorded with
+    another key or for another server stays, and the command says so. What arrived before is not there twice.
     """
-    from timemachine.client.recording.waiting_recordings import IN_USE, UNREADABLE, left_in, named_in
+    from timemachine.client.recording.waiting_recordings import IN_USE, UNREADABLE, named_in, remaining_in
     from timemachine.client.recording.waiting_recordings import send as sent
 
     where = spool_folder(folder)
     if key is not None and len(names) != 1:
-        raise click.UsageError("--as needs one FILE.")
-    others: list[Left] = []
+        raise click.UsageError("--as needs one RECORDING.")
+    others: list[Remaining] = []
     with connected() as client:
         if names:
             chosen = named_in(where, names)
         else:
             server = find_server(os.environ)
-            there = [each for each in left_in(where) if each.state not in {IN_USE, UNREADABLE}]
+            there = [each for each in remaining_in(where) if each.state not in {IN_USE, UNREADABLE}]
             chosen = [each for each in there if _is_for(each, server)]
             others = [each for each in there if not _is_for(each, server)]
         done = [sent(each, client.connection, key=key) for each in chosen]
-    items, stay = [_sent_json(each) for each in done], [_left_json(each) for each in others]
+    items, stay = [_sent_json(each) for each in done], [_remaining_json(each) for each in others]
     show({"items": items, "next": None, "passed_over": stay}, _sent(done, others), as_json=as_json)
     short = [each for each in done if each.short]
     if short:
@@ -94,54 +96,54 @@ def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_jso
 
 
 @spool.command()
-@_FILES
+@_RECORDINGS
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_FOLDER
 @options.as_json
 def drop(*, names: tuple[str, ...], yes: bool, folder: Path | None, as_json: bool) -> None:
-    """Remove files with what was recorded in them, after asking; there is no way back."""
+    """Remove recordings, after asking; there is no way back."""
     from timemachine.client.recording.waiting_recordings import drop as dropped
     from timemachine.client.recording.waiting_recordings import named_in
 
     if not names:
-        raise click.UsageError("Say which FILE.")
+        raise click.UsageError("Say which RECORDING.")
     chosen = named_in(spool_folder(folder), names)
     if not yes and not confirmed(f"Drop {_together(chosen)} for good?"):
         raise Failure("Nothing was dropped; answer yes, or say --yes.")
     for each in chosen:
         dropped(each)
-    items = [{"file": each.path.name, "actions": each.actions} for each in chosen]
-    told = [f"{each.path.name} is dropped with {_together([each])}." for each in chosen]
+    items = [{"file": each.name, "actions": each.actions} for each in chosen]
+    told = [f"{each.name} is dropped with {_together([each])}." for each in chosen]
     show({"items": items, "next": None}, told, as_json=as_json)
 
 
-def _together(chosen: "Sequence[Left]") -> str:
-    """So many actions; of a file that cannot be read it is not known."""
+def _together(chosen: "Sequence[Remaining]") -> str:
+    """So many actions; of a spool that cannot be read it is not known."""
     if any(each.actions is None for each in chosen):
         return "an unknown number of actions"
     return counted(sum(each.actions or 0 for each in chosen), "action")
 
 
-def _is_for(left: "Left", server: Server) -> bool:
+def _is_for(remaining: "Remaining", server: Server) -> bool:
     """Whether it was recorded for this server with this key, or for whichever there would be."""
-    return (left.url, left.key_id) in {(None, None), (server.url, key_id(server))}
+    return (remaining.url, remaining.key_id) in {(None, None), (server.url, key_id(server))}
 
 
-def _why(left: "Left", server: Server | None) -> str:
-    """Why it is here still; first that it was recorded with another key of the server than the one in use."""
-    told = [left.why] if left.why else []
-    if server is not None and left.url == server.url and left.key_id != key_id(server):
-        told = [f"It was recorded with another API key ({left.key_id or 'unknown'}).", *told]
-    return " ".join(told)
+def _why(remaining: "Remaining", server: Server | None) -> str:
+    """Why it is still here; first that it was recorded with another key of the server than the one in use."""
+    reasons = [remaining.why] if remaining.why else []
+    if server is not None and remaining.url == server.url and remaining.key_id != key_id(server):
+        reasons = [f"It was recorded with another API key ({remaining.key_id or 'unknown'}).", *reasons]
+    return " ".join(reasons)
 
 
-def _listed(found: "list[Left]", server: Server | None) -> Iterator[str]:
+def _listed(found: "list[Remaining]", server: Server | None) -> Iterator[str]:
     if not found:
         yield "Nothing is left here: all that was recorded has arrived."
         return
     rows = [
         [
-            each.path.name,
+            each.name,
             each.session.get("key", "unknown"),
             "unknown" if each.actions is None else f"{each.actions:,}",
             each.state,
@@ -150,50 +152,50 @@ def _listed(found: "list[Left]", server: Server | None) -> Iterator[str]:
         ]
         for each in found
     ]
-    yield from table(["file", "session", "actions", "state", "server", "why"], rows, right=["actions"])
+    yield from table(["recording", "session", "actions", "state", "server", "why"], rows, right=["actions"])
 
 
-def _sent(done: "list[Sent]", others: "list[Left]") -> Iterator[str]:
+def _sent(done: "list[Sent]", others: "list[Remaining]") -> Iterator[str]:
     if not done:
         yield "There is nothing to send with this key." if others else "There is nothing to send."
     for each in done:
-        yield f"{counted(each.arrived, 'action')} of {each.path.name} arrived in session {each.session}."
+        yield f"{counted(each.arrived, 'action')} of {each.name} arrived in session {each.session}."
     if others:
         yield (
-            f"{counted(len(others), 'file')} recorded with another API key or for another server {'stays' if len(others) == 1 else 'stay'}: "
-            "`timemachine spool list` names what is left, and `timemachine spool send FILE` sends one with this key."
+            f"{counted(len(others), 'recording')} with another API key or for another server {'stays' if len(others) == 1 else 'stay'}: "
+            "`timemachine spool list` names what is left, and `timemachine spool send RECORDING` sends one with this key."
         )
 
 
 def _not_arrived(short: "list[Sent]") -> Failure:
-    """Why it did not go; of several files each says so in a line of its own before."""
+    """Why it did not go; of several recordings each says so in a line of its own before."""
     told = f"{counted(sum(each.short for each in short), 'action')} did not arrive"
     ways = "`--as KEY` sends them to another session, and `spool drop` drops them."
     if len(short) == 1:
         return Failure(f"{told}: {short[0].why} {ways}")
     for each in short:
         complain(
-            f"{counted(each.short, 'action')} of {each.path.name} did not arrive in session {each.session}: {each.why}"
+            f"{counted(each.short, 'action')} of {each.name} did not arrive in session {each.session}: {each.why}"
         )
     return Failure(f"{told}. {ways}")
 
 
-def _left_json(left: "Left") -> dict[str, Any]:
+def _remaining_json(remaining: "Remaining") -> dict[str, Any]:
     return {
-        "file": left.path.name,
-        "session": left.session.get("key"),
-        "name": left.session.get("name"),
-        "actions": left.actions,
-        "state": left.state.replace(" ", "_"),
-        "url": left.url,
-        "key_id": left.key_id,
-        "why": left.why,
+        "file": remaining.name,
+        "session": remaining.session.get("key"),
+        "name": remaining.session.get("name"),
+        "actions": remaining.actions,
+        "state": remaining.state.replace(" ", "_"),
+        "url": remaining.url,
+        "key_id": remaining.key_id,
+        "why": remaining.why,
     }
 
 
 def _sent_json(sent: "Sent") -> dict[str, Any]:
     return {
-        "file": sent.path.name,
+        "file": sent.name,
         "session": sent.session,
         "arrived": sent.arrived,
         "waiting": sent.waiting,

@@ -1,4 +1,4 @@
-"""Delivering what waits in spools: session by session, batch by batch, later where the server is away or busy."""
+"""Deliver what waits in spools: session by session, batch by batch, later where the server is away or busy."""
 
 import logging
 import random
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from timemachine.client.errors import ClientError, NoServer, Refused
 from timemachine.client.recording.outbox import Outbox, is_busy, is_passing
-from timemachine.client.recording.outcome import Course, Shortfall
-from timemachine.client.recording.spool import Spool, spools_in
+from timemachine.client.recording.recording import Recording
+from timemachine.client.recording.shortfall import Shortfall
+from timemachine.client.recording.spool import Spool, spools_in, waits_in
 
 if TYPE_CHECKING:  # its HTTP client takes a third of a second
     from timemachine.client.connection import Connection
@@ -21,17 +22,25 @@ log = logging.getLogger(__name__)
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0  # seconds between two attempts at a server that is away
 _LASTING_PAUSE: Final = 60.0  # and at one that refuses
 _ADOPT_EVERY: Final = 300.0
+_LOCKED_PAUSE: Final = (
+    0.01  # seconds at most before a second look at what somebody had locked, who perhaps only looked, too
+)
 
 
 class Delivery:
-    """The outboxes of one recorder. `away` is why the server cannot be had at this moment; one that `is_closed` takes nothing over.
+    """The outboxes of one recorder, and its spool. `away` is why the server cannot be had at this moment; one that `is_closed` takes nothing over.
 
     `tried_at`, by the monotonic clock, is when the last attempt began that found no server.
-    `connect` raises `NoServer` while none is known; `mine` says whether a spool of a process that is gone is for this server and key.
+    `connect` raises `NoServer` while none is known; `mine` says whether a recording of a process that has ended is for this server and key.
     """
 
     def __init__(
-        self, connect: "Callable[[], Connection]", mine: Callable[[dict[str, Any]], bool], folder: Path
+        self,
+        connect: "Callable[[], Connection]",
+        mine: Callable[[dict[str, Any]], bool],
+        folder: Path,
+        *,
+        sync: bool = False,
     ) -> None:
         self.away: ClientError | None = None
         self.adopted = Shortfall()
@@ -40,6 +49,7 @@ class Delivery:
         self._connect = connect
         self._mine = mine
         self._folder = folder
+        self._sync = sync
         self._outboxes: list[Outbox] = []
         self._changes = threading.Condition()
         self._adopts = threading.Lock()
@@ -50,19 +60,30 @@ class Delivery:
         self._pause = _FIRST_PAUSE
         self._adopted_at: float | None = None
         self.is_closed = False
-        self._left: list[Outbox] = []
+        self._spool: Spool | None = None
+        self._taken: list[tuple[Spool, list[Outbox]]] = []
+        self._opening = threading.Lock()
+        self._released: list[tuple[Outbox, Path, int]] = []
+
+    def spool(self) -> Spool:
+        """The database that this recorder writes, begun where there is none. Raises `OSError`."""
+        with self._opening:
+            if self._spool is None or self._spool.is_closed:
+                self._spool = Spool.begin(self._folder, sync=self._sync)
+            return self._spool
 
     def add(self, outbox: Outbox) -> None:
-        """Deliver what this one gets, too; behind what was let go before and waits, also where it is let go at this moment."""
-        while not self._added(outbox):
+        """Deliver what this one gets, too; after what was let go before and waits, also where it is let go at this moment."""
+        while not self._is_added(outbox):
             self.adopt()
 
-    def _added(self, outbox: Outbox) -> bool:
+    def _is_added(self, outbox: Outbox) -> bool:
         with self._changes:
-            if not self.is_closed:
+            if not self.is_closed and not outbox.listed:
+                outbox.listed = True
                 self._outboxes.append(outbox)
                 self._changes.notify()
-            return not self.is_closed
+            return outbox.listed
 
     def outboxes(self) -> list[Outbox]:
         """Those that something may still come from."""
@@ -88,51 +109,68 @@ class Delivery:
             self._changes.notify()
 
     def adopt(self) -> None:
-        """Take over the spools of processes that are gone, if they are for this server and key."""
+        """Take over the spools of processes that have ended, if what they recorded is for this server and key."""
         self.is_closed = False
         self._take_over()
 
     def _take_over(self) -> None:
         with self._adopts:
-            own = {each.spool.path for each in self.outboxes()}
-            for path in spools_in(self._folder):
-                spool = Spool.taken_over(path) if path not in own else None
-                if spool is None:
-                    continue
-                if not self._mine(spool.header):
-                    spool.forget()
-                    continue
-                if not self._taken(spool):
-                    spool.forget()
-                    return
+            own = {self._spool.path if self._spool else None, *(spool.path for spool, _ in self._taken)}
+            others = [path for path in spools_in(self._folder) if path not in own]
+            locked = [path for path in others if not self._is_looked_at(path)]
+            if locked:
+                time.sleep(random.uniform(0, _LOCKED_PAUSE))  # noqa: S311
+            for path in locked:
+                self._is_looked_at(path)
 
-    def _taken(self, spool: Spool) -> bool:
+    def _is_looked_at(self, path: Path) -> bool:
+        """Take over a spool that nobody has; False where somebody has it."""
+        try:
+            spool = Spool.take_over(path)
+            recordings = spool.recordings() if spool else []
+        except OSError as why:
+            log.debug("The spool %s cannot be taken over: %s", path, why)
+            return True
+        if spool is None:
+            return not path.exists()
+        adopted = [
+            Outbox(Recording.of(spool, each), shortfall=Shortfall(self.adopted), adopted=True)
+            for each in recordings
+            if each.waits and self._mine(each.header)
+        ]
+        if not adopted or not self._is_adopted(spool, adopted):
+            spool.close()
+        return True
+
+    def _is_adopted(self, spool: Spool, outboxes: list[Outbox]) -> bool:
         """Deliver what a spool holds, before what is recorded here; not where this was closed meanwhile."""
-        course = Course(spool.header["session"]["key"], whole=self.adopted)
         with self._changes:
             if not self.is_closed:
                 older = sum(each.adopted for each in self._outboxes)
-                self._outboxes.insert(older, Outbox(spool, course, adopted=True))
+                self._outboxes[older:older] = outboxes
+                self._taken.append((spool, outboxes))
             return not self.is_closed
 
     def close(self) -> None:
         """Let go of the spools: what waits in them is for the next process."""
         with self._changes:
             outboxes, self._outboxes = self._outboxes, []
+            taken, self._taken = self._taken, []
             self.is_closed = True
-        for outbox in outboxes:
-            outbox.keep(self._folder)
-            outbox.spool.remove()
-        self._left = [each for each in [*self._left, *outboxes] if each.spool.waits]
+            for each in outboxes:
+                each.listed = False
+        rests = [(each, each.release()) for each in outboxes]
+        with self._opening:
+            own, self._spool = self._spool, None
+        for spool in [*([own] if own else []), *(spool for spool, _ in taken)]:
+            spool.close()
+        self._released += [(outbox, *rest) for outbox, rest in rests if rest]
 
-    def waits(self, course: Course | None = None) -> bool:
+    def waits(self, outbox: Outbox | None = None) -> bool:
         """Whether something still waits that a close let go of, of one session or of all."""
-        return any(each.spool.waits for each in list(self._left) if course is None or each.course is course)
-
-    def forget(self) -> None:
-        """Let go of the spools in a child process: they are its parent's."""
-        for outbox in self._outboxes:
-            outbox.spool.forget()
+        with self._adopts:  # a look at it keeps others from taking it over
+            self._released = [each for each in self._released if waits_in(*each[1:])]
+        return any(outbox is None or each[0] is outbox for each in self._released)
 
     def work(self) -> None:
         """Deliver, for ever."""
@@ -210,19 +248,22 @@ class Delivery:
             outbox.complain(why)
 
     def _let_go(self) -> None:
+        """Let go of the sessions that are over, unless more came just now, and of the spools in which nothing of the others is."""
         with self._changes:
-            self._outboxes = [
-                each
-                for each in self._outboxes
-                if not (each.is_over and each.spool.remove(only_settled=True))  # unless more came just now
-            ]
+            for each in [each for each in self._outboxes if each.is_over and each.recording.let_go()]:
+                self._outboxes.remove(each)
+                each.listed = False
+            over = [spool for spool, outboxes in self._taken if not set(outboxes) & set(self._outboxes)]
+            self._taken = [each for each in self._taken if each[0] not in over]
+        for spool in over:
+            spool.close()
 
     def _deliver(self, outbox: Outbox) -> None:
         if self._connection is not None:
-            outbox.deliver(self._connection)
+            outbox.deliver(self._connection, may_end=lambda: not self.waits(outbox))
             return
         with self.beginning:
             connection = self._connect()
-            outbox.deliver(connection)
+            outbox.deliver(connection, may_end=lambda: not self.waits(outbox))
         self._connection = connection
         self._adopted_at = None  # it was not known before which spools are for it

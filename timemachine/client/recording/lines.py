@@ -10,7 +10,7 @@ from timemachine.client.recording.snapshot import said, thawed, written
 _SHOWN: Final = 200
 _LONGEST_WHY: Final = 1_000
 END: Final = b"!end"
-"""What the line of an end begins with; one of an older recorder has no more than this."""
+"""What the line of an end begins with; the moment follows, where it is known."""
 
 
 def end_line() -> bytes:

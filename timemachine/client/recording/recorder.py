@@ -15,7 +15,6 @@ from timemachine.client.errors import NotRecorded
 from timemachine.client.recording.calls import Call, is_no_error, recorded
 from timemachine.client.recording.fitting import FIELDS, NANOSECONDS, SAME_ROLE, nanoseconds, set_apart
 from timemachine.client.recording.lines import end_line, line_of_frozen
-from timemachine.client.recording.outcome import Course
 from timemachine.client.recording.sender import OURS
 from timemachine.client.recording.snapshot import Frozen, frozen, said
 from timemachine.client.recording.usage import fields_of
@@ -78,7 +77,6 @@ class Session:
         state: Callable[[], dict[str, Any]] | None = None,
         capture: frozenset[str] = frozenset(),
     ) -> None:
-        self.course = Course(header["session"]["key"], strict=machine.strict, whole=machine.sender.shortfall)
         self.name: str = header["session"]["name"]
         self.around: ContextVar[str | None] = ContextVar("around", default=None)
         self._machine = machine
@@ -87,7 +85,7 @@ class Session:
         self._every = checkpoint_every
         self._state = state
         self._over = False
-        self._outbox: Outbox | None = None
+        self._outbox = machine.sender.outbox(header, self, strict=machine.strict)
         self._begin()
         self._box()
         if capture:
@@ -102,7 +100,7 @@ class Session:
     @property
     def key(self) -> str:
         """What names it. Where a session of the key that was asked for had ended before, the server's answer changes it once."""
-        return self.course.key
+        return self._outbox.key
 
     @property
     def is_over(self) -> bool:
@@ -197,9 +195,8 @@ class Session:
 
     def flush(self, timeout: float = _WAIT) -> bool:
         """Wait until all that was recorded so far is delivered; whether it is. Strict, it raises `NotRecorded` instead of saying no."""
-        outbox = self._outbox.last if self._outbox else None
-        if self._over and outbox is not None and outbox.spool.is_closed:
-            done = not self.course.shortfall and not self._machine.sender.delivery.waits(self.course)
+        if self._over and not self._outbox.listed:
+            done = not self._outbox.shortfall and not self._machine.sender.delivery.waits(self._outbox)
         else:
             done = self._machine.sender.flush(timeout, only=self._box())
         if not done and self._machine.strict:
@@ -221,7 +218,7 @@ class Session:
                 self._machine.sender.put(outbox, end_line())
         self._machine.watch(self, frozenset())
         done = self._machine.sender.flush(self._machine.patience, only=outbox, patient=self._machine.strict)
-        outbox.closed = outbox.last.closed = True
+        outbox.closed = True
         self._machine.sender.delivery.news()
         if not done and self._machine.strict:
             raise self._undelivered(self._machine.patience)
@@ -278,22 +275,16 @@ class Session:
             self._automatic()
 
     def _put_aside(self, kept: bytes) -> None:
-        """What comes behind the end of its session is refused here, as the server would, and kept where such stands."""
+        """What comes after the end of its session is refused here, as the server would, and kept with what it refused."""
         why = f"The session {self.key} has ended; what came after it is not recorded."
-        spool = self._outbox.last.spool if self._outbox else None
-        is_kept = spool is not None and spool.set_aside(line_of_frozen(kept), why)
-        self.course.shortfall.add(refused=int(is_kept), lost=int(not is_kept), why=why)
+        self._outbox.refuse_late(line_of_frozen(kept), why)
         self._refuse(why)
 
     def forked(self) -> None:
-        """Record on in a child process, under a prefix and with a spool of its own; its parent ends the session."""
-        self._outbox = None
+        """Record on in a child process, under a prefix and into a spool of its own; its parent ends the session."""
         self._ends = False
-        self.course = Course(
-            self.key,
-            strict=self._machine.strict,
-            begun=self.course.begun,
-            whole=self._machine.sender.shortfall,
+        self._outbox = self._machine.sender.outbox(
+            self._header, self, key=self.key, strict=self._machine.strict, begun=self._outbox.begun
         )
         self._begin()
 
@@ -370,9 +361,9 @@ class Session:
             OURS.busy = was_busy
 
     def _undelivered(self, seconds: float) -> NotRecorded:
-        if self.course.shortfall:
-            return NotRecorded(f"Session {self.key}: {self.course.shortfall}")
-        why = (self._outbox.stuck if self._outbox else None) or self._machine.sender.delivery.away
+        if self._outbox.shortfall:
+            return NotRecorded(f"Session {self.key}: {self._outbox.shortfall}")
+        why = self._outbox.stuck or self._machine.sender.delivery.away
         told = why.message if why else f"The server did not take all of it within {seconds:g} s."
         return NotRecorded(f"Session {self.key} is not delivered yet, and waits in the spool: {told}")
 
@@ -380,8 +371,8 @@ class Session:
         self._machine.refuse(message)
 
     def _box(self) -> "Outbox":
-        if self._outbox is None or self._outbox.spool.is_closed:
-            self._outbox = self._machine.sender.open(self._header, self)
+        if not self._outbox.listed:
+            self._machine.sender.open(self._outbox)
         return self._outbox
 
 

@@ -1,8 +1,8 @@
-"""The recorder's two threads: one writes what is recorded into spools, the other delivers what is in them.
+"""The recorder's two threads: one writes what is recorded into the spool, the other delivers what is in it.
 
-What the caller's thread does is one append to a queue. The queue is bounded, the spools are not: while a server is away memory does
+What the caller's thread does is one append to a queue. The queue is bounded, the spool is not: while a server is away memory does
 not grow. Whoever records faster than the disk takes it waits up to a second. Where the disk takes no more, a session goes on in memory, up to a
-limit. What finds no place then is counted, told in the log, by `flush` and `close`, and in the session itself as the event `recorder.lost`.
+limit. What finds no room then is counted: the log says so, `flush` and `close`, and the session itself by the event `recorder.lost`.
 """
 
 import atexit
@@ -15,15 +15,15 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from timemachine.client.recording import spool_database
 from timemachine.client.recording.delivery import Delivery
 from timemachine.client.recording.lines import is_end, line_of_frozen, lost_line
 from timemachine.client.recording.outbox import Mark, Outbox
-from timemachine.client.recording.outcome import Course, Shortfall
-from timemachine.client.recording.spool import Spool
+from timemachine.client.recording.recording import Recording
+from timemachine.client.recording.shortfall import Shortfall
 
 log = logging.getLogger(__name__)
 
@@ -46,19 +46,16 @@ OURS: Final = threading.local()
 class Holder(Protocol):
     """A session that has an outbox, and wants one of its own in a child process."""
 
-    course: Course
-
     def forked(self) -> None:
         """Begin anew."""
 
 
 class Sender:
-    """Queue, spools and delivery of one `TimeMachine`."""
+    """Queue and delivery of one `TimeMachine`."""
 
-    def __init__(self, delivery: Callable[[], Delivery], folder: Path, *, sync: bool = False) -> None:
+    def __init__(self, delivery: Callable[[], Delivery], folder: Path) -> None:
         self.folder = folder
         self._new_delivery = delivery
-        self._sync = sync
         self._holders: weakref.WeakSet[Any] = weakref.WeakSet()
         self._abandoned: list[Any] = []
         self._begin()
@@ -78,14 +75,17 @@ class Sender:
         self._exits = False
         self.delivery = self._new_delivery()
 
-    def open(self, header: dict[str, Any], holder: Holder) -> Outbox:
-        """An outbox for a session."""
-        _import_here()
-        outbox = Outbox(Spool.begun(self.folder, header), holder.course)
-        self.delivery.add(outbox)
+    def outbox(self, header: dict[str, Any], holder: Holder, **options: Any) -> Outbox:
+        """An outbox for a session; `options` are those of `Outbox`."""
         self._holders.add(holder)
+        recording = Recording(header, self.folder, self.delivery.spool)
+        return Outbox(recording, shortfall=Shortfall(self.shortfall), **options)
+
+    def open(self, outbox: Outbox) -> None:
+        """Deliver what is recorded into an outbox from now on."""
+        _import_here()
+        self.delivery.add(outbox)
         self._start()
-        return outbox
 
     def put(self, outbox: Outbox, data: bytes | Mark) -> bool:
         """Queue something of a session; whether there was a place for it."""
@@ -119,14 +119,13 @@ class Sender:
         until = began + timeout
         tried_from = math.inf if patient else began if once_more else 0.0
         reached = [self._reached(outbox, mark, until, tried_from) for outbox, mark in marks]
-        course = only.course if only else None
-        return all(reached) and self._has_arrived(course, until) and not (course or self).shortfall
+        return all(reached) and self._has_arrived(only, until) and not (only or self).shortfall
 
-    def _has_arrived(self, course: Course | None, until: float) -> bool:
-        """Whether what a close let go of has arrived, too; its file goes a moment later."""
-        while self.delivery.waits(course) and not self.delivery.is_closed and time.monotonic() < until:
+    def _has_arrived(self, outbox: Outbox | None, until: float) -> bool:
+        """Whether what a close let go of has arrived, too; its spool goes a moment later."""
+        while self.delivery.waits(outbox) and not self.delivery.is_closed and time.monotonic() < until:
             time.sleep(_LOOK)
-        return not self.delivery.waits(course)
+        return not self.delivery.waits(outbox)
 
     def close(self, timeout: float = EXIT_SECONDS) -> bool:
         """Write everything down, deliver for so many seconds what a server takes that is there, and let go of the spools.
@@ -148,21 +147,23 @@ class Sender:
         self.close()
 
     def drain(self) -> None:
-        """Write all that is queued into the spools."""
+        """Write all that is queued into the spool."""
         with self._drains:
             while items := self._take():
-                for outbox, group in groupby(items, key=lambda item: item[0]):
-                    self._write(outbox, [data for _, data in group])
+                groups: dict[Outbox, list[bytes | Mark]] = {}
+                for outbox, data in items:
+                    groups.setdefault(outbox, []).append(data)
+                for outbox, group in groups.items():
+                    self._write(outbox, group)
             with self._lock:
                 lost, self._lost = self._lost, {}
             for outbox, count in lost.items():
-                self._tell_lost(outbox, count)
+                self._record_lost(outbox, count)
         self.delivery.news()
 
     def forked(self) -> None:
         """Begin anew in a child process: what is queued and spooled is its parent's."""
-        self._abandoned += [self.delivery, self._threads]  # ending its connection would end the parent's
-        self.delivery.forget()
+        self._abandoned += [self.delivery, self._threads]  # to end its connections would end the parent's
         self._begin()
         for holder in list(self._holders):
             holder.forked()
@@ -192,7 +193,7 @@ class Sender:
     def _lose(self, outbox: Outbox, actions: int, why: str) -> None:
         with self._lock:
             self._lost[outbox] = self._lost.get(outbox, 0) + actions
-        outbox.course.shortfall.add(lost=actions, why=why)
+        outbox.shortfall.add(lost=actions, why=why)
         if self._is_news(f"lost {outbox.key}"):
             log.error("Session %s: %s What finds no place is lost, and counted.", outbox.key, why)
 
@@ -202,20 +203,21 @@ class Sender:
             self._told.add(word)
         return is_news
 
-    def _tell_lost(self, outbox: Outbox, count: int) -> None:
-        """Have the session itself say what it lost, as soon as there is a place for it."""
-        last = self._in_use(outbox)
+    def _record_lost(self, outbox: Outbox, count: int) -> None:
+        """Have the session itself say what it lost, as soon as there is room for it."""
         try:
-            last.spool.append([lost_line(count)], sync=self._sync, anyway=self._closing)
-        except (OSError, ValueError):
+            outbox.recording.append([lost_line(count)], anyway=self._closing)
+        except OSError:
             with self._lock:
                 self._lost[outbox] = self._lost.get(outbox, 0) + count
+        else:
+            self.delivery.add(outbox)
 
     def _reached(self, outbox: Outbox, mark: Mark, until: float, tried_from: float) -> bool:
         """Whether it is delivered by then; given up before where the server refuses it, or was away for an attempt after `tried_from`."""
         while not mark.reached.wait(min(_LOOK, max(0.0, until - time.monotonic()))):
             is_away = self.delivery.away_for > _GIVEN_UP and self.delivery.tried_at >= tried_from
-            if time.monotonic() >= until or is_away or outbox.last.stuck is not None:
+            if time.monotonic() >= until or is_away or outbox.stuck is not None:
                 return mark.reached.is_set()
         return True
 
@@ -229,13 +231,13 @@ class Sender:
         lines: list[bytes] = []
         for each in group:
             if isinstance(each, Mark):
-                outbox = self._append(outbox, lines)
+                self._append(outbox, lines)
                 lines = []
                 outbox.mark(each)
             elif is_end(each):
-                outbox = self._append(outbox, lines)
+                self._append(outbox, lines)
                 lines = []
-                outbox = self._append(outbox, [*self._lost_before(outbox), each], anyway=True)
+                self._append(outbox, [*self._lost_before(outbox), each], anyway=True)
             else:
                 lines += self._lines(outbox, each)
         self._append(outbox, lines)
@@ -250,62 +252,26 @@ class Sender:
             return []
 
     def _lost_before(self, outbox: Outbox) -> list[bytes]:
-        """What a session says of its losses before its end; behind it the server takes nothing."""
-        last = outbox.last
+        """What a session says of its losses before its end; after it the server takes nothing."""
         with self._lock:
-            count = sum(self._lost.pop(each) for each in list(self._lost) if each.last is last)
+            count = self._lost.pop(outbox, 0)
         return [lost_line(count)] if count else []
 
-    def _append(self, outbox: Outbox, lines: list[bytes], *, anyway: bool = False) -> Outbox:
-        """Add lines to a spool, to the session's next one where it was let go, to memory where the disk takes none; the outbox that has them."""
-        outbox = outbox.last
-        while lines:
-            outbox = self._in_use(outbox)
-            try:
-                outbox.spool.append(lines, sync=self._sync, anyway=anyway)
-            except (OSError, ValueError) as why:
-                if outbox.spool.is_closed:
-                    continue
-                if outbox.spool.path is None:
-                    return self._append_what_fits(outbox, lines, str(why))
-                outbox = self._in_memory(outbox, why)
+    def _append(self, outbox: Outbox, lines: list[bytes], *, anyway: bool = False) -> None:
+        """Add lines to a session's recording; of those for which there is no room, as many as fit, and the others are lost."""
+        if not lines:
+            return
+        try:
+            outbox.recording.append(lines, anyway=anyway)
+        except OSError as why:
+            half = len(lines) // 2
+            if half:
+                self._append(outbox, lines[:half])
+                self._append(outbox, lines[half:])
             else:
-                break
-        return outbox
-
-    def _in_memory(self, outbox: Outbox, why: Exception) -> Outbox:
-        """Where a session goes on whose file takes no more: the file is delivered first, and once both are, the disk is tried again."""
-        if self._is_news("full"):
-            log.warning(
-                "The spool of session %s cannot be written (%s): what is recorded waits in memory.",
-                outbox.key,
-                why,
-            )
-        outbox.closed = True
-        return self._going_on(outbox, Spool.in_memory(outbox.spool.header))
-
-    def _append_what_fits(self, outbox: Outbox, lines: list[bytes], why: str) -> Outbox:
-        """Add lines to a memory that has no place for all of them; those that find none are lost."""
-        half = len(lines) // 2
-        if half:
-            return self._append(self._append(outbox, lines[:half]), lines[half:])
-        self._lose(outbox, 1, f"{why}.")
-        return outbox
-
-    def _in_use(self, outbox: Outbox) -> Outbox:
-        """The outbox itself, or the one in which its session goes on."""
-        outbox = outbox.last
-        return (
-            self._going_on(outbox, Spool.begun(self.folder, outbox.spool.header))
-            if outbox.spool.is_closed
-            else outbox
-        )
-
-    def _going_on(self, outbox: Outbox, spool: Spool) -> Outbox:
-        outbox.next = Outbox(spool, outbox.course)
-        outbox.next.closed = outbox.closed
-        self.delivery.add(outbox.next)
-        return outbox.next
+                self._lose(outbox, 1, f"{why}.")
+        else:
+            self.delivery.add(outbox)  # it may have been let go of meanwhile
 
     def _start(self) -> None:
         if self._threads:
@@ -354,7 +320,7 @@ def _close_all() -> None:
 
 
 def _before_fork() -> None:
-    locks = [sender.delivery.beginning for sender in list(_senders)]
+    locks = [*(sender.delivery.beginning for sender in list(_senders)), spool_database.lock()]
     _held.extend(lock for lock in locks if lock.acquire(timeout=_FORK_WAITS))
 
 
@@ -365,6 +331,7 @@ def _after_fork() -> None:
 
 def _forked() -> None:
     _held.clear()
+    spool_database.forked()
     for sender in list(_senders):
         sender.forked()
 

@@ -1,55 +1,69 @@
-"""The spool: what was recorded and is not delivered yet, one append-only file for each session of a process.
+"""The spool: a SQLite database with what a recorder has not delivered yet.
 
-The first line says which session it is, and for which server and key (never the key itself); each further line is an action as it is
-sent, or `!end` with when it ended. A line stands in the file before it is sent, so a process that is killed loses none of them; with `fsync` they
-survive a machine that loses its power as well. Once everything is delivered the file is cut back to its first line, and removed
-when the session is closed. Whoever has a file holds its lock, so a file without one is of a process that is gone, and the next one
-takes it over; it gets its name once it is locked and has its first line. A last line that was cut in half by a crash is left out; it
-had not been taken yet.
+Each recorder (a `TimeMachine` in one process) writes a database of its own, so no process waits for another, and a forked child shares
+none with its parent. The database is in WAL mode: what is committed survives a process that is killed, and with `sync` a machine that
+loses its power. A process holds SQLite's lock on its database for as long as it has it open, and the system releases that lock when the
+process dies. So a database that can be locked exclusively belongs to no process any more, and the next recorder takes it over.
 """
 
-import contextlib
 import json
-import logging
 import os
-import re
-import threading
-from collections import deque
-from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
+import secrets
+import sqlite3
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from timemachine.client.recording.spool_file import (
-    BEGINNING,
-    CHUNK,
-    ENDING,
-    File,
-    Memory,
-    alone,
-    begun,
-    header_of,
-    is_cut,
-    is_still,
+from timemachine.client.recording.lines import END
+from timemachine.client.recording.spool_database import (
+    SUFFIX,
+    VERSION,
+    Damaged,
+    connected,
+    created,
+    in_sqlite,
     locked,
-    opened,
-    read_all,
-    whole_lines,
-    write_all,
+    remove,
+    set_aside,
 )
 
-log = logging.getLogger(__name__)
+_STORED: Final = """
+SELECT header, recordings.id, why, count(*) > count(refused),
+    count(*) FILTER (WHERE refused IS NULL AND substr(line, 1, :size) != :end),
+    coalesce(min(place) FILTER (WHERE refused IS NULL) - 1, max(place)), max(place), count(refused),
+    (SELECT refused FROM lines WHERE recording = recordings.id AND refused IS NOT NULL ORDER BY place DESC LIMIT 1)
+FROM recordings JOIN lines ON recording = recordings.id GROUP BY recordings.id ORDER BY recordings.id
+"""
+_MOST_FREE_PAGES: Final = 4_096  # of 4 KiB, that stay allocated once everything is delivered
 
-REFUSED: Final = ".refused"
-WHY: Final = ".why"
-MOST_IN_MEMORY: Final = 64 * 1024 * 1024
-"""Bytes that are kept where no file can be written at all."""
-_NAMED: Final = re.compile(r"([0-9a-f]{16})-([0-9a-f]{8})")
-_told: set[Path] = set()
+type Row = tuple[int, bytes]
+"""A line and its place in its recording."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A recording in a spool. So many `actions` of it wait (it also `waits` where only its end does), and so many were `refused`.
+
+    Lines up to the place `settled` no longer wait; `last` is the last place. `why` is the reason why it waits, where one is known,
+    `refused_why` that of the last refusal.
+    """
+
+    header: dict[str, Any]
+    id: int
+    why: str | None
+    waits: bool
+    actions: int
+    settled: int
+    last: int
+    refused: int
+    refused_why: str | None
 
 
 def spool_folder(chosen: str | os.PathLike[str] | None = None) -> Path:
-    """Where spools lie: what is given, else `TIMEMACHINE_SPOOL`, else `timemachine/spool` in the user's state folder."""
+    """The folder of the spools: the one given, else `TIMEMACHINE_SPOOL`, else `timemachine/spool` in the user's state folder."""
     named = os.fspath(chosen or os.environ.get("TIMEMACHINE_SPOOL", "").strip())
     if named:
         return Path(named).expanduser().absolute()
@@ -57,243 +71,232 @@ def spool_folder(chosen: str | os.PathLike[str] | None = None) -> Path:
     return (Path(state) if state else Path.home() / ".local" / "state") / "timemachine" / "spool"
 
 
+def spools_in(folder: Path) -> list[Path]:
+    """The databases in a folder, oldest first: their names begin with the time."""
+    with suppress(OSError):
+        return sorted(path for path in folder.iterdir() if path.suffix == SUFFIX)
+    return []
+
+
 class Spool:
-    """One file. Places in it are counted from the first line after its header, over all that was ever in it."""
+    """One database. `kept` are the ids of the recordings that still have lines in it.
 
-    def __init__(self, file: File, path: Path | None, header: dict[str, Any], begin: int) -> None:
-        self.header = header
+    Every method raises `OSError` where the database cannot be read or written, and `Damaged` where it is not one any more.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, *, is_ours: bool = True) -> None:
         self.path = path
-        self.end = 0
-        self.settled = 0
-        self.is_closed = False
-        self._held: deque[tuple[bytes, str]] = deque()
-        self._held_bytes = 0
-        self._asides = threading.Lock()
-        self._file = file
-        self._begin = begin
-        self._cut = 0
-        self._is_limited = path is None
-        self._lock = threading.Lock()
+        self.kept: set[int] = set()
+        self._is_ours = is_ours
+        self._connection: sqlite3.Connection | None = connection
+        self._damage: Damaged | None = None
 
     @classmethod
-    def begun(cls, folder: Path, header: dict[str, Any]) -> Self:
-        """A new file in the folder; in memory where no file can be written, which is said once."""
-        try:
-            return cls.in_file(folder, header)
-        except OSError as why:
-            if folder not in _told:
-                _told.add(folder)
-                log.warning(
-                    "No spool can be written in %s (%s): what is recorded waits in memory.", folder, why
-                )
-            return cls.in_memory(header)
-
-    @classmethod
-    def in_file(cls, folder: Path, header: dict[str, Any]) -> Self:
-        """A new file in the folder. Raises `OSError`."""
-        line = json.dumps(header).encode() + b"\n"
+    def begin(cls, folder: Path, *, sync: bool = False) -> Self:
+        """A new database in a folder, which only its owner can read."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file, path = begun(folder, line)
-        return cls(file, path, header, len(line))
+        while True:
+            path = folder / f"{time.time_ns():016x}-{secrets.token_hex(4)}{SUFFIX}"
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            try:
+                with in_sqlite():
+                    spool = cls(path, created(path, sync=sync))
+            except OSError:
+                if path.exists():
+                    remove(path)
+                    raise
+            else:
+                if path.exists():
+                    return spool
+                spool.release()
+            # a recorder that looked before it was locked took it for one that nobody has, and removed it
 
     @classmethod
-    def in_memory(cls, header: dict[str, Any]) -> Self:
-        """A spool of at most `MOST_IN_MEMORY`, where no file takes any more."""
-        return cls(Memory(), None, header, 0)
+    def take_over(cls, path: Path) -> Self | None:
+        """The database of a process that has ended, locked for us alone.
 
-    @classmethod
-    def taken_over(cls, path: Path) -> "Self | None":
-        """The file of a process that is gone; None where it is in use, or not one of ours, or has no whole first line (it is removed then)."""
+        None where a process has it, where it is damaged (it is set aside), and where nothing is in it (it is removed).
+        """
         try:
-            file = opened(path, 0)
+            with in_sqlite():
+                connection = locked(path)
+        except Damaged as why:
+            set_aside(path, why)
+            return None
+        if connection is None:
+            return None
+        spool = cls(path, connection)
+        try:
+            spool.kept = {each.id for each in spool.recordings()}
         except OSError:
+            spool.release()
+            raise
+        if not spool.kept:
+            spool.close()
             return None
-        if not locked(file) or not is_still(file, path):
-            file.close()
-            return None
-        header, begin = header_of(file)
-        if header is None:
-            if not begin:
-                path.unlink(missing_ok=True)
-            file.close()
-            return None
-        spool = cls(file, path, header, begin)
-        spool.end = whole_lines(file, begin) - begin
-        file.truncate(begin + spool.end)
         return spool
 
-    @property
-    def is_held(self) -> bool:
-        """Whether the file stays as it is: something in it was refused, and found no place beside it."""
-        return self._held_bytes > 0
+    @classmethod
+    def look(cls, path: Path, **options: float) -> Self:
+        """A database that a process may have, to read it, or to change what was refused, which the process leaves alone."""
+        with in_sqlite():
+            return cls(path, connected(path, **options), is_ours=False)
 
     @property
-    def has_rest(self) -> bool:
-        """Whether its file has anything that is to be sent, or set aside, before its session may end; it is tried to set it aside."""
-        if self.is_closed:
-            return self.path is not None and (self.settled < self.end or self.is_held) and self.path.exists()
-        return self.settled < self.end or not self.put_aside()
+    def is_closed(self) -> bool:
+        """Whether it was let go of."""
+        return self._connection is None
 
-    @property
-    def waits(self) -> bool:
-        """Whether something in it has not arrived: of a file that was let go, for as long as it is there."""
-        return self.settled < self.end and (self.path is None or self.path.exists())
-
-    def append(self, lines: Sequence[bytes], *, sync: bool = False, anyway: bool = False) -> int:
-        """Add lines; the place after them. Raises `OSError`, and has taken none of them then; in memory they find a place `anyway`."""
-        data = b"".join(line + b"\n" for line in lines)
-        with self._lock:
-            if self._is_limited and self.end - self._cut + len(data) > MOST_IN_MEMORY:
-                self._cut_settled()
-            end = self._begin + self.end - self._cut
-            if self._is_limited and not anyway and end + len(data) > MOST_IN_MEMORY:
-                raise OSError(f"{MOST_IN_MEMORY:,} bytes wait in memory, and no file can be written")
-            try:
-                self._file.seek(end)
-                write_all(self._file, data)
-                if sync and self.path is not None:
-                    os.fsync(self._file.fileno())
-            except OSError:
-                with contextlib.suppress(OSError):
-                    self._file.truncate(end)
-                raise
-            self.end += len(data)
-            return self.end
-
-    def waiting(self, most_bytes: int) -> list[bytes]:
-        """The next lines that are not settled, of so many bytes in all, and at least one where there is one."""
-        with self._lock:
-            if self.is_closed:
+    def recordings(self) -> list[Stored]:
+        """The recordings that have lines in it, in the order in which they were begun."""
+        with self._alone() as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version == 0:  # a process was killed before it had made its tables
                 return []
-            at, left = self._begin + self.settled - self._cut, self.end - self.settled
-            size = min(left, most_bytes)
-            while size:
-                self._file.seek(at)
-                data = read_all(self._file, size)
-                last = data.rfind(b"\n")
-                if last >= 0 or size == left:
-                    return data[:last].split(b"\n") if last > 0 else []
-                size = min(left, size + CHUNK)  # one line, and a long one
-        return []
-
-    def settle(self, size: int) -> None:
-        """So many bytes more, line ends included, are delivered or set aside."""
-        with self._lock:
-            self.settled += size
-        self._cut_back()
-
-    def _cut_back(self) -> None:
-        """Have only its first line left in the file, if nothing else is of use."""
-        with self._lock:
-            if self.settled == self.end and not (self.is_closed or self.is_held):
-                with contextlib.suppress(OSError):  # it stays longer than it has to be
-                    self._file.truncate(self._begin)
-                    self._cut = self.end
-
-    def _cut_settled(self) -> None:
-        """Free what of the memory has arrived."""
-        if self.settled > self._cut and not self.is_closed:
-            self._file.seek(self.settled - self._cut)
-            rest = self._file.read()
-            self._file.seek(0)
-            self._file.truncate()
-            write_all(self._file, rest)
-            self._cut = self.settled
-
-    def set_aside(self, line: bytes, why: str) -> bool:
-        """Keep a line that can never be delivered, with the reason, beside the spool; where that finds no place, the spool's own file stays.
-
-        Whether it is kept: what waits in memory is not.
-        """
-        if self.path is None:
-            return False
-        with self._asides:
+            if version != VERSION:
+                raise OSError(f"it was written by another version of the recorder ({version})")
+            rows: list[Any] = connection.execute(_STORED, {"end": END, "size": len(END)}).fetchall()
             try:
-                self._keep_beside(self.path, line, why)
-            except OSError:
-                if self.is_closed:
-                    return False
-                self._held_bytes += len(line)
-                if self._held_bytes <= MOST_IN_MEMORY:  # of more only the file knows, and the next process
-                    self._held.append((line, why))
-        return True
+                return [Stored(json.loads(header), *facts) for header, *facts in rows]
+            except ValueError as why:
+                raise Damaged(f"a recording in it cannot be read: {why}") from why
 
-    def note(self, why: str | None) -> None:
-        """Have it said beside the file why it waits, or no more; where that cannot be written only the log has it."""
-        if self.path is None:
-            return
-        with contextlib.suppress(OSError):
-            if why is None:
-                self.path.with_suffix(WHY).unlink(missing_ok=True)
-            else:
-                self.path.with_suffix(WHY).write_text(why)
+    def lines(self, recording: int, *, refused: bool) -> list[Row]:
+        """The lines of a recording that were refused, or those that wait."""
+        with self._alone() as connection:
+            return connection.execute(
+                "SELECT place, line FROM lines WHERE recording = ? AND (refused IS NOT NULL) = ? ORDER BY place",
+                (recording, refused),
+            ).fetchall()
 
-    def put_aside(self) -> bool:
-        """Set aside what found no place beside the file before, so that it need not stay; whether nothing is left of that."""
-        with self._asides:
+    def waiting(self, recording: int, after: int, *, most: int, most_bytes: int) -> list[Row]:
+        """The next lines that wait: at most so many, of at most so many bytes in all, but one where there is one."""
+        rows: list[Row] = []
+        with self._alone() as connection:
+            for place, line in connection.execute(
+                "SELECT place, line FROM lines WHERE recording = ? AND place > ? AND refused IS NULL ORDER BY place LIMIT ?",
+                (recording, after, most),
+            ):
+                most_bytes -= len(line)
+                if rows and most_bytes < 0:
+                    break
+                rows.append((place, line))
+        return rows
+
+    def add(
+        self,
+        recording: int | None,
+        header: Mapping[str, Any],
+        rows: Iterable[Row],
+        refused: str | None = None,
+    ) -> int:
+        """Add lines to a recording, or to a new one; its id."""
+        with self._transaction() as connection:
+            if recording is None:
+                begun = connection.execute(
+                    "INSERT INTO recordings (header) VALUES (?)", (json.dumps(header),)
+                )
+                recording = begun.lastrowid or 0
+            connection.executemany(
+                "INSERT INTO lines (recording, place, line, refused) VALUES (?, ?, ?, ?)",
+                [(recording, place, line, refused) for place, line in rows],
+            )
+        self.kept.add(recording)
+        return recording
+
+    def settle(self, recording: int, up_to: int, refused: Mapping[int, str]) -> None:
+        """Delete the lines up to a place, but for those that were refused, which stay with the reason."""
+        with self._transaction() as connection:
+            self._refuse(connection, recording, refused)
+            connection.execute(
+                "DELETE FROM lines WHERE recording = ? AND place <= ? AND refused IS NULL", (recording, up_to)
+            )
+
+    def replace(self, recording: int, gone: Collection[int], refused: Mapping[int, str]) -> None:
+        """Delete the lines at some places, and keep those at others with the reason why they were refused."""
+        with self._transaction() as connection:
+            self._refuse(connection, recording, refused)
+            connection.executemany(
+                "DELETE FROM lines WHERE recording = ? AND place = ?",
+                [(recording, place) for place in gone],
+            )
+            has_lines = connection.execute("SELECT 1 FROM lines WHERE recording = ?", (recording,)).fetchone()
+        if not has_lines:
+            self.kept.discard(recording)
+
+    def note(self, recording: int, why: str | None) -> None:
+        """Keep the reason why a recording waits, or that there is none."""
+        with self._transaction() as connection:
+            connection.execute("UPDATE recordings SET why = ? WHERE id = ?", (why, recording))
+
+    def forget(self, recording: int) -> None:
+        """Delete a recording that has no lines, and give the space of what was delivered back to the system where that is much."""
+        with self._transaction() as connection:
+            connection.execute(
+                "DELETE FROM recordings WHERE id = ? AND id NOT IN (SELECT recording FROM lines)",
+                (recording,),
+            )
+        if not self.kept:
+            with self._alone() as connection:
+                if connection.execute("PRAGMA freelist_count").fetchone()[0] > _MOST_FREE_PAGES:
+                    connection.execute("PRAGMA incremental_vacuum").fetchall()
+
+    def close(self) -> None:
+        """Let go of the database; one of ours in which nothing is kept is removed."""
+        if self._is_ours and not self.kept and not self.is_closed:
+            remove(self.path)
+        self.release(checkpoint=self._is_ours and bool(self.kept))
+
+    def release(self, *, checkpoint: bool = False) -> None:
+        """Close the connection; after a `checkpoint` everything is in one file."""
+        with suppress(OSError), in_sqlite():
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, not checkpoint)
+                connection.close()
+
+    def _refuse(self, connection: sqlite3.Connection, recording: int, refused: Mapping[int, str]) -> None:
+        connection.executemany(
+            "UPDATE lines SET refused = ? WHERE recording = ? AND place = ?",
+            [(why, recording, place) for place, why in refused.items()],
+        )
+
+    @contextmanager
+    def _alone(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with in_sqlite():
+                if self._connection is None:
+                    raise self._damage or OSError("the spool is closed")
+                yield self._connection
+        except Damaged as why:
+            if self._is_ours and self._damage is None:
+                self._damage = why
+                self.release()
+                set_aside(self.path, why)
+            raise
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._alone() as connection:
+            connection.execute("BEGIN IMMEDIATE")
             try:
-                while self.path is not None and self._held:
-                    self._keep_beside(self.path, *self._held[0])
-                    self._held_bytes -= len(self._held.popleft()[0])
-            except OSError:
-                return False
-        self._cut_back()
-        return not self.is_held
-
-    def _keep_beside(self, path: Path, line: bytes, why: str) -> None:
-        kept = json.dumps({"why": why, **self.header}).encode()[:-1]
-        with alone(path.with_suffix(REFUSED), os.O_CREAT) as file:
-            end = file.seek(0, os.SEEK_END)
-            begin = b"\n" if is_cut(file, end) else b""
-            try:
-                write_all(file, begin + kept + b', "line": ' + line + b"}\n")
-                os.fsync(file.fileno())  # before the spool forgets it
-            except OSError:
-                file.truncate(end)
-                if not end:
-                    path.with_suffix(REFUSED).unlink()
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
 
-    def remove(self, *, only_settled: bool = False) -> bool:
-        """Let go of the file, and remove it if nothing waits in it; or let go of it `only_settled`. Whether it is let go."""
-        if not self.put_aside() and only_settled:
-            return False
-        with self._lock:
-            if only_settled and self.settled < self.end:
-                return False
-            self.is_closed = True
-            with contextlib.suppress(OSError):
-                if self.path is not None and self.settled == self.end and not self.is_held:
-                    self.note(None)
-                    self.path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):
-                self._file.close()
-            return True
 
-    def forget(self) -> None:
-        """Let go of the file in a child process: it is its parent's, and stays locked by it."""
-        self.is_closed = True
-        with contextlib.suppress(OSError):
-            self._file.close()
-
-
-def spools_in(folder: Path) -> Iterator[Path]:
-    """The files in a folder, the oldest first."""
-    yield from files_in(folder, {ENDING, BEGINNING})
-
-
-def files_in(folder: Path, endings: AbstractSet[str]) -> Iterator[Path]:
-    """The files of these endings in a folder, in the order in which they were begun."""
-    found = []
-    with contextlib.suppress(OSError):
-        for path in folder.iterdir():
-            with contextlib.suppress(OSError):
-                if path.suffix in endings:
-                    found.append((_begun_at(path), path))
-    yield from (path for _, path in sorted(found))
-
-
-def _begun_at(path: Path) -> int:
-    """Nanoseconds since 1970, as its name says; of a name that says nothing, when it was last written."""
-    named = _NAMED.fullmatch(path.stem)
-    return int(named[1], 16) if named else path.stat().st_mtime_ns
+def waits_in(path: Path, recording: int) -> bool:
+    """Whether lines of a recording wait in a database; while somebody delivers them it is locked, and they are taken to wait."""
+    try:
+        spool = Spool.look(path, seconds=0)
+    except OSError:
+        return path.exists()
+    try:
+        return bool(spool.waiting(recording, 0, most=1, most_bytes=0))
+    except OSError:
+        return path.exists()
+    finally:
+        spool.release()

@@ -18,11 +18,10 @@ from typing import Any, Final, Protocol
 
 from timemachine.client.recording.command_words import told, without_secrets
 from timemachine.client.recording.sender import OURS
-from timemachine.client.recording.spool import REFUSED
-from timemachine.client.recording.spool_file import BEGINNING, ENDING
+from timemachine.client.recording.spool_database import BESIDE, DAMAGED, SUFFIX
 
 _OWN: Final = "timemachine"
-_SPOOLS: Final = (BEGINNING, ENDING, REFUSED)
+_SPOOLS: Final = (SUFFIX, DAMAGED, *(SUFFIX + each for each in BESIDE))
 _CODE: Final = re.compile(r"\.(py|pyc|so|pth|pyd)(\.\d+)?$")
 """Behind a number: what Python compiled, while it is being written."""
 _READS_CODE: Final = re.compile(

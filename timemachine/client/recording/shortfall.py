@@ -1,16 +1,12 @@
-"""What becomes of what a session records: the key that it goes by, and what of it does not arrive."""
+"""How many actions of a session, or of a whole recorder, do not reach the server."""
 
 import threading
-from typing import TYPE_CHECKING
 
 from timemachine.core.pure.formatting import counted
 
-if TYPE_CHECKING:
-    from timemachine.client.recording.spool import Spool
-
 
 class Shortfall:
-    """Actions that the server refused for good (`refused`), and those that found no place anywhere (`lost`); `why` is the latest reason.
+    """Actions that the server refused for good (`refused`), and those that could be kept nowhere (`lost`); `why` is the latest reason.
 
     What is missing of a part is missing of the `whole` as well.
     """
@@ -26,7 +22,7 @@ class Shortfall:
         return bool(self.refused or self.lost)
 
     def add(self, *, refused: int = 0, lost: int = 0, why: str) -> None:
-        """So many more."""
+        """Count so many more."""
         with self._lock:
             self.refused += refused
             self.lost += lost
@@ -44,16 +40,3 @@ class Shortfall:
         if self.lost:
             parts.append(f"{counted(self.lost, 'action')} {'is' if self.lost == 1 else 'are'} lost")
         return f"{', and '.join(parts)}: {self.why}"
-
-
-class Course:
-    """One session's, over all its spools. It is `begun` once the server has it; one that is `strict` goes by no other key than its own."""
-
-    def __init__(
-        self, key: str, *, strict: bool = False, begun: bool = False, whole: Shortfall | None = None
-    ) -> None:
-        self.key = key
-        self.strict = strict
-        self.begun = begun
-        self.spools: list[Spool] = []
-        self.shortfall = Shortfall(whole)

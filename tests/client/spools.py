@@ -1,0 +1,41 @@
+"""What is in the spools of a folder, for tests; also while a recorder writes them."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from timemachine.client.recording.outbox import header_of
+from timemachine.client.recording.spool import Spool, spools_in
+
+
+def waiting(folder: Path) -> list[bytes]:
+    """The lines that wait, in their order."""
+    return [line for (line,) in _selected(folder, "line", "refused IS NULL")]
+
+
+def refused(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    """The reasons why actions were refused, and the actions, in their order."""
+    return [
+        (why, json.loads(line)) for why, line in _selected(folder, "refused, line", "refused IS NOT NULL")
+    ]
+
+
+def recorded_before(folder: Path, key: str, *lines: bytes, **facts: Any) -> Path:
+    """A spool that a process which has ended left behind: its one session has these lines."""
+    spool = Spool.begin(folder)
+    header = header_of({"key": key, "name": key.title()}, url=None, key_id=None) | facts
+    spool.add(None, header, list(enumerate(lines, 1)))
+    spool.close()
+    return spool.path
+
+
+def _selected(folder: Path, what: str, which: str) -> list[Any]:
+    found = []
+    for path in spools_in(folder):
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
+            found += connection.execute(
+                f"SELECT {what} FROM lines WHERE {which} ORDER BY recording, place"
+            ).fetchall()
+    return found
