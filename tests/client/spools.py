@@ -26,7 +26,7 @@ def recorded_before(folder: Path, key: str, *lines: bytes, **facts: Any) -> Path
     """A spool that a process which has ended left behind: its one session has these lines."""
     spool = Spool.begin(folder)
     header = header_of({"key": key, "name": key.title()}, url=None, key_id=None) | facts
-    spool.add(None, header, list(enumerate(lines, 1)))
+    spool.add(None, header, enumerate(lines, 1))
     spool.close()
     return spool.path
 

@@ -1,17 +1,15 @@
 """A spool is its owner's while that runs, and what no process can use does not stay."""
 
+import os
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.client.spools import recorded_before, refused, waiting
 from timemachine.client.recording import recording as recordings
-from timemachine.client.recording import spool as spools
-from timemachine.client.recording import spool_database
 from timemachine.client.recording.outbox import header_of
 from timemachine.client.recording.recording import Recording
 from timemachine.client.recording.spool import Spool, spools_in, waits_in
@@ -38,10 +36,10 @@ def test_a_spool_is_nobody_elses_until_its_process_lets_go_of_it(tmp_path: Path)
     spool.close()
     taken = Spool.take_over(spool.path)
     assert taken is not None
-    assert (Spool.take_over(spool.path), taken.kept) == (None, {number})
+    assert (Spool.take_over(spool.path), taken.kept) == (None, {(number, False)})
     assert waits_in(spool.path, number), "what somebody delivers waits"
-    taken.settle(number, 2, {})
-    taken.kept.clear()
+    recording = Recording.of(taken, taken.stored()[0])
+    recording.settle(2)
     taken.close()
     assert not waits_in(spool.path, number)
     assert list(tmp_path.iterdir()) == []
@@ -66,27 +64,13 @@ if os.fork():
     assert waiting(tmp_path) == [b"1", b"2"]
 
 
-def test_a_spool_that_is_removed_as_it_begins_is_begun_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    created = spool_database.created
-
-    def removed_by_another_first(path: Path, **options: Any) -> sqlite3.Connection:
-        monkeypatch.undo()
-        connection = created(path, **options)
-        path.unlink()
-        return connection
-
-    monkeypatch.setattr(spools, "created", removed_by_another_first)
-    spool = Spool.begin(tmp_path)
-    spool.add(None, HEADER, [(1, b"1")])
-    assert waiting(tmp_path) == [b"1"]
-    spool.close()
-
-
 def test_a_spool_whose_process_was_killed_before_it_had_tables_goes(tmp_path: Path) -> None:
-    (tmp_path / "a.spool").touch()
-    assert Spool.take_over(tmp_path / "a.spool") is None
+    path = tmp_path / "a.spool"
+    path.touch()
+    assert Spool.take_over(path) is None
+    assert path.exists(), "its process may be about to make them"
+    os.utime(path, (0, 0))
+    assert Spool.take_over(path) is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -157,15 +141,15 @@ def test_memory_is_full_of_what_waits_and_not_of_what_has_arrived(
     assert rows(recording) == []
 
 
-def test_a_session_in_which_something_waits_is_not_let_go(tmp_path: Path) -> None:
+def test_what_is_delivered_does_not_wait_wherever_it_was(tmp_path: Path) -> None:
     spool = Spool.begin(tmp_path)
     for recording in (Recording(HEADER, tmp_path, no_spool), Recording(HEADER, tmp_path, lambda: spool)):
         recording.append([b"1"])
-        assert not recording.let_go()
+        assert recording.has_waiting
         recording.append([b"2"])
         assert rows(recording) == [b"1", b"2"]
         recording.settle(2)
-        assert recording.let_go()
+        assert not recording.has_waiting
     spool.close()
     assert list(tmp_path.iterdir()) == []
 
@@ -173,9 +157,9 @@ def test_a_session_in_which_something_waits_is_not_let_go(tmp_path: Path) -> Non
 def test_what_was_refused_last_does_not_wait(tmp_path: Path) -> None:
     spool = Spool.begin(tmp_path)
     number = spool.add(None, HEADER, [(1, b"1"), (2, b"{}")])
-    spool.settle(number, 0, {2: "no"})
-    (stored,) = spool.recordings()
-    recording = Recording.of(spool, stored)
+    spool.settle(number, (), {2: "no"})
+    recording = Recording.of(spool, spool.stored()[0])
+    recording.end = recording._stored = 2
     assert rows(recording) == [b"1"]
     recording.settle(1)
     assert (rows(recording), recording.has_waiting) == ([], False)
@@ -184,12 +168,10 @@ def test_what_was_refused_last_does_not_wait(tmp_path: Path) -> None:
     assert spool.path.exists()
 
 
-def test_space_of_much_that_was_delivered_is_given_back(tmp_path: Path) -> None:
+def test_what_was_delivered_after_a_long_outage_takes_no_room(tmp_path: Path) -> None:
     spool = Spool.begin(tmp_path)
     recording = Recording(HEADER, tmp_path, lambda: spool)
     recording.append([b"x" * 1_000_000] * 30)
     recording.settle(30)
-    recording.let_go()
-    spool.kept.add(1)  # so that it is not removed
-    spool.close()
+    spool.close(keep=True)
     assert spool.path.stat().st_size < 1_000_000

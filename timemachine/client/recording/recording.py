@@ -1,4 +1,4 @@
-"""What of one session waits: its lines in the spool, and behind them those that wait in memory because the spool takes no more."""
+"""What of one session waits: its lines in the spool, and after them those that wait in memory because the spool takes no more."""
 
 import logging
 import threading
@@ -27,25 +27,26 @@ class Recording:
     def __init__(self, header: dict[str, Any], folder: Path, spool: Callable[[], Spool]) -> None:
         self.header = header
         self.folder = folder
-        self.open_spool = spool
         self.end = 0
         self.settled = 0
+        self._open_spool = spool
         self._spool: Spool | None = None
-        self._id: int | None = None
-        self._stored = 0  # the place up to which lines are in the spool; those behind it are in memory
+        self._id = 0
+        self._stored = 0  # the place up to which lines are in the spool; those after it are in memory
+        self._deleted = 0  # the place up to which the spool was told what became of them
         self._memory: deque[Row] = deque()
         self._memory_bytes = 0
         self._refusals: dict[int, str] = {}  # of lines in the spool, which does not say so yet
-        self._has_refused = False
+        self._why: str | None = None
         self._lock = threading.Lock()
 
     @classmethod
     def of(cls, spool: Spool, stored: Stored) -> Self:
-        """A recording of a process that has ended."""
+        """What waits of a process that has ended."""
         recording = cls(stored.header, spool.path.parent, lambda: spool)
-        recording.settled, recording.end = stored.settled, stored.last
-        recording._spool, recording._id, recording._stored = spool, stored.id, stored.last
-        recording._has_refused = stored.refused > 0
+        recording._spool, recording._id = spool, stored.id
+        recording.settled = recording._deleted = stored.first - 1
+        recording.end = recording._stored = stored.last
         return recording
 
     @property
@@ -60,19 +61,21 @@ class Recording:
         """
         with self._lock:
             rows = [(self.end + number, line) for number, line in enumerate(lines, 1)]
-            if self._memory or not self._is_stored(rows):
+            if not self._memory and self._is_stored(rows):
+                self._stored = rows[-1][0]
+            else:
                 size = sum(map(len, lines))
                 if not anyway and self._memory_bytes + size > MOST_IN_MEMORY:
                     raise OSError(f"{MOST_IN_MEMORY:,} bytes wait in memory, and no spool can be written")
                 self._memory.extend(rows)
                 self._memory_bytes += size
-            self.end += len(rows)
+            self.end = rows[-1][0]
 
     def waiting(self, *, most: int, most_bytes: int) -> list[Row]:
         """The next lines: at most so many, of at most so many bytes in all, but one where there is one. Raises `OSError`."""
         with self._lock:
-            if self._spool is not None and self._id is not None and self.settled < self._stored:
-                rows = self._spool.waiting(self._id, self.settled, most=most, most_bytes=most_bytes)
+            if self._spool is not None and self.settled < self._stored:
+                rows = self._spool.lines(self._id, after=self.settled, most=most, most_bytes=most_bytes)
                 if rows:
                     return rows
                 self.settled = self._stored  # what is left there was refused
@@ -94,28 +97,30 @@ class Recording:
 
     def refuse(self, row: Row, why: str) -> bool:
         """Keep a line that can never be delivered, with the reason. Whether it is kept: one in memory is lost where the spool takes nothing."""
-        place, line = row
         with self._lock:
-            if not self._memory or place < self._memory[0][0]:
-                self._refusals[place] = why
-                self._has_refused = True
-                return True
-            return self._is_stored([(place, line)], refused=why)
+            if self._memory and row[0] >= self._memory[0][0]:
+                return self._is_stored([row], refused=why)
+            self._refusals[row[0]] = why
+            return True
 
     def add_refused(self, line: bytes, why: str) -> bool:
-        """Keep a line that is not even sent, with the reason; whether it is kept. No other line may wait."""
+        """Keep a line that is not even sent, with the reason; whether it is kept, which it is not while others wait in memory."""
         with self._lock:
-            self.end = self.settled = self.end + 1
-            return self._is_stored([(self.end, line)], refused=why)
+            if self._memory or not self._is_stored([(self.end + 1, line)], refused=why):
+                return False
+            if not self.has_waiting:
+                self.settled = self._deleted = self.end + 1
+            self.end = self._stored = self.end + 1
+            return True
 
     def note(self, why: str | None) -> None:
         """Keep in the spool why it waits, or that there is no reason any more; where that cannot be written only the log has it."""
-        with self._lock, suppress(OSError):
-            if self._spool is not None and self._id is not None:
-                self._spool.note(self._id, why)
+        with self._lock:
+            self._why = why
+            self._write_back()
 
     def save_refusals(self) -> bool:
-        """Write to the spool what was refused and is not marked there; whether that is so of all."""
+        """Mark in the spool what was refused; whether that is so of all."""
         with self._lock:
             if self._refusals:
                 self._write_back()
@@ -124,23 +129,8 @@ class Recording:
     def give_up(self) -> int:
         """Go on without what is in the spool, which cannot be read; how many lines that are."""
         with self._lock:
-            lost = self._stored - self.settled
-            self.settled = self._stored
-            self._detach()
+            lost, self.settled = self._stored - self.settled, self._stored
             return lost
-
-    def let_go(self) -> bool:
-        """Let go of the spool unless something waits or is to be marked; whether it did."""
-        with self._lock:
-            if self._refusals:
-                self._write_back()
-            if self.has_waiting or self._refusals:
-                return False
-            if self._spool is not None and self._id is not None:
-                with suppress(OSError):
-                    self._spool.forget(self._id)
-            self._detach()
-            return True
 
     def release(self) -> tuple[int, tuple[Path, int] | None]:
         """Let go of the spool with all that waits, which is for the next process then.
@@ -148,28 +138,25 @@ class Recording:
         How many actions are lost because they were in memory and the spool does not take them even now, and where the others wait.
         """
         with self._lock:
-            lost = 0
-            rows = list(self._memory)
-            if rows and not self._is_stored(rows):
-                lost = sum(not is_end(line) for _, line in rows)
-                self.end = self._stored
+            rows, self._memory, self._memory_bytes = list(self._memory), deque(), 0
+            saved = not rows or self._is_stored(rows)
+            if rows and saved:
+                self._stored = rows[-1][0]
             self._write_back()
-            waits = self.settled < self.end and self._spool is not None and self._id is not None
-            rest = (self._spool.path, self._id) if waits and self._spool and self._id else None
-            self.settled = self.end
-            self._memory.clear()
-            self._memory_bytes = 0
-            self._detach()
-            return lost, rest
+            rest = (self._spool.path, self._id) if self._spool and self.settled < self._stored else None
+            self._stored = self._deleted = self.settled = self.end
+            self._refusals.clear()
+            return (0 if saved else sum(not is_end(line) for _, line in rows)), rest
 
     def _is_stored(self, rows: Sequence[Row], refused: str | None = None) -> bool:
         """Write lines into the spool; whether it takes them."""
         try:
-            if self._spool is None or self.settled >= self._stored:  # none of its lines waits in another one
-                spool = self.open_spool()
-                self._id = self._id if spool is self._spool else None
-                self._spool = spool
-            self._id = self._spool.add(self._id, self.header, rows, refused)
+            spool = self._spool
+            if spool is None or self.settled >= self._stored:  # none of its lines waits in an earlier one
+                spool = self._open_spool()
+            number = self._id if spool is self._spool else None
+            self._id = spool.add(number, self.header, rows, refused)
+            self._spool = spool
         except OSError as why:
             if self.folder not in _warned:
                 _warned.add(self.folder)
@@ -177,23 +164,19 @@ class Recording:
                     "No spool can be written in %s (%s): what is recorded waits in memory.", self.folder, why
                 )
             return False
-        if refused is None:
-            self._stored = rows[-1][0]
-        else:
-            self._has_refused = True
         return True
 
     def _write_back(self) -> None:
-        """Have the spool forget what was delivered and mark what was refused; where it takes no more that is tried again at the next."""
-        if self._spool is None or self._id is None:
+        """Have the spool delete what was delivered and mark what was refused; where it takes no more that is tried again at the next."""
+        if self._spool is None:
             return
+        up_to = min(self.settled, self._stored)
+        delivered = [place for place in range(self._deleted + 1, up_to + 1) if place not in self._refusals]
+        if self._refusals:
+            self._spool.kept.add((self._id, True))
         with suppress(OSError):
-            self._spool.settle(self._id, self.settled, self._refusals)
+            self._spool.settle(self._id, delivered, self._refusals, why=self._why)
+            self._deleted = max(self._deleted, up_to)
             self._refusals.clear()
-        if self.settled >= self._stored and not self._has_refused:
-            self._spool.kept.discard(self._id)
-
-    def _detach(self) -> None:
-        self._spool = self._id = None
-        self._refusals.clear()
-        self._has_refused = False
+        if self.settled >= self._stored:
+            self._spool.kept.discard((self._id, False))

@@ -1,9 +1,9 @@
 """The spool: a SQLite database with what a recorder has not delivered yet.
 
 Each recorder (a `TimeMachine` in one process) writes a database of its own, so no process waits for another, and a forked child shares
-none with its parent. The database is in WAL mode: what is committed survives a process that is killed, and with `sync` a machine that
-loses its power. A process holds SQLite's lock on its database for as long as it has it open, and the system releases that lock when the
-process dies. So a database that can be locked exclusively belongs to no process any more, and the next recorder takes it over.
+none with its parent. It is in WAL mode: what is committed survives a process that is killed, and with `sync` a machine that loses its
+power. A process holds SQLite's lock on its database while it has it open, and the system releases that lock when the process dies. So a
+database that can be locked exclusively belongs to no process any more, and the next recorder takes it over.
 """
 
 import json
@@ -11,7 +11,7 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,13 +31,16 @@ from timemachine.client.recording.spool_database import (
 )
 
 _STORED: Final = """
-SELECT header, recordings.id, why, count(*) > count(refused),
-    count(*) FILTER (WHERE refused IS NULL AND substr(line, 1, :size) != :end),
-    coalesce(min(place) FILTER (WHERE refused IS NULL) - 1, max(place)), max(place), count(refused),
-    (SELECT refused FROM lines WHERE recording = recordings.id AND refused IS NOT NULL ORDER BY place DESC LIMIT 1)
-FROM recordings JOIN lines ON recording = recordings.id GROUP BY recordings.id ORDER BY recordings.id
+SELECT header, recordings.id, refused IS NOT NULL,
+    count(*) FILTER (WHERE substr(line, 1, :size) != :end), min(place), max(place),
+    CASE WHEN refused IS NULL THEN why ELSE (
+        SELECT refused FROM lines WHERE recording = recordings.id AND refused IS NOT NULL ORDER BY place DESC LIMIT 1
+    ) END
+FROM recordings JOIN lines ON recording = recordings.id
+GROUP BY recordings.id, refused IS NOT NULL ORDER BY recordings.id, refused IS NOT NULL
 """
-_MOST_FREE_PAGES: Final = 4_096  # of 4 KiB, that stay allocated once everything is delivered
+
+_BEGIN_SECONDS: Final = 10.0  # after so long a database without tables is of a process that was killed
 
 type Row = tuple[int, bytes]
 """A line and its place in its recording."""
@@ -45,21 +48,20 @@ type Row = tuple[int, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A recording in a spool. So many `actions` of it wait (it also `waits` where only its end does), and so many were `refused`.
+    """What waits of a recording in a spool, or what was refused of it (`is_refused`): so many `actions`, from the place `first` to `last`.
 
-    Lines up to the place `settled` no longer wait; `last` is the last place. `why` is the reason why it waits, where one is known,
-    `refused_why` that of the last refusal.
+    Where only the end of a session waits there are no actions. `why` is the last reason of the server, where there is one. `header` says
+    which session it is, and for which server and key.
     """
 
+    path: Path
     header: dict[str, Any]
     id: int
-    why: str | None
-    waits: bool
+    is_refused: bool
     actions: int
-    settled: int
+    first: int
     last: int
-    refused: int
-    refused_why: str | None
+    why: str | None
 
 
 def spool_folder(chosen: str | os.PathLike[str] | None = None) -> Path:
@@ -79,14 +81,14 @@ def spools_in(folder: Path) -> list[Path]:
 
 
 class Spool:
-    """One database. `kept` are the ids of the recordings that still have lines in it.
+    """One database. `kept` are the recordings that still have lines in it, each with whether they were refused.
 
     Every method raises `OSError` where the database cannot be read or written, and `Damaged` where it is not one any more.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, *, is_ours: bool = True) -> None:
         self.path = path
-        self.kept: set[int] = set()
+        self.kept: set[tuple[int, bool]] = set()
         self._is_ours = is_ours
         self._connection: sqlite3.Connection | None = connection
         self._damage: Damaged | None = None
@@ -95,21 +97,14 @@ class Spool:
     def begin(cls, folder: Path, *, sync: bool = False) -> Self:
         """A new database in a folder, which only its owner can read."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        while True:
-            path = folder / f"{time.time_ns():016x}-{secrets.token_hex(4)}{SUFFIX}"
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            try:
-                with in_sqlite():
-                    spool = cls(path, created(path, sync=sync))
-            except OSError:
-                if path.exists():
-                    remove(path)
-                    raise
-            else:
-                if path.exists():
-                    return spool
-                spool.release()
-            # a recorder that looked before it was locked took it for one that nobody has, and removed it
+        path = folder / f"{time.time_ns():016x}-{secrets.token_hex(4)}{SUFFIX}"
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            with in_sqlite():
+                return cls(path, created(path, sync=sync))
+        except OSError:
+            remove(path)
+            raise
 
     @classmethod
     def take_over(cls, path: Path) -> Self | None:
@@ -127,12 +122,15 @@ class Spool:
             return None
         spool = cls(path, connection)
         try:
-            spool.kept = {each.id for each in spool.recordings()}
+            spool.kept = {(each.id, each.is_refused) for each in spool.stored()}
+        except Damaged:
+            return None
         except OSError:
-            spool.release()
+            spool.close(keep=True)
             raise
         if not spool.kept:
-            spool.close()
+            is_begun_now = time.time() - path.stat().st_mtime < _BEGIN_SECONDS
+            spool.close(keep=is_begun_now)
             return None
         return spool
 
@@ -147,8 +145,8 @@ class Spool:
         """Whether it was let go of."""
         return self._connection is None
 
-    def recordings(self) -> list[Stored]:
-        """The recordings that have lines in it, in the order in which they were begun."""
+    def stored(self) -> list[Stored]:
+        """What is in it, in the order in which the recordings were begun."""
         with self._alone() as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version == 0:  # a process was killed before it had made its tables
@@ -157,25 +155,26 @@ class Spool:
                 raise OSError(f"it was written by another version of the recorder ({version})")
             rows: list[Any] = connection.execute(_STORED, {"end": END, "size": len(END)}).fetchall()
             try:
-                return [Stored(json.loads(header), *facts) for header, *facts in rows]
+                return [Stored(self.path, json.loads(header), *facts) for header, *facts in rows]
             except ValueError as why:
                 raise Damaged(f"a recording in it cannot be read: {why}") from why
 
-    def lines(self, recording: int, *, refused: bool) -> list[Row]:
-        """The lines of a recording that were refused, or those that wait."""
-        with self._alone() as connection:
-            return connection.execute(
-                "SELECT place, line FROM lines WHERE recording = ? AND (refused IS NOT NULL) = ? ORDER BY place",
-                (recording, refused),
-            ).fetchall()
-
-    def waiting(self, recording: int, after: int, *, most: int, most_bytes: int) -> list[Row]:
-        """The next lines that wait: at most so many, of at most so many bytes in all, but one where there is one."""
+    def lines(
+        self,
+        recording: int,
+        *,
+        refused: bool = False,
+        after: int = 0,
+        most: int = -1,
+        most_bytes: float = float("inf"),
+    ) -> list[Row]:
+        """The next lines that wait, or were refused: at most so many, of at most so many bytes in all, but one where there is one."""
         rows: list[Row] = []
         with self._alone() as connection:
             for place, line in connection.execute(
-                "SELECT place, line FROM lines WHERE recording = ? AND place > ? AND refused IS NULL ORDER BY place LIMIT ?",
-                (recording, after, most),
+                "SELECT place, line FROM lines WHERE recording = ? AND place > ? AND (refused IS NOT NULL) = ?"
+                " ORDER BY place LIMIT ?",
+                (recording, after, refused, most),
             ):
                 most_bytes -= len(line)
                 if rows and most_bytes < 0:
@@ -193,73 +192,47 @@ class Spool:
         """Add lines to a recording, or to a new one; its id."""
         with self._transaction() as connection:
             if recording is None:
-                begun = connection.execute(
-                    "INSERT INTO recordings (header) VALUES (?)", (json.dumps(header),)
-                )
-                recording = begun.lastrowid or 0
+                row = connection.execute("INSERT INTO recordings (header) VALUES (?)", (json.dumps(header),))
+                recording = row.lastrowid or 0
             connection.executemany(
                 "INSERT INTO lines (recording, place, line, refused) VALUES (?, ?, ?, ?)",
                 [(recording, place, line, refused) for place, line in rows],
             )
-        self.kept.add(recording)
+        self.kept.add((recording, refused is not None))
         return recording
 
-    def settle(self, recording: int, up_to: int, refused: Mapping[int, str]) -> None:
-        """Delete the lines up to a place, but for those that were refused, which stay with the reason."""
+    def settle(
+        self,
+        recording: int,
+        delivered: Iterable[int],
+        refused: Mapping[int, str],
+        *,
+        why: str | None = None,
+        of_refused: bool = False,
+    ) -> None:
+        """Delete lines that were delivered, of those that wait or `of_refused` ones, and mark those that were refused; `why` the others wait."""
         with self._transaction() as connection:
-            self._refuse(connection, recording, refused)
-            connection.execute(
-                "DELETE FROM lines WHERE recording = ? AND place <= ? AND refused IS NULL", (recording, up_to)
-            )
-
-    def replace(self, recording: int, gone: Collection[int], refused: Mapping[int, str]) -> None:
-        """Delete the lines at some places, and keep those at others with the reason why they were refused."""
-        with self._transaction() as connection:
-            self._refuse(connection, recording, refused)
             connection.executemany(
-                "DELETE FROM lines WHERE recording = ? AND place = ?",
-                [(recording, place) for place in gone],
+                "DELETE FROM lines WHERE recording = ? AND place = ? AND (refused IS NOT NULL) = ?",
+                [(recording, place, of_refused) for place in delivered],
             )
-            has_lines = connection.execute("SELECT 1 FROM lines WHERE recording = ?", (recording,)).fetchone()
-        if not has_lines:
-            self.kept.discard(recording)
-
-    def note(self, recording: int, why: str | None) -> None:
-        """Keep the reason why a recording waits, or that there is none."""
-        with self._transaction() as connection:
+            connection.executemany(
+                "UPDATE lines SET refused = ? WHERE recording = ? AND place = ?",
+                [(reason, recording, place) for place, reason in refused.items()],
+            )
             connection.execute("UPDATE recordings SET why = ? WHERE id = ?", (why, recording))
 
-    def forget(self, recording: int) -> None:
-        """Delete a recording that has no lines, and give the space of what was delivered back to the system where that is much."""
-        with self._transaction() as connection:
-            connection.execute(
-                "DELETE FROM recordings WHERE id = ? AND id NOT IN (SELECT recording FROM lines)",
-                (recording,),
-            )
-        if not self.kept:
-            with self._alone() as connection:
-                if connection.execute("PRAGMA freelist_count").fetchone()[0] > _MOST_FREE_PAGES:
-                    connection.execute("PRAGMA incremental_vacuum").fetchall()
-
-    def close(self) -> None:
-        """Let go of the database; one of ours in which nothing is kept is removed."""
-        if self._is_ours and not self.kept and not self.is_closed:
-            remove(self.path)
-        self.release(checkpoint=self._is_ours and bool(self.kept))
-
-    def release(self, *, checkpoint: bool = False) -> None:
-        """Close the connection; after a `checkpoint` everything is in one file."""
+    def close(self, *, keep: bool = False) -> None:
+        """Let go of the database; one of ours in which nothing is kept is removed unless it is to be kept."""
         with suppress(OSError), in_sqlite():
             connection, self._connection = self._connection, None
-            if connection is not None:
-                connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, not checkpoint)
-                connection.close()
-
-    def _refuse(self, connection: sqlite3.Connection, recording: int, refused: Mapping[int, str]) -> None:
-        connection.executemany(
-            "UPDATE lines SET refused = ? WHERE recording = ? AND place = ?",
-            [(why, recording, place) for place, why in refused.items()],
-        )
+            if connection is None:
+                return
+            if self._is_ours and not self.kept and not keep:
+                remove(self.path)
+            elif self._is_ours:
+                connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, False)  # noqa: FBT003
+            connection.close()
 
     @contextmanager
     def _alone(self) -> Iterator[sqlite3.Connection]:
@@ -271,7 +244,7 @@ class Spool:
         except Damaged as why:
             if self._is_ours and self._damage is None:
                 self._damage = why
-                self.release()
+                self.close(keep=True)
                 set_aside(self.path, why)
             raise
 
@@ -295,8 +268,8 @@ def waits_in(path: Path, recording: int) -> bool:
     except OSError:
         return path.exists()
     try:
-        return bool(spool.waiting(recording, 0, most=1, most_bytes=0))
+        return bool(spool.lines(recording, most=1))
     except OSError:
         return path.exists()
     finally:
-        spool.release()
+        spool.close()

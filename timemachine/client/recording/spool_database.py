@@ -69,7 +69,9 @@ def created(path: Path, *, sync: bool) -> sqlite3.Connection:
     connection = connected(path)
     try:
         connection.execute(f"PRAGMA synchronous = {'FULL' if sync else 'OFF'}")
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        connection.execute(
+            "PRAGMA auto_vacuum = FULL"
+        )  # what was delivered after a long outage takes no room
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         connection.execute(f"PRAGMA journal_size_limit = {_LARGEST_WAL}")
         connection.executescript(_SCHEMA)

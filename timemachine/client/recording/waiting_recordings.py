@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,7 +26,7 @@ UNREADABLE: Final = "unreadable"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remaining:
-    """So many actions of a recording that wait, or were refused. `name` names them, `path` is the database and `id` the recording in it.
+    """So many actions of a recording that wait, or were refused. `name` names them, `stored` is where they are in the database `path`.
 
     `state` is `waits`, `in use` by a process that records, `refused` (`why` is the server's last reason), or `unreadable` (`why` is the
     system's reason; of which session and how many actions is not known then). `url` and `key_id` say for which server and key it was
@@ -35,31 +35,30 @@ class Remaining:
 
     name: str
     path: Path
-    id: int | None = None
-    session: dict[str, Any]
-    actions: int | None
     state: str
     why: str | None
+    session: dict[str, Any] = field(default_factory=dict)
+    actions: int | None = None
     url: str | None = None
     key_id: str | None = None
+    stored: Stored | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """What became of what remained: in which session its actions arrived, how many did, how many still wait, were refused or are lost, and why."""
+    """What became of what remained: in which session its actions arrived, how many did, how many still wait or were refused, and why."""
 
     name: str
     session: str
     arrived: int
     waiting: int
     refused: int
-    lost: int
     why: str | None
 
     @property
     def short(self) -> int:
         """How many did not arrive."""
-        return self.waiting + self.refused + self.lost
+        return self.waiting + self.refused
 
 
 def remaining_in(folder: Path) -> list[Remaining]:
@@ -89,100 +88,93 @@ def named_in(folder: Path, names: Sequence[str]) -> list[Remaining]:
 def send(remaining: Remaining, connection: "Connection", *, key: str | None = None) -> Sent:
     """Send what remains of a recording, to a session of another `key` where one is given, which ends with it.
 
-    What arrived before counts once. What was refused, or is for another key, leaves the spool only where it arrived: the rest stays
-    under its name and as its session's, with the reason of the last try with another key. Raises `NotFound` where a process has it,
-    `ClientError` where the spool cannot be read or written.
+    What arrived before counts once. What does not arrive stays under its name and as its session's, with the reason of the last try. Raises
+    `NotFound` where a process has it, `ClientError` where the spool cannot be read or written.
     """
     with _taken(remaining) as (spool, stored):
-        if key is not None or remaining.state == REFUSED:
-            return _sent_copy(remaining, spool, stored, connection, key)
-        rows = spool.lines(stored.id, refused=False)
-        recording = Recording.of(spool, stored)
-        outbox = Outbox(recording, shortfall=Shortfall(), adopted=True)
-        why = _delivered(outbox, connection)
-        recording.save_refusals()
-        short = outbox.shortfall
-        waiting = sum(place > recording.settled and not is_end(line) for place, line in rows)
+        rows = spool.lines(stored.id, refused=stored.is_refused)
+        actions = {place for place, line in rows if not is_end(line)}
+        copy = _Copy(spool, stored, rows, key)
+        outbox = Outbox(copy, shortfall=Shortfall(), strict=key is not None, adopted=key is None)
+        why = _delivered(outbox, connection) or outbox.shortfall.why
+        waiting = {place for place in actions if place > copy.settled}
+        stays = waiting | copy.refusals.keys()
+        if key is None:
+            arrived = {place for place, _ in rows if place <= copy.settled} - stays
+        elif stays or (copy.has_waiting and not actions):
+            arrived = actions - stays
+        else:
+            arrived = {place for place, _ in rows}
+            if copy.has_waiting:
+                _leave_end(remaining.path.parent, copy.header)
+        try:
+            spool.settle(stored.id, arrived, copy.marked, why=why, of_refused=stored.is_refused)
+        except OSError:
+            if key is not None:  # sent once more under its own key it would be there twice
+                raise
         return Sent(
             name=remaining.name,
             session=outbox.key,
-            arrived=stored.actions - waiting - short.refused - short.lost,
-            waiting=waiting,
-            refused=short.refused,
-            lost=short.lost,
-            why=why or short.why,
+            arrived=len(actions - stays),
+            waiting=len(waiting),
+            refused=len(copy.refusals),
+            why=why,
         )
 
 
 def drop(remaining: Remaining) -> None:
     """Remove what remains for good. Raises `NotFound` where a process has it, `ClientError` where it cannot be removed."""
-    if remaining.state == UNREADABLE:
+    if remaining.stored is None:
         with _client_errors(remaining.path):
             remaining.path.unlink(missing_ok=True)
         remove(remaining.path)
         return
     with _taken(remaining) as (spool, stored):
-        lines = spool.lines(stored.id, refused=remaining.state == REFUSED)
-        spool.replace(stored.id, [place for place, _ in lines], {})
+        places = [place for place, _ in spool.lines(stored.id, refused=stored.is_refused)]
+        spool.settle(stored.id, places, {}, of_refused=stored.is_refused)
 
 
 class _Copy(Recording):
-    """Lines of a recording, in memory while they are sent; `refusals` are the places of those that were refused, and why."""
+    """What remains of a recording, in memory while it is sent; with a `key` to another session, whose end follows it instead of its own.
 
-    def __init__(self, header: dict[str, Any], rows: Sequence[Row], folder: Path) -> None:
-        super().__init__(header, folder, self._no_spool)
-        self.refusals: dict[int, str] = {}
+    `refusals` are the places of what was refused, and why; `marked` are those of them that the spool is to mark: what waits for its own
+    session still does where another one does not take it.
+    """
+
+    def __init__(self, spool: Spool, stored: Stored, rows: Sequence[Row], key: str | None) -> None:
+        header = stored.header
+        if key is not None:
+            header = header | {"session": header["session"] | {"key": key}}
+            rows = [*(row for row in rows if not is_end(row[1])), (stored.last + 1, END)]
+        super().__init__(header, spool.path.parent, lambda: spool)
         self._memory.extend(rows)
-        self.end = rows[-1][0] if rows else 0
+        self.end = rows[-1][0]
+        self.refusals: dict[int, str] = {}
+        self.marked = self.refusals if key is None or stored.is_refused else {}
+        self._spool_of = spool, stored
 
     def refuse(self, row: Row, why: str) -> bool:
         """Note that it was refused: it stays where it is."""
         self.refusals[row[0]] = why
         return True
 
-    def _no_spool(self) -> Spool:
-        raise OSError("it is a copy")
+    def save_refusals(self) -> bool:
+        """Mark in the spool what was refused; whether that is so of all."""
+        spool, stored = self._spool_of
+        try:
+            spool.settle(stored.id, (), self.marked, why=stored.why)
+        except OSError:
+            return not self.marked
+        return True
 
 
-def _sent_copy(
-    remaining: Remaining, spool: Spool, stored: Stored, connection: "Connection", key: str | None
-) -> Sent:
-    """Send a copy of what remains, and delete from the spool what arrived. Raises `OSError`."""
-    rows = spool.lines(stored.id, refused=remaining.state == REFUSED)
-    actions = [row for row in rows if not is_end(row[1])]
-    header = stored.header
-    if key is not None:
-        header = header | {"session": header["session"] | {"key": key}}
-    end = [] if key is None else [(stored.last + 1, END)]
-    copy = _Copy(header, [*actions, *end], remaining.path.parent)
-    outbox = Outbox(copy, shortfall=Shortfall(), strict=key is not None, adopted=key is None)
-    why = _delivered(outbox, connection)
-    short = outbox.shortfall
-    pending = {place for place, _ in actions if place > copy.settled}
-    stays = pending | copy.refusals.keys()
-    is_end_pending = bool(end) and copy.has_waiting
-    if stays or (is_end_pending and not actions):
-        arrived = {place for place, _ in actions} - stays
-        spool.replace(
-            stored.id, arrived, copy.refusals if remaining.state == REFUSED and key is not None else {}
-        )
-        if remaining.state != REFUSED:
-            spool.note(stored.id, why or short.why)
-    else:
-        if is_end_pending:  # it waits by itself, as the other session's
-            own = Spool.begin(remaining.path.parent)
-            own.add(None, header, [(1, END)])
-            own.close()
-        spool.replace(stored.id, {place for place, _ in rows}, {})
-    return Sent(
-        name=remaining.name,
-        session=outbox.key,
-        arrived=len(actions) - len(stays),
-        waiting=len(pending),
-        refused=short.refused,
-        lost=0,
-        why=why or short.why,
-    )
+def _leave_end(folder: Path, header: dict[str, Any]) -> None:
+    """Have the end of a session, which alone did not arrive, wait by itself. Raises `OSError`."""
+    spool = Spool.begin(folder)
+    try:
+        spool.add(None, header, [(1, END)])
+    finally:
+        spool.close()
 
 
 def _delivered(outbox: Outbox, connection: "Connection") -> str | None:
@@ -198,62 +190,57 @@ def _delivered(outbox: Outbox, connection: "Connection") -> str | None:
 
 def _remaining(path: Path) -> list[Remaining]:
     """What remains in one database."""
-    in_use = False
+    if path.suffix == DAMAGED:
+        return [Remaining(name=path.name, path=path, state=UNREADABLE, why="it is damaged")]
+    spool, waits = None, WAITS
     try:
-        if path.suffix == DAMAGED:
-            raise OSError("it is damaged")  # noqa: TRY301
         spool = Spool.take_over(path)
-        in_use = spool is None and path.exists()
-        if in_use:
+        if spool is None and path.exists():
+            waits = IN_USE
             spool = Spool.look(path)
-        if spool is None:
-            return []
-        try:
-            recordings = spool.recordings()
-        finally:
-            spool.release()
+        return [_of_stored(each, waits) for each in (spool.stored() if spool else [])]
     except OSError as why:
-        state = IN_USE if in_use else UNREADABLE
-        return [Remaining(name=path.name, path=path, session={}, actions=None, state=state, why=str(why))]
-    return [each for stored in recordings for each in _of_recording(path, stored, in_use=in_use)]
+        state = UNREADABLE if waits == WAITS else IN_USE
+        return [Remaining(name=path.name, path=path, state=state, why=str(why))]
+    finally:
+        if spool is not None:
+            spool.close()
 
 
-def _of_recording(path: Path, stored: Stored, *, in_use: bool) -> Iterator[Remaining]:
-    waiting = Remaining(
-        name=f"{path.stem}:{stored.id}",
-        path=path,
-        id=stored.id,
+def _of_stored(stored: Stored, waits: str) -> Remaining:
+    return Remaining(
+        name=f"{stored.path.stem}:{stored.id}{':refused' if stored.is_refused else ''}",
+        path=stored.path,
+        state=REFUSED if stored.is_refused else waits,
+        why=stored.why,
         session=stored.header["session"],
         actions=stored.actions,
-        state=IN_USE if in_use else WAITS,
-        why=stored.why,
         url=stored.header["url"],
         key_id=stored.header["key_id"],
+        stored=stored,
     )
-    if stored.waits:
-        yield waiting
-    if stored.refused:
-        name = f"{waiting.name}:{REFUSED}"
-        yield replace(waiting, name=name, actions=stored.refused, state=REFUSED, why=stored.refused_why)
 
 
 @contextmanager
 def _taken(remaining: Remaining) -> Iterator[tuple[Spool, Stored]]:
-    """The spool and the recording in it. No other process has it then; what was refused may be taken from one that has."""
+    """The spool and what remains in it. No other process has it then; what was refused may be taken from one that has."""
+    if remaining.stored is None:
+        raise ClientError(f"{remaining.path} cannot be read or written ({remaining.why}).")
     with _client_errors(remaining.path):
-        if remaining.state == UNREADABLE:
-            raise OSError(remaining.why)
         spool = Spool.take_over(remaining.path)
         if spool is None and remaining.state == REFUSED and remaining.path.exists():
             spool = Spool.look(remaining.path)
         if spool is None:
             raise NotFound(f"A process that still runs has {remaining.name}; end it first.")
         try:
-            found = [each for each in spool.recordings() if each.id == remaining.id]
+            is_it = (remaining.stored.id, remaining.stored.is_refused)
+            found = [each for each in spool.stored() if (each.id, each.is_refused) == is_it]
             if not found:
                 raise NotFound(f"{remaining.name} is not there any more.")
             yield spool, found[0]
         finally:
+            with suppress(OSError):
+                spool.kept = {(each.id, each.is_refused) for each in spool.stored()}
             spool.close()
 
 
