@@ -15,7 +15,7 @@ the tree over the records (RFC 6962) against the signed checkpoints; every discl
 replayed step's link to the record that it repeats; the checkpoint's entry in the project's log. Of a whole log: every root that was ever
 signed, and that nothing which was sealed is gone without a tombstone. Of a timestamp: that it is of the signed state beside it; not whose it is.
 
-A bundle that is large is read by two processes of this program at once, on a machine that lets it start another.
+A bundle that is large is read by three processes of this program at once, on a machine that lets it start another.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ NO_RECORD = "0" * 64
 COMMITMENT_TAG = b"tm-commit-v1\x00"
 _bytes = bytes.fromhex
 WORTH_A_PROCESS = 8 * 1024 * 1024  # bytes to read; starting another process takes as long as reading some
+TURNS = 2  # processes that read them beside this one: with its own share, the work of two cores is even
 # An envelope is canonical JSON (RFC 8785), so there is one way to write it: what is written otherwise is not read at all.
 PAIRS = rb'((?:"[a-z0-9._]+":"[0-9a-f]{64}"(?:,(?=")|(?=\})))*)'
 ENVELOPE = re.compile(
@@ -2436,27 +2437,46 @@ def _committed(each: Any) -> tuple[str, str]:
 
 
 class Helper:
-    """Another process of this program: it reads what is told of the records while this one reads the records."""
+    """Other processes of this program: by turns they read what is told of the records while this one reads the records."""
 
-    def __init__(self, name: str, process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
-        self.name, self.process, self.output = name, process, output
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.started: list[tuple[subprocess.Popen[bytes], IO[bytes]]] = []
+
+    def start(self, bundle: Bundle) -> None:
+        """Start them all. Raises `OSError` where one cannot be started."""
+        command = [sys.executable, "-I", "-S", __file__, bundle.path, "--told", self.name, "--turn"]
+        for turn in range(TURNS):
+            output = tempfile.TemporaryFile()  # noqa: SIM115  # `end` closes it
+            quiet = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.DEVNULL}
+            try:
+                self.started.append((subprocess.Popen([*command, str(turn)], **quiet), output))
+            except OSError:
+                output.close()
+                raise
 
     def lines(self, bundle: Bundle) -> list[bytes] | None:
-        """What each line comes to; None where the other process could not say it to its end."""
-        with self.output:
-            if self.process.wait() != 0:
+        """What each line comes to; None where another process could not say it to its end."""
+        parts, digest = list[list[bytes]](), b""
+        for process, output in self.started:
+            if process.wait() != 0:
                 return None
-            self.output.seek(0)
-            *lines, digest = self.output.read().split(b"\n")
+            output.seek(0)
+            *lines, digest = output.read().split(b"\n")
+            parts.append(lines)
         bundle.hashes[self.name] = digest.decode()
-        return lines
+        made = [b""] * sum(map(len, parts))
+        for turn, lines in enumerate(parts):
+            made[turn :: len(parts)] = lines
+        return made
 
     def end(self) -> None:
-        """Leave nothing behind where its answer was not asked for."""
-        self.output.close()
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        """Leave nothing behind, also where their answer was not asked for."""
+        for process, output in self.started:
+            output.close()
+            if process.poll() is None:
+                process.kill()
+                process.wait()
 
 
 def _helped(bundle: Bundle, tree: Tree) -> Helper | None:
@@ -2465,24 +2485,22 @@ def _helped(bundle: Bundle, tree: Tree) -> Helper | None:
     large = name in bundle.names and bundle.members[name].size >= WORTH_A_PROCESS
     if not large or (os.cpu_count() or 1) == 1 or not sys.executable or not Path(__file__).is_file():
         return None
-    output = tempfile.TemporaryFile()  # noqa: SIM115  # its reader closes it
-    command = [sys.executable, "-I", "-S", __file__, bundle.path, "--told", name]
+    helper = Helper(name)
     try:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL
-        )
+        helper.start(bundle)
     except OSError:
-        output.close()
+        helper.end()
         return None
-    return Helper(name, process, output)
+    return helper
 
 
-def _help(path: str, name: str) -> int:
-    """Do the work of a helper: what each line of a file comes to, and the SHA-256 of the file."""
+def _help(path: str, name: str, turn: int | None) -> int:
+    """Do the work of a helper: what each line of a file comes to, all of them or those of one turn, and the SHA-256 of the file."""
     report, unclear = Report(), 0
     try:
         bundle = Bundle(path, report)
-        for line in bundle.lines(name):
+        lines = bundle.lines(name)
+        for line in lines if turn is None else itertools.islice(lines, turn, None, TURNS):
             made = committed(line)
             unclear += made == UNCLEAR
             if unclear >= MOST_COUNTED:
@@ -2727,12 +2745,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--older", metavar="OLDER.zip", help=older_help)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--told", help=argparse.SUPPRESS)  # how this program starts itself to be quicker
+    parser.add_argument("--turn", type=int, choices=range(TURNS), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
+    gc.disable()  # nothing here refers to itself, and looking for what does takes a tenth of the time
     if given.told is not None:
-        return _help(given.bundle, given.told)
+        return _help(given.bundle, given.told, given.turn)
     if given.key is not None and not is_fingerprint(given.key):
         parser.error("--key is written ed25519: and 64 digits of 0-9 and a-f")
-    gc.disable()  # nothing here refers to itself, and looking for what does takes a tenth of the time
     try:
         report = verify(given.bundle, given.key, given.older)
     except Unreadable as why:
