@@ -3,19 +3,42 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Max, OuterRef, Subquery
-
-from timemachine.evidence.models import ErasedField, Seal, SealCheck
+from timemachine.evidence.models import Seal
 from timemachine.evidence.queries import Sealed
-from timemachine.evidence.sealing.erased_since import WHICH, Erased
+from timemachine.evidence.sealing.erased_since import Erased
+from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.models import Session
 
 NOT_YET, SO_FAR, SEALED, STOPPED = "not yet", "so far", "sealed", "stopped"
 ANEW: Final = "being sealed anew"  # a comparison, after an erasure
-NO_PROBLEM: Final[list[object]] = []
+_SEALS: Final = """
+SELECT seal.session_id, seal.problem, seal.signed_size, compared.finished_at, compared.started_at,
+    COALESCE(compared.problems = '[]', true), erased.fields, erased.at
+FROM tm_seal seal
+LEFT JOIN LATERAL (
+    SELECT * FROM tm_seal_check WHERE seal_id = seal.id AND finished_at IS NOT NULL ORDER BY requested_at DESC LIMIT 1
+) compared ON true
+CROSS JOIN LATERAL (
+    SELECT count(DISTINCT (index, field)) AS fields, max(erased_at) AS at FROM tm_erased_field
+    WHERE session_id = seal.session_id AND replay_id IS NULL
+) erased
+WHERE seal.session_id = ANY(%(sessions)s)
+"""
+
+
+class _Row(NamedTuple):
+    """What `_SEALS` says of a session: its seal, the last finished check of it, and what was erased."""
+
+    problem: str | None
+    signed_size: int
+    checked_at: datetime | None
+    compared_from: datetime | None
+    intact: bool
+    erased: int
+    erased_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,18 +58,8 @@ class ListedSeal:
 
 def listed_seals(sessions: Sequence[Session]) -> Mapping[UUID, ListedSeal]:
     """The seal of each of some sessions. One query for any number of them."""
-    checks = SealCheck.objects.filter(seal=OuterRef("pk"), finished_at__isnull=False).order_by(
-        "-requested_at"
-    )
-    erased = ErasedField.objects.filter(session=OuterRef("session"), replay=None).order_by().values("session")
-    seals = Seal.objects.filter(session__in=[each.id for each in sessions]).annotate(
-        checked_at=Subquery(checks.values("finished_at")[:1]),
-        compared_from=Subquery(checks.values("started_at")[:1]),
-        problems=Subquery(checks.values("problems")[:1]),
-        erased=Subquery(erased.annotate(number=Count(WHICH, distinct=True)).values("number")),
-        erased_at=Subquery(erased.annotate(last=Max("erased_at")).values("last")),
-    )
-    found = {each.session_id: each for each in seals}
+    rows = prepared_statements.rows(_SEALS, {"sessions": [each.id for each in sessions]})
+    found = {session: _Row(*row) for session, *row in rows}
     return {each.id: _listed(each, found.get(each.id)) for each in sessions}
 
 
@@ -70,24 +83,21 @@ def _word_of_nothing(seal: Seal | None) -> str:
     return STOPPED if seal.problem else ANEW if seal.generation > 1 else NOT_YET
 
 
-def _listed(session: Session, seal: Seal | None) -> ListedSeal:
+def _listed(session: Session, seal: _Row | None) -> ListedSeal:
     if seal is None:
         return ListedSeal(word=NOT_YET)
-    checked_at: datetime | None = getattr(seal, "checked_at", None)
-    intact = getattr(seal, "problems", None) in (None, NO_PROBLEM)
-    erased = Erased(fields=getattr(seal, "erased", None) or 0, at=getattr(seal, "erased_at", None))
-    began: datetime | None = getattr(seal, "compared_from", None) or checked_at
+    erased = Erased(fields=seal.erased, at=seal.erased_at)
     return ListedSeal(
         word=_word(session, seal),
         records=seal.signed_size,
-        checked_at=checked_at,
-        intact=intact,
+        checked_at=seal.checked_at,
+        intact=seal.intact,
         erased=erased.fields,
-        erased_since=erased.is_after(began),
+        erased_since=erased.is_after(seal.compared_from or seal.checked_at),
     )
 
 
-def _word(session: Session, seal: Seal) -> str:
+def _word(session: Session, seal: _Row) -> str:
     if seal.problem:
         return STOPPED
     if not seal.signed_size:

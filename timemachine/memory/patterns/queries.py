@@ -15,6 +15,7 @@ from timemachine.core.pure.clock import begin_as_written, of_field
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.postgres_text import is_plain
+from timemachine.knowledge import prepared_statements
 from timemachine.memory.patterns.models import (
     FEWEST_SESSIONS,
     PatternAlert,
@@ -29,6 +30,10 @@ from timemachine.recording.sessions.models import Action, Session
 SHOWN_STEPS: Final = 100
 """So many steps of each session are named; how many there are is always said."""
 SHOWN_WORDINGS: Final = 50
+_UNSEEN: Final = """
+SELECT count(*) FROM tm_pattern_alert alert JOIN tm_pattern_rule rule ON rule.id = alert.rule_id
+WHERE alert.project_id = %(project)s AND seen_at IS NULL AND alert.sessions >= rule.sessions
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +270,7 @@ def alert_of(project: Project, alert_id: str | UUID) -> PatternAlert:
 
 def unseen_in(project: Project) -> int:
     """How many alerts nobody put aside, of those that `alerts_of` shows. One query."""
-    return _still(_alerts(project)).filter(seen_at=None).count()
+    return int(prepared_statements.rows(_UNSEEN, {"project": project.id})[0][0])
 
 
 def _alerts(project: Project) -> QuerySet[PatternAlert]:

@@ -11,7 +11,6 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import heads
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import whole_number
-from timemachine.memory.patterns.models import PatternStep
 from timemachine.memory.patterns.models import Wording as KeptWording
 from timemachine.memory.patterns.pure.grouping import joins
 from timemachine.memory.patterns.pure.step_texts import KINDS, gist, said_by
@@ -20,11 +19,17 @@ from timemachine.memory.patterns.queries import Resolution, resolutions_of, step
 from timemachine.memory.patterns.reader import LONGEST, payloads_of, step_of
 from timemachine.memory.patterns.significance import weighed
 from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.prepared_rows import columns, rows_of
 from timemachine.recording.sessions.queries import action_of, session_of
 
 MOST: Final = 10
 _NEAR: Final = 200
 """How many wordings that share all words one way or the other are looked at."""
+_MET: Final = f"""
+SELECT {columns(KeptWording, "pattern")} FROM tm_pattern_step step
+JOIN tm_wording wording ON wording.id = step.wording_id JOIN tm_wording pattern ON pattern.id = wording.pattern_id
+WHERE step.action_id = %(action)s AND pattern.sessions >= 2
+"""  # noqa: S608  # names of columns
 
 type Like = Literal["same", "alike"]
 
@@ -74,9 +79,8 @@ def similar_to_text(project: Project, text: str, *, kind: str = "") -> list[Simi
 
 def met_at(action: Action) -> Met | None:
     """The pattern of a step that other sessions have, too; None where there is none. One query, two more where there is one."""
-    found = PatternStep.objects.filter(action=action.pk).select_related("wording__pattern").first()
-    pattern = found.wording.pattern if found else None
-    if pattern is None or pattern.sessions < 2:  # noqa: PLR2004  # its own, and another
+    pattern = next(rows_of(KeptWording, _MET, {"action": action.pk}), None)
+    if pattern is None:
         return None
     solved = resolutions_of([pattern.id], apart_from=action.session_id) if pattern.solved else {}
     return Met(pattern=pattern, others=pattern.sessions - 1, resolution=solved.get(pattern.id))

@@ -9,7 +9,9 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
+from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.prepared_rows import columns, rows_of
 
 MOST_ABOVE: Final = 100
 MOST: Final = 500
@@ -30,6 +32,12 @@ WITH RECURSIVE below AS (
 ) CYCLE id SET again USING way
 SELECT id FROM below WHERE NOT again LIMIT %s
 """
+
+_COUNT: Final = "SELECT count(*) FROM tm_session WHERE parent_id = %(session)s"
+_BRANCHES: Final = f"""
+SELECT {columns(Session)} FROM tm_session
+WHERE parent_id = %(session)s AND parent_sequence = %(sequence)s ORDER BY id LIMIT %(most)s
+"""  # noqa: S608  # names of columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +71,13 @@ def is_branched(session: Session) -> bool:
 
 def branch_count(session: Session) -> int:
     """How many sessions go on from this one."""
-    return Session.objects.filter(parent=session).count()
+    return int(prepared_statements.rows(_COUNT, {"session": session.id})[0][0])
 
 
 def branches_at(session: Session, sequence: int, most: int) -> list[Session]:
     """The sessions that went on from that step of this one, the earliest first, so many at most. One query."""
-    return list(Session.objects.filter(parent=session, parent_sequence=sequence).order_by("id")[:most])
+    facts = {"session": session.id, "sequence": sequence, "most": most}
+    return list(rows_of(Session, _BRANCHES, facts))
 
 
 def family_of(session: Session) -> Family:

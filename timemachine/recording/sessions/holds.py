@@ -8,10 +8,14 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 
 from timemachine.core.pure.errors import Conflict
+from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.models import HeldSession, Hold, Session
 
 IS_HELD: Final = Exists(HeldSession.objects.filter(session=OuterRef("pk"), released_at=None))
 """Whether a session is under a hold."""
+_HELD: Final = (
+    "SELECT session_id FROM tm_held_session WHERE session_id = ANY(%(sessions)s) AND released_at IS NULL"
+)
 
 
 def holds_on(session: Session | UUID) -> list[Hold]:
@@ -23,8 +27,7 @@ def holds_on(session: Session | UUID) -> list[Hold]:
 
 def held_among(sessions: Iterable[UUID]) -> set[UUID]:
     """Which of these sessions are under a hold. One query."""
-    found = HeldSession.objects.filter(session__in=list(sessions), released_at=None)
-    return set(found.values_list("session", flat=True))
+    return {session for (session,) in prepared_statements.rows(_HELD, {"sessions": list(sessions)})}
 
 
 def require_free(session: Session) -> None:

@@ -22,6 +22,10 @@ from timemachine.recording.timeline.rows import Row, rows_of
 FIRST_BYTES: Final = 32 * 1024
 MORE_BYTES: Final = 512 * 1024
 MOST_RELATIVES: Final = 100
+_NEAREST: Final = """
+SELECT (SELECT max(sequence) FROM tm_action WHERE session_id = %(session)s AND sequence <= %(target)s),
+(SELECT min(sequence) FROM tm_action WHERE session_id = %(session)s AND sequence >= %(target)s)
+"""
 # In the order of the fields of `Neighbours`. Compiling this from eight query sets takes ten times as long as running it.
 _NEIGHBOURS: Final = """
 WITH steps AS NOT MATERIALIZED (SELECT * FROM tm_action WHERE session_id = %(session)s),
@@ -102,11 +106,9 @@ class Step:
 def nearest(session: Session, wanted: int) -> int | None:
     """The recorded step nearest to that number, the earlier of two; None for a session without steps. One query."""
     target = max(1, min(wanted, session.last_sequence))
-    steps = Action.objects.filter(session=session).values_list("sequence", flat=True)
-    below = steps.filter(sequence__lte=target).order_by("-sequence")[:1]
-    above = steps.filter(sequence__gte=target).order_by("sequence")[:1]
-    found = below.union(above)
-    return min(found, key=lambda sequence: (abs(sequence - target), sequence), default=None)
+    ((*found,),) = prepared_statements.rows(_NEAREST, {"session": session.id, "target": target})
+    there = [sequence for sequence in found if sequence is not None]
+    return min(there, key=lambda sequence: (abs(sequence - target), sequence), default=None)
 
 
 def step(session: Session, sequence: int, first_bytes: int = FIRST_BYTES) -> Step:

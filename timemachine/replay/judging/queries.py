@@ -3,20 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
+from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.judging.commands import judge_model
 from timemachine.replay.judging.estimate import Estimate, estimate
 from timemachine.replay.judging.material import grounded_of, material_of
 from timemachine.replay.judging.models import ASKING, LONGEST_CALL, LOST, Judgement
 from timemachine.replay.judging.pure.verdicts import CLASSES, agrees, counted_as
+
+# of a call that was lost nobody knows how often it was tried
+_SPENT: Final = """
+SELECT count(*), COALESCE(sum(cost_usd), 0), COALESCE(sum(COALESCE(calls_made, 1)) FILTER (WHERE cost_usd IS NULL), 0)
+FROM tm_judgement WHERE session_id = %(session)s AND NOT (state = %(asking)s AND created_at >= %(lost)s)
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,16 +78,9 @@ class Spent:
 
 def spent_on(session: Session) -> Spent:
     """What was spent on judging a session's answers; it is in no total of the session, which it is no part of."""
-    under_way = Q(state=ASKING, created_at__gte=now() - LONGEST_CALL)
-    found = Judgement.objects.filter(~under_way, session=session).aggregate(
-        judgements=Count("id"),
-        dollars=Sum("cost_usd"),
-        # of a call that was lost nobody knows how often it was tried
-        unknown=Sum(Coalesce("calls_made", 1), filter=Q(cost_usd=None), default=0),
-    )
-    return Spent(
-        judgements=found["judgements"], cost_usd=found["dollars"] or Decimal(0), unknown=found["unknown"]
-    )
+    facts = {"session": session.id, "asking": ASKING, "lost": now() - LONGEST_CALL}
+    ((judgements, dollars, unknown),) = prepared_statements.rows(_SPENT, facts)
+    return Spent(judgements=judgements, cost_usd=dollars, unknown=unknown)
 
 
 def sentences_of(judgement: Judgement, action: Action) -> list[JudgedSentence]:

@@ -7,13 +7,14 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import whole_number
 from timemachine.core.pure.postgres_text import is_plain
+from timemachine.knowledge import prepared_statements
 from timemachine.memory.search.sessions import Wanted, sessions_matching
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.costs import NOTHING, spent_by
@@ -28,6 +29,12 @@ from timemachine.replay.suites.pure.matching import Matching, matching_of
 
 LATEST: Final = "latest"
 OFFERED: Final = 20
+_WENT_WRONG: Final = """
+SELECT count(*) FROM tm_suite suite WHERE project_id = %(project)s AND (problem IS NOT NULL OR EXISTS (
+    SELECT FROM (SELECT * FROM tm_suite_run WHERE suite_id = suite.id ORDER BY number DESC LIMIT 1) latest
+    WHERE due_at IS NOT NULL AND (status = 'failed' OR held <> '[]')
+))
+"""
 _HAS_STEPS: Final = Exists(Action.objects.filter(session=OuterRef("id"), kind__in=("find", "ask")))
 
 
@@ -163,11 +170,7 @@ def latest_runs(suites: Sequence[Suite]) -> dict[UUID, SuiteRun]:
 
 def went_wrong_in(project: Project) -> int:
     """How many suites could not start when they were due, or failed or held a condition in a latest run that was due. One query."""
-    latest = SuiteRun.objects.filter(suite=OuterRef("id")).order_by("-number")[:1]
-    wrong = Q(status="failed") | Q(held__isnull=False) & ~Q(held=[])
-    bad = SuiteRun.objects.filter(wrong, id=OuterRef("latest"), due_at__isnull=False)
-    suites = Suite.objects.filter(project=project).annotate(latest=Subquery(latest.values("id")))
-    return suites.filter(Exists(bad) | Q(problem__isnull=False)).count()
+    return int(prepared_statements.rows(_WENT_WRONG, {"project": project.id})[0][0])
 
 
 def run_of(suite: Suite, number: int | str) -> SuiteRun:

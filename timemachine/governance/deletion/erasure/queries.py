@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -12,8 +13,16 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.evidence.models import ErasedField
 from timemachine.governance.deletion.erasure.models import DONE, Erasure
+from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.models import Action, Hit, Session
+from timemachine.recording.sessions.prepared_rows import columns, rows_of
 from timemachine.replay.runs.models import ReplayStep
+
+_ERASED: Final = f"""
+SELECT {columns(ErasedField)} FROM tm_erased_field
+WHERE session_id = %(session)s AND replay_id IS NULL AND sequence = ANY(%(sequences)s) ORDER BY sequence, id
+"""  # noqa: S608  # names of columns
+_HAS_MARKS: Final = "SELECT FROM tm_erased_field WHERE session_id = %(session)s LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,15 +66,15 @@ def erasure_of(project: Project, erasure_id: str | UUID) -> Erasure:
 def erased_of(session: Session | UUID, sequences: Sequence[int]) -> dict[int, list[ErasedField]]:
     """The fields that are gone from recorded steps (0: from the session itself), by their sequence. One query."""
     found: dict[int, list[ErasedField]] = {}
-    rows = ErasedField.objects.filter(session=session, replay=None, sequence__in=list(sequences))
-    for row in rows.order_by("sequence", "id"):
+    of = session.id if isinstance(session, Session) else session
+    for row in rows_of(ErasedField, _ERASED, {"session": of, "sequences": list(sequences)}):
         found.setdefault(row.sequence, []).append(row)
     return found
 
 
 def has_marks(session: Session) -> bool:
     """Whether anything of a session was erased, so that what it shows may have marks. One query."""
-    return ErasedField.objects.filter(session=session).exists()
+    return bool(prepared_statements.rows(_HAS_MARKS, {"session": session.id}))
 
 
 def erased_passages(hits: Sequence[Hit]) -> set[int]:

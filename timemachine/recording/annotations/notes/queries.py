@@ -4,14 +4,20 @@ from collections.abc import Collection
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput, NotFound
+from timemachine.knowledge import prepared_statements
 from timemachine.recording.annotations.notes.models import LIVE, Note
 from timemachine.recording.sessions.models import Session
 
 ORDER: Final = ("sequence", "id")
+_LIVE: Final = "FROM tm_note WHERE session_id = %(session)s AND deleted_at IS NULL"
+_COUNTS: Final = f"SELECT sequence, count(*) {_LIVE} AND sequence = ANY(%(sequences)s) GROUP BY sequence"
+_NOTED: Final = f"""
+SELECT DISTINCT sequence {_LIVE} AND sequence BETWEEN %(first)s AND %(last)s ORDER BY sequence LIMIT %(limit)s
+"""
 
 
 def notes_of(session: Session, through_sequence: int | None = None) -> QuerySet[Note]:
@@ -52,14 +58,14 @@ def note_of(session: Session, note_id: UUID) -> Note:
 
 def note_counts(session: Session, sequences: Collection[int]) -> dict[int, int]:
     """How many notes these steps have; those without any are left out. One query."""
-    found = notes_of(session).filter(sequence__in=sequences).order_by()
-    return dict(found.values_list("sequence").annotate(number=Count("id")))
+    facts = {"session": session.id, "sequences": list(sequences)}
+    return dict(prepared_statements.rows(_COUNTS, facts))
 
 
 def noted_steps(session: Session, first: int, last: int, limit: int) -> list[int]:
     """The first steps from `first` to `last` that have a note, each once, at most `limit`. One query."""
-    found = notes_of(session).filter(sequence__range=(first, last)).order_by("sequence")
-    return list(found.values_list("sequence", flat=True).distinct()[:limit])
+    facts = {"session": session.id, "first": first, "last": last, "limit": limit}
+    return [sequence for (sequence,) in prepared_statements.rows(_NOTED, facts)]
 
 
 def deleted(note: Note) -> NotFound:
