@@ -89,6 +89,7 @@ class Spool:
     def __init__(self, path: Path, connection: sqlite3.Connection, *, is_ours: bool = True) -> None:
         self.path = path
         self.kept: set[tuple[int, bool]] = set()
+        self.has_tables = True
         self._is_ours = is_ours
         self._connection: sqlite3.Connection | None = connection
         self._damage: Damaged | None = None
@@ -129,8 +130,7 @@ class Spool:
             spool.close(keep=True)
             raise
         if not spool.kept:
-            is_begun_now = time.time() - path.stat().st_mtime < _BEGIN_SECONDS
-            spool.close(keep=is_begun_now)
+            spool.close(keep=not spool.has_tables and time.time() - path.stat().st_mtime < _BEGIN_SECONDS)
             return None
         return spool
 
@@ -149,7 +149,8 @@ class Spool:
         """What is in it, in the order in which the recordings were begun."""
         with self._alone() as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version == 0:  # a process was killed before it had made its tables
+            self.has_tables = version > 0
+            if not self.has_tables:  # a process makes them now, or was killed before
                 return []
             if version != VERSION:
                 raise OSError(f"it was written by another version of the recorder ({version})")
@@ -220,7 +221,8 @@ class Spool:
                 "UPDATE lines SET refused = ? WHERE recording = ? AND place = ?",
                 [(reason, recording, place) for place, reason in refused.items()],
             )
-            connection.execute("UPDATE recordings SET why = ? WHERE id = ?", (why, recording))
+            if not of_refused:
+                connection.execute("UPDATE recordings SET why = ? WHERE id = ?", (why, recording))
 
     def close(self, *, keep: bool = False) -> None:
         """Let go of the database; one of ours in which nothing is kept is removed unless it is to be kept."""

@@ -162,7 +162,7 @@ class _Copy(Recording):
         """Mark in the spool what was refused; whether that is so of all."""
         spool, stored = self._spool_of
         try:
-            spool.settle(stored.id, (), self.marked, why=stored.why)
+            spool.settle(stored.id, (), self.marked, why=stored.why, of_refused=stored.is_refused)
         except OSError:
             return not self.marked
         return True
