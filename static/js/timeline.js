@@ -21,7 +21,7 @@
   let seen = []; // the rows in view, when they were last measured
   let place = null; // the first of them, and how far it is scrolled under the edge
   let jumping = null; // how far the list is scrolled, while the rows of that place are on their way
-  let following = false; // the rows around the selected step are on their way
+  let following = 0; // how often the rows around the selected step may still be asked for, while they are on their way
   let settling = 0;
   let announcing = 0;
   let shown; // the step in the detail pane, and how far it was read
@@ -99,10 +99,12 @@
     const sequence = step.dataset.sequence;
     const chosen = row(sequence);
     const focused = document.activeElement?.closest?.(".row");
+    const elsewhere = jumping !== null; // the rows of another place are on their way, and come instead of these
+    clearTimeout(settling);
     for (const link of all(".row > [aria-current]")) link.removeAttribute("aria-current");
-    if (!chosen) {
+    if (!chosen || elsewhere) {
       refocus = Boolean(focused);
-      following = true;
+      following = 2;
       jumping = place = null;
       fetchRows(here({ step: sequence }));
       return;
@@ -341,11 +343,13 @@
 
   function arrived(added) {
     stretch();
-    const chosen = following && row(document.getElementById("step")?.dataset.sequence);
+    const selected = document.getElementById("step")?.dataset.sequence;
+    const chosen = following && row(selected);
     if (chosen) {
       intoView(chosen, "middle");
-      following = false;
-    } else if (jumping !== null) {
+      following = 0;
+    } else if (following && added.id === "steps" && --following) fetchRows(here({ step: selected }));
+    else if (jumping !== null) {
       list().scrollTop = jumping;
       if (added.id === "steps") jumping = null;
     } else restorePlace();

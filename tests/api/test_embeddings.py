@@ -56,7 +56,7 @@ def test_re_embedding_is_accepted_and_its_progress_can_be_read(filled: Program) 
 def test_what_the_server_refused_is_counted_with_its_reason_and_tried_again_when_asked(
     filled: Program,
 ) -> None:
-    for frame in Frame.objects.all():
+    for frame in Frame.objects.order_by("number"):
         keep_refusal(frame.collection, minilm.NAME, frame, "it answered 413: too long")
     Collection.objects.update(embedding_model=minilm.NAME)
     read = filled.get("/collections/handbook/embedding").json()

@@ -280,6 +280,21 @@ def test_what_is_on_its_way_is_not_fetched_again_where_rows_come_first(desk: Pag
     expect_selected(desk, 2001)
 
 
+def test_a_key_leads_to_its_step_while_the_rows_of_another_place_are_on_their_way(
+    desk: Page, session: str
+) -> None:
+    held: list[Route] = []
+    desk.route("**/*row=*", lambda route: held.append(route))
+    desk.goto(f"{session}?step=2000")
+    scroll_to(desk, 5_000 * ROW)
+    seen(desk, lambda: bool(held))
+    desk.keyboard.press("j")
+    expect(desk.locator("#step")).to_have_attribute("data-sequence", "2001")
+    held[0].continue_()
+    expect_selected(desk, 2001)
+    expect(desk.locator("#s2001")).to_be_in_viewport()
+
+
 def test_who_hurries_leaves_one_entry_in_the_history_where_they_stop(desk: Page, session: str) -> None:
     desk.goto(f"{session}?step=2000")
     desk.wait_for_timeout(200)

@@ -221,25 +221,37 @@ def test_where_no_answer_comes_what_is_there_stays(
         expect(page.locator("#trouble")).to_have_count(0)
 
 
+AT_REST = """() => new Promise(done => {
+    const list = document.querySelector(".list");
+    const top = () => [...document.querySelectorAll(".row")].find(
+        (row) => row.getBoundingClientRect().bottom > list.getBoundingClientRect().top + 2)?.id.slice(1);
+    let last, since;
+    const look = () => {
+        const now = `${top()} ${list.scrollTop}`;
+        if (now !== last || !top()) [last, since] = [now, performance.now()];
+        else if (performance.now() - since > 400) return done({top: Number(top()), scrolled: list.scrollTop});
+        requestAnimationFrame(look);
+    };
+    look();
+})"""
+"""The first row of the list and how far it is scrolled, once neither has changed for a while: the rows of a place that was not loaded yet come in a moment."""
+
+
 @pytest.mark.usefixtures("long")
 def test_a_long_list_loads_as_it_is_scrolled_and_keeps_its_place(
     chromium: Browser, live_server: LiveServer, cookie: str
 ) -> None:
-    def top(page: Page) -> int:
-        found = page.wait_for_function(  # the rows of a place that was not loaded yet come in a moment
-            """() => [...document.querySelectorAll(".row")].find((row) => row.getBoundingClientRect().bottom
-                > document.querySelector(".list").getBoundingClientRect().top + 2)?.id.slice(1)"""
-        )
-        return int(found.json_value())
-
     with opened(chromium, live_server, cookie, viewport={"width": 1440, "height": 900}) as page:
         page.goto(f"{live_server.url}/sessions/long/?step=1500")
         page.mouse.move(300, 500)
         for distance in (2_400, 2_400, -2_400, -2_400, -4_800):
-            before = top(page)
+            before = page.evaluate(AT_REST)
             page.mouse.wheel(0, distance)
-            page.wait_for_timeout(400)
-            assert abs(top(page) - before - distance // 32) <= abs(distance // 32)
+            page.wait_for_function(
+                "scrolled => document.querySelector('.list').scrollTop !== scrolled", arg=before["scrolled"]
+            )
+            moved = page.evaluate(AT_REST)["top"] - before["top"]
+            assert abs(moved - distance // 32) <= abs(distance // 32)
             assert page.evaluate("document.querySelectorAll('*').length") <= MOST_NODES
             rows = page.evaluate(
                 "[...document.querySelectorAll('.row')].map((row) => Number(row.id.slice(1)))"
