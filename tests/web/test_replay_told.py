@@ -38,7 +38,7 @@ def browser(project: Project) -> Client:
 
 def audit(project: Project, *, recorded_with: str = "local:extractive-1", **chosen: object) -> Replay:
     given = {"audit": True, "reason": "r", "use_model": MODEL, "skip_finds": True} | chosen
-    return replayed(recorded_session(project, model=recorded_with), ReplayOptions(**given))  # type: ignore[arg-type]
+    return replayed(recorded_session(project, model=recorded_with), ReplayOptions(**given))
 
 
 def words(browser: Client, address: str) -> str:

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 
-from timemachine.api import comparison_schemas, paging
+from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.described import JSON, file_answer
 from timemachine.api.paging import checked_limit, page
@@ -41,6 +41,7 @@ from timemachine.replay.comparison.queries import (
     told,
 )
 from timemachine.replay.comparison.results import results_of
+from timemachine.replay.comparison.schemas import ComparisonIn, MarkIn, OpinionsIn
 from timemachine.replay.runs.estimate import estimate_json
 
 router = Router(tags=["comparisons"])
@@ -48,14 +49,14 @@ WITHOUT_REASON = "none was given to the API"
 
 
 @router.post("", response={202: dict[str, Any]}, summary="Launch a comparison")
-def launch(request: HttpRequest, payload: comparison_schemas.ComparisonIn) -> Status[dict[str, Any]]:
+def launch(request: HttpRequest, payload: ComparisonIn) -> Status[dict[str, Any]]:
     """Ask these sessions' questions again with each arm, over their frozen contexts; follow it at /api/comparisons/{id}."""
     who = caller(request, "run")
     return launched(who.project, _plan(who.project, payload), who.by)
 
 
 @router.post("/estimate", summary="What a comparison would cost")
-def estimate_launch(request: HttpRequest, payload: comparison_schemas.ComparisonIn) -> dict[str, Any]:
+def estimate_launch(request: HttpRequest, payload: ComparisonIn) -> dict[str, Any]:
     """About what the same request would cost if it launched a comparison, arm by arm, over all its runs; nobody is asked."""
     project = caller(request, "run").project
     plan = commands.checked(project, _plan(project, payload))
@@ -68,10 +69,10 @@ def estimate_launch(request: HttpRequest, payload: comparison_schemas.Comparison
     }
 
 
-def _plan(project: Project, payload: comparison_schemas.ComparisonIn) -> Plan:
+def _plan(project: Project, payload: ComparisonIn) -> Plan:
     return Plan(
         sessions=sessions_named(project, payload.sessions),
-        arms=[each.arm() for each in payload.arms],
+        arms=payload.arms,
         repeats=payload.repeats,
         noise_floor=payload.noise_floor,
         reason=WITHOUT_REASON if payload.reason is None else payload.reason,
@@ -167,9 +168,7 @@ def retry(request: HttpRequest, comparison_id: str) -> Status[dict[str, Any]]:
 
 
 @router.post("/{comparison_id}/marks", response={201: dict[str, Any]}, summary="Mark a cell")
-def mark(
-    request: HttpRequest, comparison_id: str, payload: comparison_schemas.MarkIn
-) -> Status[dict[str, Any]]:
+def mark(request: HttpRequest, comparison_id: str, payload: MarkIn) -> Status[dict[str, Any]]:
     """Say of an answer that it is `equivalent` to the recorded one, `contradicts` it, is `better` or `worse`; or `withdrawn`."""
     who = caller(request, "run")
     found = comparison_of(who.project, comparison_id)
@@ -186,9 +185,7 @@ def mark(
 @router.post(
     "/{comparison_id}/judgements", response={202: dict[str, Any]}, summary="Let a model judge the cells"
 )
-def judge(
-    request: HttpRequest, comparison_id: str, payload: comparison_schemas.OpinionsIn
-) -> Status[dict[str, Any]]:
+def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Status[dict[str, Any]]:
     """Ask a model about every changed cell, or about one, twice each with the answers the other way round; it costs what the model costs.
 
     What it says is its opinion, stands with the cells, and is never part of a verdict. It is asked in the background.
@@ -201,9 +198,7 @@ def judge(
 
 
 @router.get("/{comparison_id}/judgements/estimate", summary="What judging the cells would cost")
-def estimate(
-    request: HttpRequest, comparison_id: str, payload: Query[comparison_schemas.OpinionsIn]
-) -> dict[str, Any]:
+def estimate(request: HttpRequest, comparison_id: str, payload: Query[OpinionsIn]) -> dict[str, Any]:
     """About so many tokens and US dollars for what `judgements` would ask; `cost_usd` is null where the price is unknown. Nothing is asked."""
     who = caller(request, "read")
     found = comparison_of(who.project, comparison_id)
@@ -223,7 +218,7 @@ def opinion(request: HttpRequest, comparison_id: str, opinion_id: UUID) -> dict[
     return opinion_json(opinion_of(found, opinion_id), prompt=True)
 
 
-def _step(project: Project, found: Comparison, payload: comparison_schemas.OpinionsIn) -> int | None:
+def _step(project: Project, found: Comparison, payload: OpinionsIn) -> int | None:
     """The step of the cell that is named; None for all of them."""
     if payload.session is None:
         return None

@@ -1,12 +1,11 @@
 """Replays over HTTP: launch, follow, cancel, try again, read step by step."""
 
-from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.api import paging, replay_schemas, routers, sizes
+from timemachine.api import paging, routers, sizes
 from timemachine.api.access import Caller, caller
 from timemachine.api.comparisons import launched
 from timemachine.api.paging import checked_limit, page, sized_page
@@ -23,6 +22,7 @@ from timemachine.replay.runs.estimate import estimate_json, estimated
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import CALL_OPTIONS, check
 from timemachine.replay.runs.queries import replay_of, step_of, steps_of, tallies
+from timemachine.replay.runs.schemas import ReplayIn
 
 router = Router(tags=["replays"])
 NOT_COMPARED = ("skip_asks", "after_sequence", "through_sequence", "step", "question", "frames")
@@ -31,7 +31,7 @@ NOT_COMPARED = ("skip_asks", "after_sequence", "through_sequence", "step", "ques
 @routers.sessions.post(
     "/{session_id}/replays", tags=["replays"], response={202: dict[str, Any]}, summary="Launch a replay"
 )
-def launch(request: HttpRequest, session_id: str, payload: replay_schemas.ReplayIn) -> Status[dict[str, Any]]:
+def launch(request: HttpRequest, session_id: str, payload: ReplayIn) -> Status[dict[str, Any]]:
     """Replay the session in the background; follow it at /api/replays/{id}. Several models make a comparison of audit replays."""
     who = caller(request, "run")
     session = session_of(who.project, session_id)
@@ -45,7 +45,7 @@ def launch(request: HttpRequest, session_id: str, payload: replay_schemas.Replay
 
 
 @routers.sessions.post("/{session_id}/replays/estimate", tags=["replays"], summary="What a replay would cost")
-def estimate(request: HttpRequest, session_id: str, payload: replay_schemas.ReplayIn) -> dict[str, Any]:
+def estimate(request: HttpRequest, session_id: str, payload: ReplayIn) -> dict[str, Any]:
     """About what the same request would cost if it launched a replay, for each of its models; nobody is asked."""
     session = session_of(caller(request, "run").project, session_id)
     after = _after(session, payload.from_checkpoint)
@@ -110,7 +110,7 @@ def _after(session: Session, name: int | str | None) -> int | None:
     return None if name is None else checkpoint_of(session, name).sequence
 
 
-def _comparison(who: Caller, session: Session, payload: replay_schemas.ReplayIn) -> Status[dict[str, Any]]:
+def _comparison(who: Caller, session: Session, payload: ReplayIn) -> Status[dict[str, Any]]:
     """The session's asks with each of the models, over the frozen context: only what every arm can share goes with it."""
     options = payload.options(model=None, after_sequence=_after(session, payload.from_checkpoint))
     refused = [name for name in NOT_COMPARED if getattr(options, name)]
@@ -121,10 +121,7 @@ def _comparison(who: Caller, session: Session, payload: replay_schemas.ReplayIn)
             code="not_compared",
             options=refused,
         )
-    arms = [
-        Arm(model=model, **{name: getattr(options, name) for name in CALL_OPTIONS})
-        for model in payload.use_models
-    ]
-    check(replace(options, audit=True, use_model=arms[0].model))
+    arms = [Arm(model=model, **options.model_dump(include=set(CALL_OPTIONS))) for model in payload.use_models]
+    check(options.model_copy(update={"audit": True, "use_model": arms[0].model}))
     plan = Plan(sessions=[session], arms=arms, reason=options.reason, spend_limit_usd=options.spend_limit_usd)
     return launched(who.project, plan, who.by)

@@ -10,7 +10,6 @@ from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
-from timemachine.api.suite_schemas import SuiteChange, SuiteIn, SuiteRunIn
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs import ring_all
 from timemachine.recording.sessions.queries import sessions_named
@@ -34,6 +33,7 @@ from timemachine.replay.suites.queries import (
     suites_of,
 )
 from timemachine.replay.suites.reports import report_page
+from timemachine.replay.suites.schemas import SuiteChange, SuiteIn, SuiteRunIn
 
 router = Router(tags=["suites"])
 NULLABLE = ("schedule", "matching")
@@ -46,11 +46,11 @@ def create(request: HttpRequest, payload: SuiteIn) -> Status[dict[str, Any]]:
     plan = SuitePlan(
         name=payload.name,
         sessions=sessions_named(who.project, payload.sessions),
-        options=payload.options.options(),
+        options=payload.options,
         use_models=payload.use_models,
         fail_on=payload.fail_on,
         schedule=payload.schedule,
-        matching=payload.matching.matching() if payload.matching else None,
+        matching=payload.matching,
     )
     return Status(201, suite_json(commands.create(who.project, plan, by=who.by)))
 
@@ -87,10 +87,6 @@ def edit(request: HttpRequest, suite_id: str, payload: SuiteChange) -> dict[str,
         )
     if payload.sessions is not None:
         given["sessions"] = sessions_named(who.project, payload.sessions)
-    if payload.matching is not None:
-        given["matching"] = payload.matching.matching()
-    if payload.options is not None:
-        given["options"] = payload.options.options()
     return _whole(commands.edit(suite, replace(plan_of(suite, given.get("options")), **given), by=who.by))
 
 

@@ -1,34 +1,21 @@
 """Sweeps over HTTP: a grid of retrieval settings over a session, measured in the background."""
 
-from typing import Any, Literal
+from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router, Status
-from pydantic import Field
 
 from timemachine.api import paging, routers
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
-from timemachine.api.schemas import Mode
-from timemachine.core.pure.schemas import Strict
 from timemachine.jobs import ring_sweep
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.sweeps import commands
-from timemachine.replay.sweeps.pure.grid import Grid
 from timemachine.replay.sweeps.queries import sweep_json, sweep_of, sweeps_of
+from timemachine.replay.sweeps.schemas import SweepIn
 
 router = Router(tags=["sweeps"])
-
-
-class SweepIn(Strict):
-    """The grid: every combination is measured. Without `embedding_models` it is the collection's own."""
-
-    modes: list[Mode] = Field(default=["hybrid", "semantic", "lexical"], max_length=3)
-    top_k: list[int] = Field(default=[4, 8, 16], max_length=50)
-    adaptive: list[bool] = Field(default=[False, True], max_length=2)
-    embedding_models: list[str] = Field(default=[], max_length=20)
-    as_of: Literal["recorded", "now"] = "recorded"
 
 
 @routers.sessions.post(
@@ -37,7 +24,7 @@ class SweepIn(Strict):
 def launch(request: HttpRequest, session_id: str, payload: SweepIn) -> Status[dict[str, Any]]:
     """Measure every setting of a grid over the session's finds and asks; follow it at /api/sweeps/{id}."""
     who = caller(request, "run")
-    sweep = commands.launch(session_of(who.project, session_id), Grid(**payload.model_dump()), by=who.by)
+    sweep = commands.launch(session_of(who.project, session_id), payload, by=who.by)
     ring_sweep(sweep.id)
     return Status(202, {"sweep_id": str(sweep.id)})
 

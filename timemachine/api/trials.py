@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Status
 
-from timemachine.api import paging, replay_schemas, routers
+from timemachine.api import paging, routers
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
@@ -13,6 +13,7 @@ from timemachine.jobs import ring
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.runs.document import replay_json
 from timemachine.replay.runs.queries import tallies, trials_of
+from timemachine.replay.runs.schemas import TrialIn
 from timemachine.replay.runs.trials import step_to_try, try_step
 
 
@@ -23,7 +24,7 @@ from timemachine.replay.runs.trials import step_to_try, try_step
     summary="Try one step with a change",
 )
 def try_again(
-    request: HttpRequest, session_id: str, sequence: int, payload: replay_schemas.TrialIn
+    request: HttpRequest, session_id: str, sequence: int, payload: TrialIn
 ) -> Status[dict[str, Any]]:
     """Make this find or ask again with something changed, in the background; follow it at /api/replays/{id}."""
     who = caller(request, "run")

@@ -8,21 +8,12 @@ from timemachine.knowledge.pure.cutoff import CLIFF, RELATIVE_TO_BEST
 from timemachine.knowledge.query_vectors import models_with_vectors
 from timemachine.recording.answering.pure.prompt import TEMPLATE
 from timemachine.recording.sessions.models import Session
+from timemachine.replay.runs.pure.options import LIMITS, RETRIEVAL_OPTIONS
 from timemachine.web.number_fields import Number, WholeNumber
 
 MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
 ADAPTIVE = [("", "As recorded"), ("yes", "Adaptive"), ("no", "Exactly top-k")]
 _EMPTY: Final = (None, "")
-_RETRIEVAL_ORDER: Final = (
-    "top_k",
-    "search_mode",
-    "adaptive",
-    "relative",
-    "cliff",
-    "min_score",
-    "embedding_model",
-    "as_of",
-)
 MOMENTS = [("now", "As it is now"), ("recorded", "As it was at each step")]
 
 
@@ -31,22 +22,26 @@ def _said(label: str, what: str) -> dict[str, str]:
     return dict.fromkeys(("invalid", "min_value", "max_value"), f"“{label}” is a number{what}.")
 
 
+def _limits(option: str) -> dict[str, Any]:
+    """The smallest and the largest value of the field of an option."""
+    least, most = LIMITS[option]
+    return {"min_value": least, "max_value": most}
+
+
 class ThresholdFields(forms.Form):
     """Where an adaptive cut-off cuts, and the least score of any; what is left empty is as usual."""
 
     relative = forms.FloatField(
         label="Cut below this share of the best score",
         required=False,
-        min_value=0,
-        max_value=1,
+        **_limits("relative"),
         error_messages=_said("Cut below this share of the best score", " from 0 to 1"),
         help_text=f"Adaptive only; {RELATIVE_TO_BEST} where it is not said, 0 turns it off.",
     )
     cliff = forms.FloatField(
         label="Cut below this share of the score before",
         required=False,
-        min_value=0,
-        max_value=1,
+        **_limits("cliff"),
         error_messages=_said("Cut below this share of the score before", " from 0 to 1"),
         help_text=f"Adaptive only; {CLIFF} where it is not said, 0 turns it off.",
     )
@@ -75,7 +70,7 @@ class ThresholdFields(forms.Form):
 class RetrievalFields(ThresholdFields):
     """How passages are looked for; what is left empty is as it was recorded."""
 
-    top_k = WholeNumber(label="Top-k", required=False, min_value=1, max_value=1000)
+    top_k = WholeNumber(label="Top-k", required=False, **_limits("top_k"))
     search_mode = forms.ChoiceField(label="Mode", choices=MODES, required=False)
     adaptive = forms.ChoiceField(label="Cut-off", choices=ADAPTIVE, required=False)
     embedding_model = forms.ChoiceField(
@@ -86,7 +81,7 @@ class RetrievalFields(ThresholdFields):
     @property
     def retrieval_fields(self) -> list[forms.BoundField]:
         """The fields, in the order in which they are shown."""
-        return [self[name] for name in _RETRIEVAL_ORDER]
+        return [self[name] for name in RETRIEVAL_OPTIONS]
 
     @property
     def retrieval_refused(self) -> bool:
@@ -114,9 +109,9 @@ class RetrievalFields(ThresholdFields):
 class CallFields(forms.Form):
     """What is asked of the model beside the question; what is left empty is as it was recorded."""
 
-    temperature = Number(label="Temperature", required=False, min_value=0, max_value=2)
-    seed = WholeNumber(label="Seed", required=False, min_value=0)
-    max_tokens = WholeNumber(label="Longest answer, in tokens", required=False, min_value=1)
+    temperature = Number(label="Temperature", required=False, **_limits("temperature"))
+    seed = WholeNumber(label="Seed", required=False, **_limits("seed"))
+    max_tokens = WholeNumber(label="Longest answer, in tokens", required=False, **_limits("max_tokens"))
     system_prompt = forms.CharField(
         label="System prompt",
         required=False,

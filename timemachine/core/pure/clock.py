@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time
-from typing import Final
+from typing import Final, overload
 
 from timemachine.core.pure.errors import InvalidInput
 
@@ -81,6 +81,10 @@ def _no_time(text: str) -> InvalidInput:
     )
 
 
+@overload
+def written(moment: datetime) -> str: ...
+@overload
+def written(moment: datetime | None) -> str | None: ...
 def written(moment: datetime | None) -> str | None:
     """The moment in RFC 3339, in UTC with a Z; None stays None."""
     if moment is None:

@@ -27,7 +27,7 @@ from timemachine.replay.alignment.facts import (
 from timemachine.replay.alignment.runs import REPLAYED_KINDS, Run
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.engine import has_passages_of_its_own
-from timemachine.replay.runs.pure.options import ReplayOptions, from_json
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.text.pure.difference.steps import StepFacts
 
 # Steps of one run that are compared; 20,000 by 20,000 take some seconds.
@@ -126,7 +126,7 @@ def _replayed_steps(replay: Replay) -> list[RunStep]:
     rows = _rows(done.annotate(**more), [*fields, *more])
     found = _frames(ReplayHit.objects.filter(step__replay=replay), "step_id")
     recorded = _recorded_frames(replay.session, _recorded_rows(replay.session, only_replayed=True))
-    options = from_json(replay.options)
+    options = ReplayOptions(**replay.options)
     return [
         _replayed_step(row, _frames_with(row, options, found, recorded), options.question) for row in rows
     ]

@@ -84,7 +84,9 @@ def checked(project: Project, plan: Plan) -> Plan:
         raise InvalidInput(
             "Choose at least one session to compare.", code="sessions_needed", field="sessions"
         )
-    resolved = [replace(arm, model=str(usable_model(project.id, arm.model))) for arm in plan.arms]
+    resolved = [
+        arm.model_copy(update={"model": str(usable_model(project.id, arm.model))}) for arm in plan.arms
+    ]
     comparison_arms.check_apart(resolved)
     sessions = list({session.id: session for session in plan.sessions}.values())
     runs = len(resolved) * len(plan.runs)

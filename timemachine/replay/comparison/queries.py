@@ -18,7 +18,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.unknown_costs import has_unknown_cost
 from timemachine.replay.comparison.models import WITHDRAWN, CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.pure.cells import ERROR, NOT_ASKED, NOT_RECORDED, SPEND_LIMIT, Ask, Cell
-from timemachine.replay.comparison.pure.variants import Arm, from_json
+from timemachine.replay.comparison.pure.variants import Arm
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.costs import Spent, spent_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
@@ -79,7 +79,7 @@ def comparison_of(project: Project, comparison_id: str | UUID) -> Comparison:
 
 def arms_of(comparison: Comparison) -> list[Arm]:
     """The arms as they were launched."""
-    return [from_json(each) for each in comparison.arms]
+    return [Arm(**each) for each in comparison.arms]
 
 
 def replays_of(comparison: Comparison) -> QuerySet[Replay]:

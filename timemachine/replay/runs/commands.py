@@ -16,7 +16,6 @@ from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.plan import Planned, Planning, recorded, replayable
-from timemachine.replay.runs.pure import options as replay_options
 from timemachine.replay.runs.pure.engine import provider_called
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
@@ -173,7 +172,7 @@ def _facts(plan: Planned, *, by: str) -> dict[str, Any]:
         "session": plan.session,
         "kind": options.kind,
         "model": options.use_model,
-        "options": replay_options.as_json(options),
+        "options": options.as_json(),
         "reason": options.reason,
         "requested_by": by,
         "rung_at": now(),
@@ -200,7 +199,7 @@ def _provider(action: Action, options: ReplayOptions) -> str | None:
 
 def _check_same(replay: Replay, session: Session, options: ReplayOptions) -> None:
     """Raise `Conflict` for the replay of another session, or with other options."""
-    if replay.session_id != session.id or replay_options.from_json(replay.options) != options:
+    if replay.session_id != session.id or ReplayOptions(**replay.options) != options:
         raise Conflict(
             "This form launched a replay already, of something else; send it once more to launch this one as well.",
             code="form_used",

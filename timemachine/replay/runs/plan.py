@@ -1,7 +1,7 @@
 """What replays would repeat, and how: planned from what was recorded, before anything of them is written."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
@@ -67,7 +67,7 @@ class Planning:
         place = (session.collection.id, asked)
         if place not in self._searchable:
             self._searchable[place] = searchable_name(session.collection, asked)
-        return replace(options, embedding_model=self._searchable[place])
+        return options.model_copy(update={"embedding_model": self._searchable[place]})
 
 
 def _nothing_to_repeat(options: ReplayOptions) -> InvalidInput:
@@ -123,7 +123,7 @@ def _settled(project_id: UUID, options: ReplayOptions) -> ReplayOptions:
     replay_options.check(options)
     if not options.use_model:
         return options
-    return replace(options, use_model=str(usable_model(project_id, options.use_model)))
+    return options.with_model(str(usable_model(project_id, options.use_model)))
 
 
 def _marked(session: Session, actions: list[Action]) -> list[Action]:

@@ -30,7 +30,7 @@ from timemachine.replay.runs import frozen
 from timemachine.replay.runs.costs import NOTHING, Spent, spent_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.runs.pure.engine import has_passages_of_its_own
-from timemachine.replay.runs.pure.options import from_json
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.summary import Failure, Tally
 
 
@@ -104,7 +104,7 @@ def passages_of(step: ReplayStep) -> list[Hit] | list[ReplayHit] | None:
     """
     if step.retrieval is not None:
         return list(step.hits.all())
-    if step.status == "failed" and has_passages_of_its_own(step.kind, from_json(step.replay.options)):
+    if step.status == "failed" and has_passages_of_its_own(step.kind, ReplayOptions(**step.replay.options)):
         return None
     return frozen.hits_of(step.action)
 

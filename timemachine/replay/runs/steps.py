@@ -30,7 +30,7 @@ from timemachine.replay.runs.outcome import Outcome
 from timemachine.replay.runs.plan import recorded
 from timemachine.replay.runs.pure.context import VERIFIED, FrozenFrame, context_verdict
 from timemachine.replay.runs.pure.engine import Intent, intent
-from timemachine.replay.runs.pure.options import ReplayOptions, from_json
+from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.retrieval import found_again
 from timemachine.replay.runs.spend_limit import LimitReached
 from timemachine.replay.runs.trial_passages import Chosen, chosen
@@ -83,7 +83,7 @@ def do(
 
 
 def _work(step: ReplayStep, reach: Reach) -> _Work:
-    options = from_json(step.replay.options)
+    options = ReplayOptions(**step.replay.options)
     hits = frozen.hits_of(step.action)
     frames = frozen.frames_of(hits)
     decided = intent(recorded(step.action), options, context_verdict(frames), len(frames))

@@ -1,6 +1,5 @@
 """One step, one change: a find or ask is made again with something changed, and kept as a replay of that step alone."""
 
-from dataclasses import replace
 from uuid import UUID
 
 from timemachine.core.pure.errors import InvalidInput
@@ -24,7 +23,7 @@ def try_step(session: Session, options: ReplayOptions, *, by: str, replay_id: UU
     """
     replay_options.check(options)
     action = step_to_try(session, options.step or 0)
-    whole = replace(options, as_of=options.as_of or "recorded")
+    whole = options.model_copy(update={"as_of": options.as_of or "recorded"})
     if action.kind == "find":
         _check_find(options)
     else:

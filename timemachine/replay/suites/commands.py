@@ -1,7 +1,6 @@
 """What changes in suites: one is made, edited, deleted. Who did it stays, also when the suite does not."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,7 +12,6 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.runs.pure.options import as_json
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteSession
 from timemachine.replay.suites.plan import SuitePlan, checked
 from timemachine.replay.suites.pure.matching import matching_of
@@ -107,7 +105,7 @@ def note(suite: Suite, what: str, by: str, **facts: Any) -> None:
 def _columns(plan: SuitePlan) -> dict[str, Any]:
     return {
         "name": plan.name,
-        "options": as_json(replace(plan.options, use_model=None)),
+        "options": plan.options.as_json(),
         "matching": plan.matching.as_json() if plan.matching else None,
         "use_models": list(plan.use_models),
         "fail_on": list(plan.fail_on),

@@ -1,7 +1,6 @@
 """What a run of a suite would cost if it were launched now: for each model, what its calls would send at today's prices."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Session
@@ -27,4 +26,4 @@ def estimates_of(suite: Suite) -> list[Estimate]:
 
 
 def _estimated(sessions: Sequence[Session], plan: SuitePlan) -> list[Estimate]:
-    return estimated(sessions, [replace(plan.options, use_model=model) for model in arms_of(plan.use_models)])
+    return estimated(sessions, [plan.options.with_model(each) for each in arms_of(plan.use_models)])

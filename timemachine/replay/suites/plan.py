@@ -4,35 +4,35 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.conditions import SUITE_NAMES, read_condition, written_condition
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.llm.queries import usable_model
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.runs.pure import options as replay_options
-from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.pure.options import SessionOptions, check
 from timemachine.replay.suites.pure.matching import Matching, check_matching
 from timemachine.replay.suites.pure.schedule import read_schedule, written_schedule
 
 LONGEST_NAME: Final = 200
 MOST_MODELS: Final = 8
 MOST_REPLAYS: Final = 1_000
-OF_ONE_SESSION: Final = ("step", "after_sequence", "through_sequence")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuitePlan:
     """A suite as somebody wants it: these sessions, each with each of the models (none: as the options say), and when.
 
-    `options` are a replay's without a model; its spend limit is that of a whole run. `fail_on` are conditions as they are
+    The spend limit in `options` is that of a whole run. `fail_on` are conditions as they are
     written, `schedule` is one of `schedule.FORMS`, `matching` describes sessions that are looked for at each run. `sessions`
     replace those that a suite names, the erased ones too; None leaves them as they are.
     """
 
     name: str
     sessions: Sequence[Session] | None
-    options: ReplayOptions
+    options: SessionOptions
     use_models: Sequence[str] = ()
     fail_on: Sequence[str] = ()
     schedule: str | None = None
@@ -82,13 +82,13 @@ def arms_of(models: Sequence[str]) -> list[str | None]:
     return list(models) or [None]
 
 
-def options_of(kept: dict[str, Any]) -> ReplayOptions:
-    """The options that a suite or a run keeps. Raises `InvalidInput` where one of them is none of a replay's any more."""
+def options_of(stored: dict[str, Any]) -> SessionOptions:
+    """The options that a suite or a run stores. Raises `InvalidInput` if one of them no longer exists."""
     try:
-        return replay_options.from_json(kept)
-    except TypeError as why:
+        return SessionOptions(**stored)
+    except ValidationError as why:
         raise InvalidInput(
-            "An option of this suite is none of a replay's any more; give the suite its options anew.",
+            "An option of this suite no longer exists; set the suite's options again.",
             code="option_gone",
             field="options",
         ) from why
@@ -120,12 +120,9 @@ def _check_size(plan: SuitePlan, named: int, models: Sequence[str]) -> None:
         )
 
 
-def _check_options(options: ReplayOptions, models: Sequence[str]) -> None:
-    given = [name for name in OF_ONE_SESSION if getattr(options, name) is not None]
-    if given:
-        raise _invalid(given[0], "names a step of one session, and a suite has several")
+def _check_options(options: SessionOptions, models: Sequence[str]) -> None:
     for model in arms_of(models):
-        replay_options.check(replace(options, use_model=model))
+        check(options.with_model(model))
 
 
 def condition_of(text: str) -> str:

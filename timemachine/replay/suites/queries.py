@@ -19,7 +19,7 @@ from timemachine.memory.search.sessions import Wanted, sessions_matching
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.costs import NOTHING, spent_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
-from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.pure.options import SessionOptions
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import Failure
 from timemachine.replay.runs.queries import most_frequent_failures
@@ -132,7 +132,7 @@ def sessions_to_run(suite: Suite) -> list[tuple[str, Session | None]]:
     return found + [(each.key, each) for each in matched_by(suite) if each.id not in known]
 
 
-def plan_of(suite: Suite, options: ReplayOptions | None = None) -> SuitePlan:
+def plan_of(suite: Suite, options: SessionOptions | None = None) -> SuitePlan:
     """The suite as it is now, or with other options, to be edited; the sessions that it names are left as they are."""
     return SuitePlan(
         name=suite.name,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from itertools import batched
 from uuid import UUID
@@ -196,7 +196,7 @@ def _replay(made: SuiteRun, members: Sequence[SuiteReplay], planning: Planning) 
 
 def _planned(member: SuiteReplay, planning: Planning, actions: Mapping[UUID, Sequence[Action]]) -> Planned:
     made = member.run
-    options = replace(options_of(made.options), use_model=arms_of(made.use_models)[member.arm - 1])
+    options = options_of(made.options).with_model(arms_of(made.use_models)[member.arm - 1])
     if member.session is None:
         raise InvalidInput(
             f"The session {member.key} was deleted; give the suite another list of sessions to take it out.",

@@ -1,6 +1,6 @@
 """What changes in sweeps: one is planned, its settings are worked off, it is cancelled."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -47,7 +47,9 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
             "The session names no collection, so nothing can be looked for in it.", code="collection_needed"
         )
     models = grid.embedding_models or (collection.embedding_model,)
-    whole = replace(grid, embedding_models=[searchable_name(collection, name) for name in models])
+    whole = grid.model_copy(
+        update={"embedding_models": [searchable_name(collection, name) for name in models]}
+    )
     chosen, steps = settings_of(whole), steps_in(session, ReplayOptions())
     check_size(len(chosen), len(steps))
     facts = {

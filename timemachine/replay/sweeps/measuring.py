@@ -11,7 +11,7 @@ from timemachine.recording.sessions.models import Action
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.retrieval import moment_of, recorded_key
 from timemachine.replay.sweeps.models import Sweep, SweepRow
-from timemachine.replay.sweeps.pure.grid import Setting, setting_from
+from timemachine.replay.sweeps.pure.grid import Setting
 from timemachine.replay.sweeps.pure.tally import Measured, tallied
 from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
 
@@ -21,7 +21,7 @@ def measured(row: SweepRow, go_on: Callable[[], None]) -> dict[str, Any]:
 
     Steps whose query was not recorded as text are left out, and counted. Raises as a find does.
     """
-    setting = setting_from(row.setting)
+    setting = Setting(**row.setting)
     steps: list[Measured] = []
     left_out = 0
     for action in _actions(row.sweep):

@@ -1,11 +1,10 @@
 """What is compared: the arms, how often each is asked, and what does not go together. Pure."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Sequence
 from typing import Any, Final
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.pure.options import CALL_OPTIONS, CallOptions, ReplayOptions
 from timemachine.replay.runs.pure.options import check as check_options
 
 FEWEST_ARMS, MOST_ARMS = 2, 8
@@ -16,37 +15,21 @@ MOST_ANSWERS = 20_000
 RECORDING: Final = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
-    """A model with what it is asked with; None is as it was recorded. `model` is a resolved name once the arm is kept."""
+class Arm(CallOptions):
+    """A model and the options of its calls. `model` is a resolved name once the arm is stored."""
 
     model: str
-    system_prompt: str | None = None
-    prompt_template: str | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    max_tokens: int | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The arm as it is kept: what was not chosen is left out."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
 
     def options(self, *, reason: str, spend_limit_usd: float | None) -> ReplayOptions:
         """The audit replay that this arm is: the asks over their frozen contexts."""
-        chosen = {name: value for name, value in asdict(self).items() if name != "model"}
         return ReplayOptions(
             audit=True,
             reason=reason,
             use_model=self.model,
             skip_finds=True,
             spend_limit_usd=spend_limit_usd,
-            **chosen,
+            **self.model_dump(exclude={"model"}),
         )
-
-
-def from_json(kept: Mapping[str, Any]) -> Arm:
-    """The arm that `as_json` kept."""
-    return Arm(**kept)
 
 
 def names(arms: Sequence[Arm]) -> list[str]:
@@ -95,11 +78,8 @@ def check_apart(arms: Sequence[Arm]) -> None:
 
 
 def _apart(arm: Arm, arms: Sequence[Arm]) -> list[str]:
-    told = []
-    for field in fields(arm):
-        values = {getattr(each, field.name) for each in arms}
-        if field.name != "model" and len(values) > 1:
-            told.append(_told(field.name, getattr(arm, field.name), arms))
+    differing = [name for name in CALL_OPTIONS if len({getattr(each, name) for each in arms}) > 1]
+    told = [_told(name, getattr(arm, name), arms) for name in differing]
     return [each for each in told if each]
 
 

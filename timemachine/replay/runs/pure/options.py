@@ -1,75 +1,128 @@
-"""What a replay is asked to do, and what does not go together. Pure."""
+"""What a replay is asked to do, and what does not go together. Pure.
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+The one definition of these options: requests, suites, the arms of comparisons and what is stored are made of these classes.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from pydantic import ConfigDict
 
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.schemas import Strict
 from timemachine.recording.answering.pure.prompt import check_template
 
-RETRIEVAL_OPTIONS = (
-    "top_k",
-    "search_mode",
-    "adaptive",
-    "relative",
-    "cliff",
-    "min_score",
-    "embedding_model",
-    "as_of",
-)
-CALL_OPTIONS = ("system_prompt", "prompt_template", "temperature", "seed", "max_tokens")
-MODES = ("hybrid", "semantic", "lexical")
-LARGEST_TOP_K = 1_000
-MOST_FRAMES = 1_000
-LONGEST_QUESTION = 100_000
+MODES: Final = ("hybrid", "semantic", "lexical")
+LIMITS: Final[Mapping[str, tuple[int, int]]] = {
+    "temperature": (0, 2),
+    "max_tokens": (1, 1_000_000),
+    "seed": (0, 2**63 - 1),
+    "spend_limit_usd": (0, 1_000_000),
+    "top_k": (1, 1_000),
+    "relative": (0, 1),
+    "cliff": (0, 1),
+}
+"""The smallest and the largest value of each option that is a number."""
+MOST_FRAMES: Final = 1_000
+LONGEST_QUESTION: Final = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayOptions:
-    """The options of one replay. None means "as it was recorded"; `use_model` is a resolved name.
+class Options(Strict):
+    """Options that are compared, hashed and stored. None means "as it was recorded"."""
 
-    `audit` is over the frozen context; otherwise retrieval runs again (`as_of`: "now" or "recorded"). `relative`, `cliff` and
-    `min_score` are the thresholds of an adaptive cut-off, `min_score` alone a floor of any. Steps after
-    `through_sequence` and up to `after_sequence` (a checkpoint's) are left out. `spend_limit_usd` stops before the next call.
-    `prompt_template` is a text with `{passages}` and `{question}`. `step` makes it the trial of that step alone, over its frozen
-    context, in which the `question` and the passages can be changed: `frames` names them in order, by number or recorded name.
+    model_config = ConfigDict(frozen=True)
+
+    def as_json(self) -> dict[str, Any]:
+        """The options as they are stored: without those that have their default."""
+        return self.model_dump(exclude_defaults=True)
+
+
+class RetrievalOptions(Options):
+    """How passages are looked for.
+
+    `relative`, `cliff` and `min_score` are the thresholds of an adaptive cut-off, `min_score` alone a floor of any. `as_of` is
+    the collection as it is now, or as it was at the step.
     """
 
-    audit: bool = False
-    reason: str | None = None
-    use_model: str | None = None
-    system_prompt: str | None = None
-    prompt_template: str | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    max_tokens: int | None = None
     top_k: int | None = None
     search_mode: str | None = None
     adaptive: bool | None = None
-    min_score: float | None = None
     relative: float | None = None
     cliff: float | None = None
+    min_score: float | None = None
     embedding_model: str | None = None
     as_of: Literal["now", "recorded"] | None = None
-    skip_asks: bool = False
-    skip_finds: bool = False
-    after_sequence: int | None = None
-    through_sequence: int | None = None
-    spend_limit_usd: float | None = None
-    step: int | None = None
-    question: str | None = None
-    frames: tuple[int | str, ...] | None = None
-
-    @property
-    def kind(self) -> str:
-        """`audit`, `debug` or `trial`."""
-        if self.step is not None:
-            return "trial"
-        return "audit" if self.audit else "debug"
 
     @property
     def looks_again(self) -> bool:
         """Whether an option says how passages are looked for; `as_of` alone does not say that they are."""
         return any(getattr(self, name) is not None for name in RETRIEVAL_OPTIONS if name != "as_of")
+
+
+class CallOptions(Options):
+    """What the model gets along with the question. `prompt_template` is a text with `{passages}` and `{question}`."""
+
+    system_prompt: str | None = None
+    prompt_template: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+
+
+class StepOptions(RetrievalOptions, CallOptions):
+    """What can change at a single step, and why it is changed."""
+
+    reason: str | None = None
+
+
+class SessionOptions(StepOptions):
+    """The options of a replay that fit any session: what a suite stores.
+
+    `audit` uses the frozen context; without it retrieval runs again. `spend_limit_usd` stops before the next call.
+    """
+
+    audit: bool = False
+    skip_asks: bool = False
+    skip_finds: bool = False
+    spend_limit_usd: float | None = None
+
+    @property
+    def kind(self) -> str:
+        """`audit`, `debug` or `trial`."""
+        return "audit" if self.audit else "debug"
+
+    def with_model(self, model: str | None) -> "ReplayOptions":
+        """The options of a replay with this model; None: with the models that were recorded."""
+        return ReplayOptions(**dict(self) | {"use_model": model})
+
+
+class TrialOptions(StepOptions):
+    """The options of the trial of a step: the model, the question, and the passages in order, by number or recorded name."""
+
+    use_model: str | None = None
+    question: str | None = None
+    frames: tuple[int | str, ...] | None = None
+
+
+class ReplayOptions(SessionOptions, TrialOptions):
+    """The options of one replay; `use_model` is a resolved name.
+
+    Steps after `through_sequence` and up to `after_sequence` (a checkpoint's) are left out. `step` makes it the trial of that
+    step alone, over its frozen context; only in a trial can `question` and `frames` change.
+    """
+
+    after_sequence: int | None = None
+    through_sequence: int | None = None
+    step: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """`audit`, `debug` or `trial`."""
+        return super().kind if self.step is None else "trial"
+
+
+RETRIEVAL_OPTIONS: Final = tuple(RetrievalOptions.model_fields)
+CALL_OPTIONS: Final = tuple(CallOptions.model_fields)
 
 
 def check(options: ReplayOptions) -> None:
@@ -83,26 +136,13 @@ def check(options: ReplayOptions) -> None:
     _check_trial(options)
     if options.audit:
         _check_audit(options)
-    _check_calls(options)
-    _check_retrieval(options)
+    _check_values(options)
     if options.skip_asks and options.skip_finds:
         raise InvalidInput(
             "With asks and finds both left out nothing is left to replay; leave out only one of them.",
             code="nothing_to_replay",
             field="skip_finds",
         )
-
-
-def as_json(options: ReplayOptions) -> dict[str, Any]:
-    """The options as they are kept, defaults left out."""
-    defaults = {field.name: field.default for field in fields(options)}
-    return {name: value for name, value in asdict(options).items() if value != defaults[name]}
-
-
-def from_json(kept: dict[str, Any]) -> ReplayOptions:
-    """The options that `as_json` kept."""
-    frames = kept.get("frames")
-    return ReplayOptions(**kept | ({} if frames is None else {"frames": tuple(frames)}))
 
 
 def _check_trial(options: ReplayOptions) -> None:
@@ -157,32 +197,19 @@ def _check_audit(options: ReplayOptions) -> None:
         )
 
 
-def _check_calls(options: ReplayOptions) -> None:
+def _check_values(options: ReplayOptions) -> None:
     if options.prompt_template is not None:
         check_template(options.prompt_template)
-    _check_range("temperature", options.temperature, 0, 2)
-    _check_range("max_tokens", options.max_tokens, 1, 1_000_000)
-    _check_range("seed", options.seed, 0, 2**63 - 1)
-    _check_range("spend_limit_usd", options.spend_limit_usd, 0, 1_000_000)
-
-
-def _check_retrieval(options: ReplayOptions) -> None:
-    _check_range("top_k", options.top_k, 1, LARGEST_TOP_K)
+    for name, (least, most) in LIMITS.items():
+        value = getattr(options, name)
+        if value is not None and not least <= value <= most:
+            raise _invalid(name, f"must lie between {least} and {most:,}")
     if options.search_mode is not None and options.search_mode not in MODES:
         raise _invalid("search_mode", f"is one of {', '.join(MODES)}")
     if options.embedding_model is not None and options.search_mode == "lexical":
         raise _invalid("embedding_model", "does not go with `lexical`, which uses none")
-    _check_range("relative", options.relative, 0, 1)
-    _check_range("cliff", options.cliff, 0, 1)
     if options.adaptive is False and (options.relative, options.cliff) != (None, None):
         raise _invalid("adaptive", "is off, and `relative` and `cliff` are thresholds of an adaptive cut-off")
-    if options.as_of is not None and options.as_of not in ("now", "recorded"):
-        raise _invalid("as_of", "is `now` or `recorded`")
-
-
-def _check_range(name: str, value: float | None, least: float, most: float) -> None:
-    if value is not None and not least <= value <= most:
-        raise _invalid(name, f"must lie between {least} and {most:,}")
 
 
 def _invalid(name: str, says: str) -> InvalidInput:

@@ -1,18 +1,17 @@
 """The sessions of a suite beside those that it names: the newest that fit a description when it runs. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.schemas import Strict
 
 MOST: Final = 200
 LONGEST: Final = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matching:
+class Matching(Strict):
     """The newest `most` sessions of this agent, user and tag, with `q` in their name or key; an empty text asks for any."""
 
     q: str = ""
@@ -24,7 +23,7 @@ class Matching:
     @property
     def texts(self) -> dict[str, str]:
         """What is asked for, by its name."""
-        return {name: value for name, value in asdict(self).items() if name != "most" and value}
+        return {name: value for name, value in self if name != "most" and value}
 
     def as_json(self) -> dict[str, Any]:
         """As it is kept: what is asked for, and how many at most."""

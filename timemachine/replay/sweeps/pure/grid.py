@@ -1,22 +1,26 @@
 """The settings that a sweep tries: every combination of modes, top-k, cut-offs and embedding models. Pure."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, Literal
+
+from pydantic import ConfigDict
 
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.schemas import Strict
+from timemachine.replay.runs.pure.options import LIMITS
 
-MODES: Final = ("hybrid", "semantic", "lexical")
-MOMENTS: Final = ("recorded", "now")
-LARGEST_TOP_K: Final = 1_000
+Mode = Literal["hybrid", "semantic", "lexical"]
+
+MODES: Final[Sequence[Mode]] = ("hybrid", "semantic", "lexical")
 MOST_SETTINGS: Final = 200
 MOST_FINDS: Final = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """One way to look for passages; `embedding_model` None in a lexical find, which uses none."""
+class Setting(Strict):
+    """One way to look for passages; `embedding_model` is None in a lexical find, which uses none."""
+
+    model_config = ConfigDict(frozen=True)
 
     mode: str
     top_k: int
@@ -24,23 +28,27 @@ class Setting:
     embedding_model: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As it is kept with its row."""
-        return asdict(self)
+        """As it is stored with its row."""
+        return self.model_dump()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """What is combined with what; `as_of` is the collection as it was at each step, or `now`."""
+class Grid(Strict):
+    """What is combined with what; `as_of` is the collection as it was at each step, or `now`.
 
-    modes: Sequence[str] = MODES
+    Without `embedding_models` it is the collection's own.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    modes: Sequence[Mode] = MODES
     top_k: Sequence[int] = (4, 8, 16)
     adaptive: Sequence[bool] = (False, True)
     embedding_models: Sequence[str] = ()
-    as_of: str = "recorded"
+    as_of: Literal["recorded", "now"] = "recorded"
 
     def as_json(self) -> dict[str, Any]:
-        """As it is kept with its sweep."""
-        return {name: list(value) if name != "as_of" else value for name, value in asdict(self).items()}
+        """As it is stored with its sweep."""
+        return self.model_dump(mode="json")
 
 
 def settings_of(grid: Grid) -> list[Setting]:
@@ -76,22 +84,13 @@ def check_size(settings: int, steps: int) -> None:
         )
 
 
-def setting_from(kept: Mapping[str, Any]) -> Setting:
-    """The setting that `as_json` kept."""
-    return Setting(**kept)
-
-
 def _check(grid: Grid) -> None:
     for name in ("modes", "top_k", "adaptive"):
         if not getattr(grid, name):
             raise _wrong(f"`{name}` is empty; name at least one to try.", name)
-    unknown = [mode for mode in grid.modes if mode not in MODES]
-    if unknown:
-        raise _wrong(f"`modes` has {unknown[0]!r}; there are {', '.join(MODES)}.", "modes")
-    if any(not 1 <= top_k <= LARGEST_TOP_K for top_k in grid.top_k):
-        raise _wrong(f"Every `top_k` must lie between 1 and {LARGEST_TOP_K:,}.", "top_k")
-    if grid.as_of not in MOMENTS:
-        raise _wrong("`as_of` is `recorded` or `now`.", "as_of")
+    least, most = LIMITS["top_k"]
+    if any(not least <= top_k <= most for top_k in grid.top_k):
+        raise _wrong(f"Every `top_k` must lie between {least} and {most:,}.", "top_k")
 
 
 def _wrong(message: str, field: str) -> InvalidInput:

@@ -12,7 +12,7 @@ from timemachine.core.pure.ids import uuid7
 from timemachine.llm.pure.listing import Choice
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_named
-from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.pure.options import SessionOptions
 from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.plan import SuitePlan
 from timemachine.replay.suites.pure.matching import MOST, Matching
@@ -164,10 +164,10 @@ class SuiteForm(RetrievalFields, CallFields):
             return None
         return sessions_named(project, named)
 
-    def _options(self) -> ReplayOptions:
+    def _options(self) -> SessionOptions:
         asked = self.cleaned_data
         audit = asked["kind"] == "audit"
-        return ReplayOptions(
+        return SessionOptions(
             audit=audit,
             reason=asked["reason"].strip() or None,
             **self.call_options(),

@@ -1,4 +1,4 @@
-"""What a request about a comparison may say, checked before anything is done."""
+"""Comparisons as the API takes them."""
 
 from pydantic import Field
 
@@ -6,23 +6,14 @@ from timemachine.core.pure.schemas import Strict
 from timemachine.replay.comparison.pure.variants import Arm
 
 
-class ArmIn(Strict):
-    """One arm of a comparison: a model and what it is asked with; None is as it was recorded."""
+class ArmIn(Arm):
+    """One arm of a comparison: a model and the options of its calls; null is as it was recorded."""
 
     model: str = Field(min_length=1)
-    system_prompt: str | None = None
-    prompt_template: str | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    max_tokens: int | None = None
-
-    def arm(self) -> Arm:
-        """As a comparison takes it."""
-        return Arm(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
 class ComparisonIn(Strict):
-    """What to compare; see `replay.comparison.pure.variants`. `repeats` is how often each arm is asked; `noise_floor` asks it once more, against itself."""
+    """What to compare. `repeats` is how often each arm is asked; `noise_floor` asks it once more, against itself."""
 
     sessions: list[str] = Field(max_length=1_000)
     arms: list[ArmIn] = Field(max_length=100)
@@ -33,7 +24,7 @@ class ComparisonIn(Strict):
 
 
 class OpinionsIn(Strict):
-    """The model that is to judge a comparison's cells, or the one of `session`, `sequence`, `arm` and `run`."""
+    """The model that is to judge a comparison's cells, or the cell of `session`, `sequence`, `arm` and `run`."""
 
     model: str
     session: str | None = None
