@@ -1,24 +1,48 @@
 """The settings of a sweep in order and as points: none on another, the ticks in whole tokens."""
 
 from itertools import combinations
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from timemachine.replay.sweeps.schemas import SweepResult, SweepRowOut
 from timemachine.web.replays.presenters.sweep_order import chosen, measure_of, ordered
 from timemachine.web.replays.presenters.sweep_plot import APART, LEFT, RIGHT, TOP, sweep_plot
 
 
 def setting(
     number: int, recall: float | None, tokens: float | None, overlap: float | None = 0.5
-) -> dict[str, Any]:
-    result = {"recall": recall, "overlap": overlap, "tokens_per_step": tokens}
-    return {"number": number, "mode": "hybrid", "adaptive": number % 2 == 0, "result": result}
+) -> SweepRowOut:
+    result = SweepResult(
+        steps=1,
+        hits=0,
+        tokens=0,
+        tokens_per_step=tokens,
+        grounded_frames=0,
+        grounded_found=0,
+        recall=recall,
+        overlap=overlap,
+        rank_biased_overlap=None,
+        left_out=0,
+    )
+    return row(number, result)
 
 
-WAITING: dict[str, Any] = {"number": 9, "mode": "lexical", "adaptive": False, "result": None}
+def row(number: int, result: SweepResult | None) -> SweepRowOut:
+    return SweepRowOut(
+        mode="hybrid",
+        top_k=4,
+        adaptive=number % 2 == 0,
+        embedding_model=None,
+        number=number,
+        status="waiting" if result is None else "done",
+        result=result,
+        error=None,
+    )
+
+
+WAITING = row(9, None)
 MEASURED = [
     setting(1, 0.5, 100.0),
     setting(2, 1.0, 900.0),
@@ -38,7 +62,7 @@ MEASURED = [
     ],
 )
 def test_settings_stand_in_the_order_that_is_asked_for(by: str, numbers: list[int]) -> None:
-    assert [row["number"] for row in ordered(MEASURED[::-1], by)] == numbers
+    assert [each.number for each in ordered(MEASURED[::-1], by)] == numbers
 
 
 def test_an_order_of_no_name_is_the_best_first() -> None:
@@ -48,7 +72,7 @@ def test_an_order_of_no_name_is_the_best_first() -> None:
 def test_settings_are_judged_by_overlap_where_no_answer_was_grounded() -> None:
     ungrounded = [setting(1, None, 10.0, overlap=0.2), setting(2, None, 10.0, overlap=0.9), WAITING]
     assert measure_of(ungrounded) == "overlap"
-    assert [row["number"] for row in ordered(ungrounded, "best")] == [2, 1, 9]
+    assert [each.number for each in ordered(ungrounded, "best")] == [2, 1, 9]
     plot = sweep_plot(ungrounded)
     assert plot is not None
     assert plot.upwards == "overlap"

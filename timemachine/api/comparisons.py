@@ -1,6 +1,5 @@
 """Comparisons over HTTP: launch, follow, cancel, try again, read cell by cell, mark, take all of it along."""
 
-from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -8,8 +7,8 @@ from ninja import Query, Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import caller
-from timemachine.api.described import JSON, file_answer
-from timemachine.api.paging import checked_limit, page
+from timemachine.api.described import file_answer
+from timemachine.api.paging import checked_limit, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
@@ -17,17 +16,17 @@ from timemachine.jobs import ring_all, ring_judges, ring_results
 from timemachine.recording.sessions.queries import session_of, sessions_named
 from timemachine.replay.comparison import commands
 from timemachine.replay.comparison.commands import Plan
-from timemachine.replay.comparison.document import (
-    cells_json,
-    comparison_json,
-    file_of,
-    mark_json,
-    opinion_json,
-    whole_json,
-)
 from timemachine.replay.comparison.estimate import estimates
-from timemachine.replay.comparison.judge_estimate import judge_estimate, judge_estimate_json
+from timemachine.replay.comparison.export import file_of
+from timemachine.replay.comparison.judge_estimate import judge_estimate
 from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges
+from timemachine.replay.comparison.judge_schemas import (
+    JudgeAsked,
+    JudgeEstimateOut,
+    JudgesCancelled,
+    OpinionDetail,
+    OpinionsIn,
+)
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.comparison.pure.variants import names
@@ -41,32 +40,41 @@ from timemachine.replay.comparison.queries import (
     told,
 )
 from timemachine.replay.comparison.results import results_of
-from timemachine.replay.comparison.schemas import ComparisonIn, MarkIn, OpinionsIn
-from timemachine.replay.runs.estimate import estimate_json
+from timemachine.replay.comparison.schemas import (
+    ArmEstimateOut,
+    ArmEstimates,
+    AskCells,
+    AskCellsPage,
+    ComparisonFile,
+    ComparisonIn,
+    ComparisonLaunched,
+    ComparisonOut,
+    ComparisonPage,
+    ComparisonResults,
+    MarkIn,
+    MarkOut,
+)
 
 router = Router(tags=["comparisons"])
 WITHOUT_REASON = "none was given to the API"
 
 
-@router.post("", response={202: dict[str, Any]}, summary="Launch a comparison")
-def launch(request: HttpRequest, payload: ComparisonIn) -> Status[dict[str, Any]]:
+@router.post("", response={202: ComparisonLaunched}, summary="Launch a comparison")
+def launch(request: HttpRequest, payload: ComparisonIn) -> Status[ComparisonLaunched]:
     """Ask these sessions' questions again with each arm, over their frozen contexts; follow it at /api/comparisons/{id}."""
     who = caller(request, "run")
     return launched(who.project, _plan(who.project, payload), who.by)
 
 
-@router.post("/estimate", summary="What a comparison would cost")
-def estimate_launch(request: HttpRequest, payload: ComparisonIn) -> dict[str, Any]:
+@router.post("/estimate", response=ArmEstimates, summary="What a comparison would cost")
+def estimate_launch(request: HttpRequest, payload: ComparisonIn) -> ArmEstimates:
     """About what the same request would cost if it launched a comparison, arm by arm, over all its runs; nobody is asked."""
     project = caller(request, "run").project
     plan = commands.checked(project, _plan(project, payload))
     found = zip(names(plan.arms), estimates(plan), strict=True)
-    return {
-        "estimates": [
-            {"arm": number, "name": name, **estimate_json(each)}
-            for number, (name, each) in enumerate(found, 1)
-        ]
-    }
+    return ArmEstimates.model_construct(
+        estimates=[ArmEstimateOut.of_arm(number, name, each) for number, (name, each) in enumerate(found, 1)]
+    )
 
 
 def _plan(project: Project, payload: ComparisonIn) -> Plan:
@@ -80,29 +88,38 @@ def _plan(project: Project, payload: ComparisonIn) -> Plan:
     )
 
 
-def launched(project: Project, plan: Plan, by: str) -> Status[dict[str, Any]]:
+def launched(project: Project, plan: Plan, by: str) -> Status[ComparisonLaunched]:
     """The comparison and its replays, launched."""
     made = commands.create(project, plan, by=by)
     ids = [each.id for each in replays_of(made)]
     ring_all(ids)
-    return Status(202, {"comparison_id": str(made.id), "replay_ids": [str(each) for each in ids]})
+    return Status(
+        202,
+        ComparisonLaunched.model_construct(
+            comparison_id=str(made.id), replay_ids=[str(each) for each in ids]
+        ),
+    )
 
 
-@router.get("", summary="List comparisons")
-def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+@router.get("", response=ComparisonPage, summary="List comparisons")
+def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> ComparisonPage:
     """The project's comparisons, newest first."""
     found = comparisons_of(caller(request, "read").project)
     if after is not None:
         found = found.filter(id__lt=read_place(after, paging.identity))
     rows = list(found[: checked_limit(limit) + 1])
     progress = progress_of(rows)
-    return page(
-        rows, limit, lambda each: [str(each.id)], lambda each: comparison_json(each, progress[each.id])
+    return typed_page(
+        ComparisonPage,
+        rows,
+        limit,
+        lambda each: [str(each.id)],
+        lambda each: ComparisonOut.of(each, progress[each.id]),
     )
 
 
-@router.get("/{comparison_id}", summary="One comparison")
-def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> dict[str, Any]:
+@router.get("/{comparison_id}", response=ComparisonResults, summary="One comparison")
+def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> ComparisonResults:
     """How far a comparison is, and once it is over what its columns come to and what each two of them show.
 
     `results.state` is `not_yet` while it runs (unless `so_far` asks for what there is), `under_way` while a worker computes what is
@@ -113,13 +130,13 @@ def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> dict
     results = results_of(found, progress, so_far=so_far)
     if results.due:
         ring_results(found.id)
-    return whole_json(found, progress, results)
+    return ComparisonResults.of_results(found, progress, results)
 
 
-@router.get("/{comparison_id}/cells", summary="A comparison's cells")
+@router.get("/{comparison_id}/cells", response=AskCellsPage, summary="A comparison's cells")
 def cells(
     request: HttpRequest, comparison_id: str, limit: int = 50, after: str | None = None
-) -> dict[str, Any]:
+) -> AskCellsPage:
     """The asks in their order, each with the figures of every answer, with marks and opinions."""
     of = comparison_of(caller(request, "read").project, comparison_id)
     kept = results_of(of, progress_of([of])[of.id])
@@ -128,14 +145,17 @@ def cells(
     start = 0 if after is None else read_place(after, paging.number)
     shown = found[start : start + checked_limit(limit)]
     more = start + len(shown) < len(found)
-    return {
-        "items": cells_json(told(shown) if current else shown),
-        "next": paging.written([start + len(shown)]) if more else None,
-    }
+    return AskCellsPage.model_construct(
+        items=AskCells.of_all(told(shown) if current else shown),
+        next=paging.written([start + len(shown)]) if more else None,
+    )
 
 
 @router.get(
-    "/{comparison_id}/export", summary="All of a comparison", openapi_extra=file_answer(JSON, "text/csv")
+    "/{comparison_id}/export",
+    response=ComparisonFile,
+    summary="All of a comparison",
+    openapi_extra=file_answer("text/csv"),
 )
 def export(request: HttpRequest, comparison_id: str, format: str = "json") -> HttpResponse:  # noqa: A002  # the parameter's name
     """`format=json`: the comparison with its cells and statistics in one document.
@@ -148,27 +168,27 @@ def export(request: HttpRequest, comparison_id: str, format: str = "json") -> Ht
     return HttpResponse(file.data, content_type=file.media_type, headers=named)
 
 
-@router.post("/{comparison_id}/cancel", summary="Cancel a comparison")
-def cancel(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
+@router.post("/{comparison_id}/cancel", response=ComparisonOut, summary="Cancel a comparison")
+def cancel(request: HttpRequest, comparison_id: str) -> ComparisonOut:
     """Stop every replay of it: what waits is not begun, and calls under way are ended within some seconds."""
     who = caller(request, "run")
     found = comparison_of(who.project, comparison_id)
     commands.cancel(found, by=who.by)
-    return comparison_json(found, progress_of([found])[found.id])
+    return ComparisonOut.of(found, progress_of([found])[found.id])
 
 
 @router.post(
-    "/{comparison_id}/retry", response={202: dict[str, Any]}, summary="Ask failed and cancelled answers again"
+    "/{comparison_id}/retry", response={202: ComparisonOut}, summary="Ask failed and cancelled answers again"
 )
-def retry(request: HttpRequest, comparison_id: str) -> Status[dict[str, Any]]:
+def retry(request: HttpRequest, comparison_id: str) -> Status[ComparisonOut]:
     """Ask again what failed or was cancelled, once the comparison is over."""
     found = comparison_of(caller(request, "run").project, comparison_id)
     ring_all(commands.retry(found))
-    return Status(202, comparison_json(found, progress_of([found])[found.id]))
+    return Status(202, ComparisonOut.of(found, progress_of([found])[found.id]))
 
 
-@router.post("/{comparison_id}/marks", response={201: dict[str, Any]}, summary="Mark a cell")
-def mark(request: HttpRequest, comparison_id: str, payload: MarkIn) -> Status[dict[str, Any]]:
+@router.post("/{comparison_id}/marks", response={201: MarkOut}, summary="Mark a cell")
+def mark(request: HttpRequest, comparison_id: str, payload: MarkIn) -> Status[MarkOut]:
     """Say of an answer that it is `equivalent` to the recorded one, `contradicts` it, is `better` or `worse`; or `withdrawn`."""
     who = caller(request, "run")
     found = comparison_of(who.project, comparison_id)
@@ -179,13 +199,11 @@ def mark(request: HttpRequest, comparison_id: str, payload: MarkIn) -> Status[di
         arm=payload.arm,
         repeat=payload.run,
     )
-    return Status(201, mark_json(commands.mark(found, step, payload.verdict, by=who.by, note=payload.note)))
+    return Status(201, MarkOut.of(commands.mark(found, step, payload.verdict, by=who.by, note=payload.note)))
 
 
-@router.post(
-    "/{comparison_id}/judgements", response={202: dict[str, Any]}, summary="Let a model judge the cells"
-)
-def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Status[dict[str, Any]]:
+@router.post("/{comparison_id}/judgements", response={202: JudgeAsked}, summary="Let a model judge the cells")
+def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Status[JudgeAsked]:
     """Ask a model about every changed cell, or about one, twice each with the answers the other way round; it costs what the model costs.
 
     What it says is its opinion, stands with the cells, and is never part of a verdict. It is asked in the background.
@@ -194,28 +212,33 @@ def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Stat
     found = comparison_of(who.project, comparison_id)
     asked = ask_judge(found, payload.model, by=who.by, step=_step(who.project, found, payload))
     ring_judges(found.id)
-    return Status(202, {"model": asked.model, "cells": asked.cells})
+    return Status(202, JudgeAsked.model_construct(model=asked.model, cells=asked.cells))
 
 
-@router.get("/{comparison_id}/judgements/estimate", summary="What judging the cells would cost")
-def estimate(request: HttpRequest, comparison_id: str, payload: Query[OpinionsIn]) -> dict[str, Any]:
+@router.get(
+    "/{comparison_id}/judgements/estimate",
+    response=JudgeEstimateOut,
+    summary="What judging the cells would cost",
+)
+def estimate(request: HttpRequest, comparison_id: str, payload: Query[OpinionsIn]) -> JudgeEstimateOut:
     """About so many tokens and US dollars for what `judgements` would ask; `cost_usd` is null where the price is unknown. Nothing is asked."""
     who = caller(request, "read")
     found = comparison_of(who.project, comparison_id)
-    return judge_estimate_json(judge_estimate(found, payload.model, _step(who.project, found, payload)))
+    return JudgeEstimateOut.of(judge_estimate(found, payload.model, _step(who.project, found, payload)))
 
 
-@router.post("/{comparison_id}/judgements/cancel", summary="Ask no further judge")
-def cancel_judgements(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
+@router.post("/{comparison_id}/judgements/cancel", response=JudgesCancelled, summary="Ask no further judge")
+def cancel_judgements(request: HttpRequest, comparison_id: str) -> JudgesCancelled:
     """Cancel what was not asked yet, and end the calls that are made now: those may be billed."""
-    return {"cells": cancel_judges(comparison_of(caller(request, "run").project, comparison_id))}
+    cells = cancel_judges(comparison_of(caller(request, "run").project, comparison_id))
+    return JudgesCancelled.model_construct(cells=cells)
 
 
-@router.get("/{comparison_id}/judgements/{uuid:opinion_id}", summary="One opinion")
-def opinion(request: HttpRequest, comparison_id: str, opinion_id: UUID) -> dict[str, Any]:
+@router.get("/{comparison_id}/judgements/{uuid:opinion_id}", response=OpinionDetail, summary="One opinion")
+def opinion(request: HttpRequest, comparison_id: str, opinion_id: UUID) -> OpinionDetail:
     """What a judge said of a cell, with the messages that were sent and its raw answers."""
     found = comparison_of(caller(request, "read").project, comparison_id)
-    return opinion_json(opinion_of(found, opinion_id), prompt=True)
+    return OpinionDetail.of(opinion_of(found, opinion_id))
 
 
 def _step(project: Project, found: Comparison, payload: OpinionsIn) -> int | None:

@@ -1,14 +1,16 @@
-"""Replays over HTTP: launch, follow, cancel, try again, read step by step."""
+"""Replays over HTTP: launch, follow, cancel, retry, read step by step; trials of one step; ranks of frames."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated
 
 from django.http import HttpRequest
-from ninja import Router, Status
+from ninja import Query, Router, Status
+from pydantic import Field
 
 from timemachine.api import paging, routers, sizes
 from timemachine.api.access import Caller, caller
 from timemachine.api.comparisons import launched
-from timemachine.api.paging import checked_limit, page, sized_page
+from timemachine.api.paging import checked_limit, sized_page, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs import ring
@@ -16,22 +18,40 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import checkpoint_of, session_of
 from timemachine.replay.comparison.commands import Plan
 from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.comparison.schemas import ComparisonLaunched
 from timemachine.replay.runs import commands
-from timemachine.replay.runs.document import replay_json, step_json
-from timemachine.replay.runs.estimate import estimate_json, estimated
+from timemachine.replay.runs.estimate import estimated
+from timemachine.replay.runs.frame_rank_schemas import WhereOut
+from timemachine.replay.runs.frame_ranks import MOST_STEPS, where
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import CALL_OPTIONS, check
-from timemachine.replay.runs.queries import replay_of, step_of, steps_of, tallies
-from timemachine.replay.runs.schemas import ReplayIn
+from timemachine.replay.runs.queries import replay_of, step_of, steps_of, tallies, trials_of
+from timemachine.replay.runs.schemas import (
+    EstimateOut,
+    Estimates,
+    ReplayIn,
+    ReplayLaunched,
+    ReplayOut,
+    ReplayPage,
+    TrialIn,
+)
+from timemachine.replay.runs.step_schemas import ReplayStepOut, ReplayStepPage
+from timemachine.replay.runs.trials import step_to_try, try_step
 
 router = Router(tags=["replays"])
+TRIALS = "/{session_id}/actions/{sequence}/trials"
 NOT_COMPARED = ("skip_asks", "after_sequence", "through_sequence", "step", "question", "frames")
 
 
 @routers.sessions.post(
-    "/{session_id}/replays", tags=["replays"], response={202: dict[str, Any]}, summary="Launch a replay"
+    "/{session_id}/replays",
+    tags=["replays"],
+    response={202: ReplayLaunched | ComparisonLaunched},
+    summary="Launch a replay",
 )
-def launch(request: HttpRequest, session_id: str, payload: ReplayIn) -> Status[dict[str, Any]]:
+def launch(
+    request: HttpRequest, session_id: str, payload: ReplayIn
+) -> Status[ReplayLaunched] | Status[ComparisonLaunched]:
     """Replay the session in the background; follow it at /api/replays/{id}. Several models make a comparison of audit replays."""
     who = caller(request, "run")
     session = session_of(who.project, session_id)
@@ -41,23 +61,25 @@ def launch(request: HttpRequest, session_id: str, payload: ReplayIn) -> Status[d
     options = payload.options(model=model, after_sequence=_after(session, payload.from_checkpoint))
     replay = commands.launch(session, options, by=who.by)
     ring(replay.id)
-    return Status(202, {"replay_id": str(replay.id)})
+    return Status(202, ReplayLaunched.model_construct(replay_id=str(replay.id)))
 
 
-@routers.sessions.post("/{session_id}/replays/estimate", tags=["replays"], summary="What a replay would cost")
-def estimate(request: HttpRequest, session_id: str, payload: ReplayIn) -> dict[str, Any]:
+@routers.sessions.post(
+    "/{session_id}/replays/estimate", tags=["replays"], response=Estimates, summary="What a replay would cost"
+)
+def estimate(request: HttpRequest, session_id: str, payload: ReplayIn) -> Estimates:
     """About what the same request would cost if it launched a replay, for each of its models; nobody is asked."""
     session = session_of(caller(request, "run").project, session_id)
     after = _after(session, payload.from_checkpoint)
     models: list[str | None] = [*payload.use_models] or [None]
     found = estimated([session], [payload.options(model=each, after_sequence=after) for each in models])
-    return {"estimates": [estimate_json(each) for each in found]}
+    return Estimates.model_construct(estimates=[EstimateOut.of(each) for each in found])
 
 
-@router.get("", summary="List replays")
+@router.get("", response=ReplayPage, summary="List replays")
 def index(
     request: HttpRequest, session: str | None = None, limit: int = 50, after: str | None = None
-) -> dict[str, Any]:
+) -> ReplayPage:
     """The replays of a session, or of the whole project, newest first."""
     project = caller(request, "read").project
     found = Replay.objects.filter(project=project).order_by("-id")  # a UUIDv7 begins with its time
@@ -66,51 +88,112 @@ def index(
     if after is not None:
         found = found.filter(id__lt=read_place(after, paging.identity))
     rows = list(found[: checked_limit(limit) + 1])
-    counts = tallies(rows)
-    return page(rows, limit, lambda each: [str(each.id)], lambda each: replay_json(each, counts[each.id]))
+    return _page(rows, limit)
 
 
-@router.get("/{replay_id}", summary="One replay")
-def read(request: HttpRequest, replay_id: str) -> dict[str, Any]:
-    """How far a replay is and what it came to so far."""
-    return replay_json(replay_of(caller(request, "read").project, replay_id))
+@router.get("/{replay_id}", response=ReplayOut, summary="One replay")
+def read(request: HttpRequest, replay_id: str) -> ReplayOut:
+    """How far a replay is, and its results so far."""
+    return ReplayOut.of(replay_of(caller(request, "read").project, replay_id))
 
 
-@router.get("/{replay_id}/steps", summary="A replay's steps")
-def steps(request: HttpRequest, replay_id: str, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+@router.get("/{replay_id}/steps", response=ReplayStepPage, by_alias=True, summary="A replay's steps")
+def steps(request: HttpRequest, replay_id: str, limit: int = 50, after: str | None = None) -> ReplayStepPage:
     """The steps in the order of the recording."""
     found = steps_of(replay_of(caller(request, "read").project, replay_id))
     if after is not None:
         found = found.filter(sequence__gt=read_place(after, paging.number))
-    return sized_page(found, limit, "sequence", sizes.of_replay_step(), step_json)
+    page = sized_page(found, limit, "sequence", sizes.of_replay_step(), ReplayStepOut.of)
+    return ReplayStepPage.model_construct(**page)
 
 
-@router.get("/{replay_id}/steps/{sequence}", summary="One step of a replay")
-def step(request: HttpRequest, replay_id: str, sequence: int) -> dict[str, Any]:
+@router.get(
+    "/{replay_id}/steps/{sequence}",
+    response=ReplayStepOut,
+    by_alias=True,
+    summary="One step of a replay",
+)
+def step(request: HttpRequest, replay_id: str, sequence: int) -> ReplayStepOut:
     """One step, whole."""
-    return step_json(step_of(replay_of(caller(request, "read").project, replay_id), sequence))
+    return ReplayStepOut.of(step_of(replay_of(caller(request, "read").project, replay_id), sequence))
 
 
-@router.post("/{replay_id}/cancel", summary="Cancel a replay")
-def cancel(request: HttpRequest, replay_id: str) -> dict[str, Any]:
-    """Stop a replay: what waits is not begun, and calls under way are ended within some seconds; these may have been billed."""
+@router.post("/{replay_id}/cancel", response=ReplayOut, summary="Cancel a replay")
+def cancel(request: HttpRequest, replay_id: str) -> ReplayOut:
+    """Stop a replay: waiting steps do not start, and running calls end within some seconds; these may have been billed."""
     who = caller(request, "run")
-    return replay_json(commands.cancel(replay_of(who.project, replay_id), by=who.by))
+    return ReplayOut.of(commands.cancel(replay_of(who.project, replay_id), by=who.by))
 
 
-@router.post("/{replay_id}/retry", response={202: dict[str, Any]}, summary="Try failed steps again")
-def retry(request: HttpRequest, replay_id: str) -> Status[dict[str, Any]]:
+@router.post("/{replay_id}/retry", response={202: ReplayOut}, summary="Try failed steps again")
+def retry(request: HttpRequest, replay_id: str) -> Status[ReplayOut]:
     """Run the failed and cancelled steps of a finished replay again."""
     replay = commands.retry(replay_of(caller(request, "run").project, replay_id))
     ring(replay.id)
-    return Status(202, replay_json(replay))
+    return Status(202, ReplayOut.of(replay))
+
+
+@routers.sessions.post(
+    TRIALS, tags=["replays"], response={202: ReplayLaunched}, summary="Try one step with a change"
+)
+def try_again(
+    request: HttpRequest, session_id: str, sequence: int, payload: TrialIn
+) -> Status[ReplayLaunched]:
+    """Make this find or ask again with something changed, in the background; follow it at /api/replays/{id}."""
+    who = caller(request, "run")
+    session = session_of(who.project, session_id)
+    replay = try_step(session, payload.options(sequence), by=who.by)
+    ring(replay.id)
+    return Status(202, ReplayLaunched.model_construct(replay_id=str(replay.id)))
+
+
+@routers.sessions.get(TRIALS, tags=["replays"], response=ReplayPage, summary="The trials of one step")
+def trials(
+    request: HttpRequest, session_id: str, sequence: int, limit: int = 50, after: str | None = None
+) -> ReplayPage:
+    """The trials of this step, newest first, each a replay of it."""
+    session = session_of(caller(request, "read").project, session_id)
+    found = trials_of(session, step_to_try(session, sequence).sequence)
+    if after is not None:
+        found = found.filter(replay_id__lt=read_place(after, paging.identity))
+    return _page([each.replay for each in found[: checked_limit(limit) + 1]], limit)
+
+
+@routers.sessions.get(
+    "/{session_id}/where",
+    tags=["replays"],
+    response=WhereOut,
+    summary="The rank of a frame",
+)
+def where_is_it(
+    request: HttpRequest,
+    session_id: str,
+    frame: Annotated[int | None, Query(), Field(ge=0, lt=2**62)] = None,
+    text: str = "",
+    after: Annotated[int, Query(), Field(ge=0, lt=2**62)] = 0,
+    limit: Annotated[int, Query(), Field(ge=1, le=MOST_STEPS)] = MOST_STEPS,
+) -> WhereOut:
+    """The rank of a frame (by its number), or of those that hold a sentence, in every mode, as recorded and as it is now."""
+    session = session_of(caller(request, "read").project, session_id)
+    return WhereOut.of(where(session, frame=frame, text=text, after=after, limit=limit))
+
+
+def _page(found: Sequence[Replay], limit: int) -> ReplayPage:
+    counts = tallies(found)
+    return typed_page(
+        ReplayPage,
+        found,
+        limit,
+        lambda each: [str(each.id)],
+        lambda each: ReplayOut.of(each, counts[each.id]),
+    )
 
 
 def _after(session: Session, name: int | str | None) -> int | None:
     return None if name is None else checkpoint_of(session, name).sequence
 
 
-def _comparison(who: Caller, session: Session, payload: ReplayIn) -> Status[dict[str, Any]]:
+def _comparison(who: Caller, session: Session, payload: ReplayIn) -> Status[ComparisonLaunched]:
     """The session's asks with each of the models, over the frozen context: only what every arm can share goes with it."""
     options = payload.options(model=None, after_sequence=_after(session, payload.from_checkpoint))
     refused = [name for name in NOT_COMPARED if getattr(options, name)]

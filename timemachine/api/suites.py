@@ -1,21 +1,20 @@
 """Replay suites over HTTP: make, edit, run, follow, read what changed since the last run."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from django.http import HttpRequest
 from ninja import Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import caller
-from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import checked_limit, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs import ring_all
 from timemachine.recording.sessions.queries import sessions_named
-from timemachine.replay.runs.estimate import estimate_json
+from timemachine.replay.runs.schemas import EstimateOut, Estimates
 from timemachine.replay.suites import commands, running
-from timemachine.replay.suites.document import change_json, event_json, member_json, run_json, suite_json
 from timemachine.replay.suites.estimate import estimates_of
 from timemachine.replay.suites.models import Suite, SuiteRun
 from timemachine.replay.suites.plan import SuitePlan
@@ -32,15 +31,28 @@ from timemachine.replay.suites.queries import (
     suite_of,
     suites_of,
 )
+from timemachine.replay.suites.report_schemas import StepChangeOut, SuiteReport
 from timemachine.replay.suites.reports import report_page
-from timemachine.replay.suites.schemas import SuiteChange, SuiteIn, SuiteRunIn
+from timemachine.replay.suites.schemas import (
+    RunStatus,
+    SuiteChange,
+    SuiteDeleted,
+    SuiteDetail,
+    SuiteIn,
+    SuiteOut,
+    SuitePage,
+    SuiteRunDetail,
+    SuiteRunIn,
+    SuiteRunOut,
+    SuiteRunPage,
+)
 
 router = Router(tags=["suites"])
 NULLABLE = ("schedule", "matching")
 
 
-@router.post("", response={201: dict[str, Any]}, summary="Make a suite")
-def create(request: HttpRequest, payload: SuiteIn) -> Status[dict[str, Any]]:
+@router.post("", response={201: SuiteOut}, summary="Make a suite")
+def create(request: HttpRequest, payload: SuiteIn) -> Status[SuiteOut]:
     """Keep a set of sessions with the options of a replay under a name; run it at /api/suites/{id}/runs, or by its schedule."""
     who = caller(request, "run")
     plan = SuitePlan(
@@ -52,11 +64,11 @@ def create(request: HttpRequest, payload: SuiteIn) -> Status[dict[str, Any]]:
         schedule=payload.schedule,
         matching=payload.matching,
     )
-    return Status(201, suite_json(commands.create(who.project, plan, by=who.by)))
+    return Status(201, SuiteOut.of(commands.create(who.project, plan, by=who.by)))
 
 
-@router.get("", summary="List suites")
-def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+@router.get("", response=SuitePage, summary="List suites")
+def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> SuitePage:
     """The project's suites by name, each with its latest run."""
     found = suites_of(caller(request, "read").project)
     if after is not None:
@@ -64,18 +76,20 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> di
     rows = list(found.prefetch_related("sessions__session")[: checked_limit(limit) + 1])
     latest = latest_runs(rows)
     counts = counts_of(list(latest.values()))
-    shown = {suite_id: run_json(run, counts[run.id]) for suite_id, run in latest.items()}
-    return page(rows, limit, lambda each: [each.name], lambda each: suite_json(each, shown.get(each.id)))
+    shown = {suite_id: SuiteRunOut.of(run, counts[run.id]) for suite_id, run in latest.items()}
+    return typed_page(
+        SuitePage, rows, limit, lambda each: [each.name], lambda each: SuiteOut.of(each, shown.get(each.id))
+    )
 
 
-@router.get("/{suite_id}", summary="One suite")
-def read(request: HttpRequest, suite_id: str) -> dict[str, Any]:
+@router.get("/{suite_id}", response=SuiteDetail, summary="One suite")
+def read(request: HttpRequest, suite_id: str) -> SuiteDetail:
     """A suite by its id or name, with its latest run, and who changed it."""
     return _whole(suite_of(caller(request, "read").project, suite_id))
 
 
-@router.patch("/{suite_id}", summary="Edit a suite")
-def edit(request: HttpRequest, suite_id: str, payload: SuiteChange) -> dict[str, Any]:
+@router.patch("/{suite_id}", response=SuiteDetail, summary="Edit a suite")
+def edit(request: HttpRequest, suite_id: str, payload: SuiteChange) -> SuiteDetail:
     """Change what is sent; `options` are replaced whole. Earlier runs keep what they were asked."""
     who = caller(request, "run")
     suite = suite_of(who.project, suite_id)
@@ -90,17 +104,18 @@ def edit(request: HttpRequest, suite_id: str, payload: SuiteChange) -> dict[str,
     return _whole(commands.edit(suite, replace(plan_of(suite, given.get("options")), **given), by=who.by))
 
 
-@router.delete("/{suite_id}", summary="Delete a suite")
-def delete(request: HttpRequest, suite_id: str) -> dict[str, Any]:
+@router.delete("/{suite_id}", response=SuiteDeleted, summary="Delete a suite")
+def delete(request: HttpRequest, suite_id: str) -> SuiteDeleted:
     """Delete a suite and its reports; the replays of its runs stay with their sessions."""
     who = caller(request, "run")
     found = suite_of(who.project, suite_id)
-    told = {"id": str(found.id), "name": found.name}
-    return told | {"runs": commands.delete(found, by=who.by)}
+    deleted = str(found.id)
+    runs = commands.delete(found, by=who.by)
+    return SuiteDeleted.model_construct(id=deleted, name=found.name, runs=runs)
 
 
-@router.post("/{suite_id}/runs", response={202: dict[str, Any]}, summary="Run a suite")
-def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) -> Status[dict[str, Any]]:
+@router.post("/{suite_id}/runs", response={202: SuiteRunDetail}, summary="Run a suite")
+def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) -> Status[SuiteRunDetail]:
     """Replay all of its sessions in the background; follow the run at /api/suites/{id}/runs/{number}."""
     who = caller(request, "run")
     also = payload.fail_on if payload else []
@@ -109,32 +124,38 @@ def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) 
     return Status(202, _run(made))
 
 
-@router.post("/{suite_id}/runs/estimate", summary="What a run would cost")
-def estimate(request: HttpRequest, suite_id: str) -> dict[str, Any]:
+@router.post("/{suite_id}/runs/estimate", response=Estimates, summary="What a run would cost")
+def estimate(request: HttpRequest, suite_id: str) -> Estimates:
     """About what a run would cost if it were launched now, model by model; nobody is asked."""
     found = estimates_of(suite_of(caller(request, "run").project, suite_id))
-    return {"estimates": [estimate_json(each) for each in found]}
+    return Estimates.model_construct(estimates=[EstimateOut.of(each) for each in found])
 
 
-@router.get("/{suite_id}/runs", summary="A suite's runs")
-def runs(request: HttpRequest, suite_id: str, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+@router.get("/{suite_id}/runs", response=SuiteRunPage, summary="A suite's runs")
+def runs(request: HttpRequest, suite_id: str, limit: int = 50, after: str | None = None) -> SuiteRunPage:
     """The runs of a suite, the latest first."""
     found = runs_of(suite_of(caller(request, "read").project, suite_id))
     if after is not None:
         found = found.filter(number__lt=min(read_place(after, paging.number), 2**31 - 1))
     rows = list(found[: checked_limit(limit) + 1])
     counts = counts_of(rows)
-    return page(rows, limit, lambda each: [each.number], lambda each: run_json(each, counts[each.id]))
+    return typed_page(
+        SuiteRunPage,
+        rows,
+        limit,
+        lambda each: [each.number],
+        lambda each: SuiteRunOut.of(each, counts[each.id]),
+    )
 
 
-@router.get("/{suite_id}/runs/{number}", summary="One run")
-def read_run(request: HttpRequest, suite_id: str, number: str) -> dict[str, Any]:
+@router.get("/{suite_id}/runs/{number}", response=SuiteRunDetail, summary="One run")
+def read_run(request: HttpRequest, suite_id: str, number: str) -> SuiteRunDetail:
     """How far a run is (`latest` is one, too) and what it came to, with its replays and what was left out."""
     found = run_of(suite_of(caller(request, "read").project, suite_id), number)
     return _run(found)
 
 
-@router.get("/{suite_id}/runs/{number}/report", summary="What changed")
+@router.get("/{suite_id}/runs/{number}/report", response=SuiteReport, summary="What changed")
 def report(
     request: HttpRequest,
     suite_id: str,
@@ -142,7 +163,7 @@ def report(
     change: str | None = None,
     limit: int = 50,
     after: str | None = None,
-) -> dict[str, Any]:
+) -> SuiteReport:
     """Every step of the run beside the same step of the run before; `change` names one kind of change, or `changed` for all.
 
     While the run goes there is none yet: how far it is, its own document says.
@@ -151,17 +172,17 @@ def report(
     place = 0 if after is None else min(read_place(after, paging.number), 2**31 - 1)
     shown = report_page(found, kinds=_kinds(change), after=(0, place), limit=checked_limit(limit))
     keys = keys_of(found)
-    return {
-        "run": found.number,
-        "status": found.status,
-        "previous": found.previous.number if found.previous else None,
-        "items": [change_json(each, keys) for each in shown.steps],
-        "next": paging.written([shown.next[1]]) if shown.next else None,
-    }
+    return SuiteReport.model_construct(
+        run=found.number,
+        status=cast("RunStatus", found.status),
+        previous=found.previous.number if found.previous else None,
+        items=[StepChangeOut.of(each, keys) for each in shown.steps],
+        next=paging.written([shown.next[1]]) if shown.next else None,
+    )
 
 
-@router.post("/{suite_id}/runs/{number}/cancel", summary="Cancel a run")
-def cancel(request: HttpRequest, suite_id: str, number: str) -> dict[str, Any]:
+@router.post("/{suite_id}/runs/{number}/cancel", response=SuiteRunDetail, summary="Cancel a run")
+def cancel(request: HttpRequest, suite_id: str, number: str) -> SuiteRunDetail:
     """Stop every replay of a run: calls under way are ended within some seconds, and may have been billed."""
     who = caller(request, "run")
     return _run(running.cancel(run_of(suite_of(who.project, suite_id), number), by=who.by))
@@ -179,12 +200,11 @@ def _kinds(wanted: str | None) -> list[str] | None:
     return [wanted]
 
 
-def _whole(suite: Suite) -> dict[str, Any]:
+def _whole(suite: Suite) -> SuiteDetail:
     latest = latest_runs([suite]).get(suite.id)
-    shown = None if latest is None else run_json(latest, counts_of([latest])[latest.id])
-    return suite_json(suite, shown) | {"events": [event_json(each) for each in events_of(suite)[:50]]}
+    shown = None if latest is None else SuiteRunOut.of(latest, counts_of([latest])[latest.id])
+    return SuiteDetail.of_events(suite, shown, events_of(suite)[:50])
 
 
-def _run(found: SuiteRun) -> dict[str, Any]:
-    members = [member_json(each) for each in members_of(found)]
-    return run_json(found, counts_of([found])[found.id]) | {"members": members}
+def _run(found: SuiteRun) -> SuiteRunDetail:
+    return SuiteRunDetail.of_members(found, counts_of([found])[found.id], members_of(found))

@@ -46,9 +46,7 @@ from timemachine.api import sessions as _sessions  # noqa: F401
 from timemachine.api import summaries as _summaries  # noqa: F401  # adds to routers.sessions
 from timemachine.api import totals as _totals  # noqa: F401  # adds to routers.sessions
 from timemachine.api import transcripts as _transcripts  # noqa: F401  # adds to routers.sessions
-from timemachine.api import trials as _trials  # noqa: F401  # adds to routers.sessions
 from timemachine.api import weights as _weights  # noqa: F401  # adds to routers.sessions
-from timemachine.api import where as _where  # noqa: F401  # adds to routers.sessions
 from timemachine.api.access import BearerKey
 from timemachine.api.asked_only import asked_only
 from timemachine.api.described import with_refusals

@@ -19,8 +19,8 @@ from timemachine.recording.answering.commands import Audience, ask
 from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.unknown_costs import has_unknown_cost
-from timemachine.replay.runs.document import replay_json
 from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.schemas import ReplayOut
 
 NOWHERE = "http://127.0.0.1:9/v1"
 OLLAMA = "ollama:stub-model"
@@ -138,7 +138,7 @@ def test_a_replay_that_reached_nobody_made_no_calls_and_a_free_one_cost_nothing(
     billed = replayed(session, ReplayOptions(audit=True, reason="r", use_model=MODELS[0]))
     monkeypatch.setenv("OPENAI_BASE_URL", NOWHERE)
     unsent = replayed(session, ReplayOptions(audit=True, reason="r", use_model=MODELS[0]))
-    told = [replay_json(each) for each in (free, billed, unsent)]
+    told = [ReplayOut.of(each).model_dump() for each in (free, billed, unsent)]
     assert [each["verdicts"] for each in told] == [{"error": 1}] * 3
     assert [each["unknown_cost_calls"] for each in told] == [0, 1, 0]
     assert Decimal(str(told[0]["cost_usd"])) == 0

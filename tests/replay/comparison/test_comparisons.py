@@ -23,7 +23,7 @@ from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.session_deletion import erase_session
-from timemachine.replay.comparison.document import COLUMNS
+from timemachine.replay.comparison.export import COLUMNS
 from timemachine.replay.comparison.models import CellMark, Comparison, ComparisonReplay
 from timemachine.replay.runs.models import Replay, ReplayStep
 

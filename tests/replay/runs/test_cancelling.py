@@ -17,9 +17,9 @@ from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 from timemachine.replay.runs import leases, steps
 from timemachine.replay.runs.commands import cancel, launch
-from timemachine.replay.runs.document import replay_json
 from timemachine.replay.runs.models import Replay, ReplayAttempt
 from timemachine.replay.runs.pure.options import ReplayOptions
+from timemachine.replay.runs.schemas import ReplayOut
 from timemachine.replay.runs.worker import work
 
 ASKED = ReplayOptions(audit=True, reason="Halt!", use_model="local:extractive-1", skip_finds=True)
@@ -103,7 +103,7 @@ def test_calls_under_way_are_ended_and_told_as_cancelled_and_possibly_billed(
         stub.wait_for_calls(5)
         cancel(replay, by="zoe@example.org")
         assert working.result(60) < 30
-    told = replay_json(Replay.objects.get(id=replay.id))
+    told = ReplayOut.of(Replay.objects.get(id=replay.id)).model_dump()
     assert (told["status"], told["cancel_requested_by"]) == ("cancelled", "zoe@example.org")
     assert statuses(replay) == {"cancelled": 5}
     assert {each.error_type for each in replay.steps.all()} == {"cancelled"}
@@ -163,14 +163,14 @@ def test_a_step_whose_model_is_busy_says_so_and_until_when(
     browser = browser_of(project)
     with ThreadPoolExecutor(1) as thread:
         working = thread.submit(worked, replay)
-        wait_until(lambda: replay_json(replay)["waiting"]["calls"] == 1)
-        assert replay_json(replay)["waiting"]["until"] is not None
+        wait_until(lambda: ReplayOut.of(replay).model_dump()["waiting"]["calls"] == 1)
+        assert ReplayOut.of(replay).model_dump()["waiting"]["until"] is not None
         page = browser.get(f"/replays/{replay.id}/").text
         assert "answered 429: Too many requests" in page
         assert "Asked again at" in page
         assert working.result(60) > 5
     assert statuses(replay) == {"done": 1}
-    assert replay_json(replay)["waiting"] == {"calls": 0, "until": None}
+    assert ReplayOut.of(replay).model_dump()["waiting"] == {"calls": 0, "until": None}
 
 
 def test_steps_that_are_taken_up_at_this_very_moment_are_left_to_their_worker(replay: Replay) -> None:

@@ -11,10 +11,11 @@ from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.cli.output.replay_step import step_lines
 from timemachine.core.accounts.models import Project
-from timemachine.replay.runs.document import replay_json, step_json
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import step_of
+from timemachine.replay.runs.schemas import ReplayOut
+from timemachine.replay.runs.step_schemas import ReplayStepOut
 
 QUESTION = "How long are invoices kept?"
 WORDS = "The answer is cut off: it reached the most tokens that it may have ("
@@ -53,9 +54,11 @@ def test_a_cut_off_answer_is_told_on_its_side_whatever_the_verdict(
     step = step_of(replay, 2)
     assert step.verdict == (None if new is None else "identical")
     assert (step.evidence or {})["cut_off"] == cut_off
-    assert "1 step with an answer that is cut off" in replay_json(replay)["summary"]
+    assert "1 step with an answer that is cut off" in ReplayOut.of(replay).model_dump()["summary"]
     told = " and ".join(f"the {side} answer" for side in cut_off)
-    lines = step_lines(step_json(step), replay_json(replay), None, with_diff=False)
+    lines = step_lines(
+        ReplayStepOut.of(step).model_dump(), ReplayOut.of(replay).model_dump(), None, with_diff=False
+    )
     assert any(line.endswith(f" {told}") and "cut off" in line for line in lines)
     browser: Client = browser_of(project)
     assert browser.get(f"/replays/{replay.id}/steps/2/").content.decode().count(WORDS) == len(cut_off)
@@ -65,7 +68,7 @@ def test_a_cut_off_answer_is_told_on_its_side_whatever_the_verdict(
 def test_where_both_answers_are_whole_nothing_says_cut_off(project: Project, stub: StubModelServer) -> None:
     replay = audited(project, stub, WHOLE, WHOLE)
     assert "cut_off" not in (step_of(replay, 2).evidence or {})
-    assert "cut off" not in replay_json(replay)["summary"]
+    assert "cut off" not in ReplayOut.of(replay).model_dump()["summary"]
     browser: Client = browser_of(project)
     for address in (f"/replays/{replay.id}/", f"/replays/{replay.id}/steps/2/"):
         assert "cut off" not in browser.get(address).content.decode()

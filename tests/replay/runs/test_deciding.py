@@ -12,7 +12,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.replay.runs.pure.context import FrozenFrame, context_verdict
 from timemachine.replay.runs.pure.engine import Intent, Recorded, has_passages_of_its_own, intent, planned
 from timemachine.replay.runs.pure.options import RETRIEVAL_OPTIONS, ReplayOptions, check
-from timemachine.replay.runs.pure.summary import Failure, Tally, failure_json, sentence
+from timemachine.replay.runs.pure.summary import Failure, Tally, sentence
 
 OTHER_VALUES: tuple[Any, ...] = (3, "lexical", True, 0.5, 0.4, 0.1, "m", "now")
 AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
@@ -331,8 +331,3 @@ def tally(**more: Any) -> Tally:
 )
 def test_a_replay_is_told_in_one_sentence(counts: Tally, told: str) -> None:
     assert sentence(counts) == told
-
-
-def test_the_most_frequent_error_is_told_with_how_many_steps_have_it() -> None:
-    assert failure_json(None) is None
-    assert failure_json(Failure(message="No key.", steps=2)) == {"message": "No key.", "steps": 2}

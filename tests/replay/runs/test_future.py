@@ -17,10 +17,10 @@ from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.replay.runs.commands import launch
-from timemachine.replay.runs.document import step_json
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import steps_of
+from timemachine.replay.runs.step_schemas import ReplayStepOut
 from timemachine.replay.runs.trials import try_step
 from timemachine.replay.runs.worker import work
 
@@ -58,7 +58,7 @@ def session(project: Project) -> Session:
 def outcome(session: Session, way: str) -> list[dict[str, Any]]:
     replay = WAYS[way](session)
     work(replay.id, "test")
-    return [_timeless(step_json(step)) for step in steps_of(replay)]
+    return [_timeless(ReplayStepOut.of(step).model_dump()) for step in steps_of(replay)]
 
 
 def _timeless(found: Any) -> Any:

@@ -22,12 +22,13 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Ret
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs import leases
 from timemachine.replay.runs.commands import cancel, due_for_ringing, launch, retry
-from timemachine.replay.runs.document import replay_json, step_json
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.outcome import Outcome
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import replay_of, step_of, steps_of
+from timemachine.replay.runs.schemas import ReplayOut
 from timemachine.replay.runs.step_results import Result, write
+from timemachine.replay.runs.step_schemas import ReplayStepOut
 from timemachine.replay.runs.worker import work
 
 AUDIT = ReplayOptions(audit=True, reason="Wie geprüft?", use_model="local:extractive-1")
@@ -53,7 +54,7 @@ def everything_recorded(session: Session) -> list[tuple[object, ...]]:
 
 def test_an_audit_with_the_recorded_model_is_identical_and_verified(session: Session) -> None:
     replay = replayed(session, AUDIT)
-    told = replay_json(replay)
+    told = ReplayOut.of(replay).model_dump()
     assert told["status"] == "done"
     assert told["verdicts"] == {"identical": 3}
     assert told["context"] == {"verified": 4, "altered": 0, "missing": 0, "not_recorded": 0}
@@ -111,7 +112,7 @@ def test_what_became_of_a_frame_since_leaves_the_audit_verified(session: Session
     put(collection, [NewFrame(number=0, title="Retention", text="Twelve years.")], by="test")
     delete(collection, 1, by="test")
     replay = replayed(session, AUDIT)
-    assert replay_json(replay)["context"]["verified"] == 4
+    assert ReplayOut.of(replay).model_dump()["context"]["verified"] == 4
     fates = {frame["frame"]: frame["since"] for step in all_steps(replay) for frame in step.frames}
     assert (fates[0], fates[1], fates[2]) == ("updated", "deleted", "unchanged")
 
@@ -152,8 +153,8 @@ def test_a_debug_replay_as_of_the_recording_finds_the_same_again(session: Sessio
     assert collection is not None
     put(collection, [NewFrame(title="Invoices", text="Invoices, invoices, kept invoices.")], by="test")
     replay = replayed(session, ReplayOptions(as_of="recorded"))
-    assert replay_json(replay)["retrieval"] == {"same": 4}
-    assert replay_json(replay)["verdicts"] == {"identical": 3}
+    assert ReplayOut.of(replay).model_dump()["retrieval"] == {"same": 4}
+    assert ReplayOut.of(replay).model_dump()["verdicts"] == {"identical": 3}
 
 
 def test_a_replay_writes_nothing_into_the_recorded_session(session: Session) -> None:
@@ -255,7 +256,7 @@ def test_a_lost_attempt_that_was_about_to_call_shows_as_possibly_billed(session:
     assert due_for_ringing(at_once=True) == [replay.id]
     assert ReplayStep.objects.get(id=lease.step_id).status == "uncertain"
     work(replay.id, "lives")
-    told = replay_json(replay_of(session.project, str(replay.id)))
+    told = ReplayOut.of(replay_of(session.project, str(replay.id))).model_dump()
     assert told["uncertain_calls"] == 1
     assert "may have been billed" in told["summary"]
 
@@ -280,7 +281,7 @@ def test_another_projects_replay_is_not_found(session: Session, other_project: P
 
 
 def test_a_step_tells_both_sides(session: Session) -> None:
-    told = step_json(step_of(replayed(session, AUDIT), 2))
+    told = ReplayStepOut.of(step_of(replayed(session, AUDIT), 2)).model_dump()
     assert told["original"]["input"] == QUESTIONS[0]
     assert told["original"]["output"] == told["new"]["output"] == FACTS[0][1].split(". ")[0] + "."
     assert told["attempts"][0]["outcome"] == "done"
@@ -291,8 +292,8 @@ def test_a_step_that_found_nothing_tells_no_hits_and_one_that_looked_for_nothing
     session: Session,
 ) -> None:
     looked = replayed(session, ReplayOptions(audit=False, search_mode="lexical", min_score=10_000))
-    assert step_json(step_of(looked, 1))["new"]["hits"] == []
-    assert step_json(step_of(replayed(session, AUDIT), 1))["new"] is None
+    assert ReplayStepOut.of(step_of(looked, 1)).model_dump()["new"]["hits"] == []
+    assert ReplayStepOut.of(step_of(replayed(session, AUDIT), 1)).model_dump()["new"] is None
 
 
 def test_the_find_inside_an_ask_replays_with_its_ask_and_lends_it_its_passages(project: Project) -> None:
@@ -371,7 +372,7 @@ def test_what_a_lost_attempt_spent_is_counted(session: Session) -> None:
     ReplayAttempt.objects.filter(step__replay=replay, number=1, step__sequence=2).update(
         outcome="lost", calls_made=1, cost_usd="1.5"
     )
-    assert replay_json(replay)["cost_usd"] == 1.5
+    assert ReplayOut.of(replay).model_dump()["cost_usd"] == 1.5
 
 
 def test_erasing_a_session_erases_what_its_replays_kept(session: Session) -> None:

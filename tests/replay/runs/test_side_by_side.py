@@ -29,10 +29,10 @@ from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs import leases, steps
 from timemachine.replay.runs.commands import cancel, launch
 from timemachine.replay.runs.concurrent_steps import AHEAD
-from timemachine.replay.runs.document import replay_json
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import steps_of
+from timemachine.replay.runs.schemas import ReplayOut
 from timemachine.replay.runs.worker import work
 
 ASKED = ReplayOptions(audit=True, reason="Wie viele zugleich?", use_model="openai:gpt-4o")
@@ -229,7 +229,7 @@ def test_a_fault_of_ours_fails_one_step_and_is_paid_for_once(
     stub.script(Script(answer="Zehn Jahre."))
     replay = launch(session, ASKED, by="test")
     worked(replay)
-    told = replay_json(Replay.objects.get(id=replay.id))
+    told = ReplayOut.of(Replay.objects.get(id=replay.id)).model_dump()
     failed = replay.steps.get(status="failed")
     assert failed.error_type == "internal_error"
     assert "KeyError" in (failed.error_message or "")

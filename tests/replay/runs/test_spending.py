@@ -16,10 +16,10 @@ from timemachine.core.pure.clock import now
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs import leases, spend_limit
 from timemachine.replay.runs.commands import launch
-from timemachine.replay.runs.document import replay_json
 from timemachine.replay.runs.models import Replay, ReplayAttempt
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import tally
+from timemachine.replay.runs.schemas import ReplayOut
 from timemachine.replay.runs.worker import work
 
 LIMIT = Decimal("0.005")
@@ -82,8 +82,11 @@ def test_calls_side_by_side_stay_below_the_limit_together(
     )
     assert all(Decimal("0.001") < each < Decimal("0.002") for each in reserved if each is not None)
     assert None not in reserved
-    assert replay_json(replay)["over_limit_usd"] == 0
-    assert f"{told.statuses['skipped']} steps not asked for the spend limit" in replay_json(replay)["summary"]
+    assert ReplayOut.of(replay).model_dump()["over_limit_usd"] == 0
+    assert (
+        f"{told.statuses['skipped']} steps not asked for the spend limit"
+        in ReplayOut.of(replay).model_dump()["summary"]
+    )
     said = replay.steps.filter(status="skipped").values_list("evidence__not_asked", flat=True)
     assert all("spend limit of this replay was reached: $0.00" in each for each in said)
 
@@ -116,7 +119,7 @@ def test_a_limit_that_was_passed_all_the_same_is_told_with_by_how_much(
     settings.MODEL_CALLS_AT_ONCE = 1
     answers(stub, 1_000, seconds=0)
     session = recorded_session(project, questions=QUESTIONS[:3])
-    told = replay_json(replayed(session, options("openai:gpt-4o", LIMIT)))
+    told = ReplayOut.of(replayed(session, options("openai:gpt-4o", LIMIT))).model_dump()
     assert told["cost_usd"] == 0.01025
     assert told["over_limit_usd"] == pytest.approx(0.00525)
     assert "the spend limit of $0.005 was passed by $0.00525" in told["summary"]

@@ -12,7 +12,6 @@ from pydantic import TypeAdapter
 from timemachine.api.answers import (
     asking,
     collections,
-    comparisons,
     costs,
     erasures,
     evidence,
@@ -23,18 +22,15 @@ from timemachine.api.answers import (
     patterns,
     project,
     recording,
-    replays,
     searching,
     sessions,
     shares,
-    suites,
 )
 from timemachine.api.answers.shape import Answers, Error
 
 _ROOMS: Final = (
     asking,
     collections,
-    comparisons,
     costs,
     erasures,
     evidence,
@@ -45,11 +41,9 @@ _ROOMS: Final = (
     patterns,
     project,
     recording,
-    replays,
     searching,
     sessions,
     shares,
-    suites,
 )
 ANSWERS: Final[Answers] = {named: answer for room in _ROOMS for named, answer in room.ANSWERS.items()}
 PREFIX: Final = "Answer"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.llm.pure.token_estimate import tokens_about
@@ -42,19 +42,6 @@ def judge_estimate(comparison: Comparison, use_model: str, step: int | None = No
         output_tokens=TOKENS_OF_AN_OPINION * len(read),
         cost_usd=sum(known, Decimal(0)) if len(known) == len(costs) else None,
     )
-
-
-def judge_estimate_json(found: JudgeEstimate) -> dict[str, Any]:
-    """The estimate; what it rests on is said with it."""
-    return {
-        "model": found.model,
-        "cells": found.cells,
-        "calls": found.calls,
-        "input_tokens": found.input_tokens,
-        "output_tokens": found.output_tokens,
-        "cost_usd": None if found.cost_usd is None else float(found.cost_usd),
-        "basis": f"four characters to a token, {TOKENS_OF_AN_OPINION} tokens of answer to a call, today's prices",
-    }
 
 
 def _sent(step_ids: Sequence[int]) -> Iterator[int]:

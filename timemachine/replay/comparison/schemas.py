@@ -1,9 +1,22 @@
-"""Comparisons as the API takes them."""
+"""Comparisons and their cells as the API takes and returns them."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast
 
 from pydantic import Field
 
-from timemachine.core.pure.schemas import Strict
-from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Page, Schema, Strict
+from timemachine.replay.comparison.judge_schemas import OpinionOut
+from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.comparison.progress import Progress, Waits, over_limit
+from timemachine.replay.comparison.pure.cells import Ask, Cell
+from timemachine.replay.comparison.pure.variants import Arm, names
+from timemachine.replay.comparison.queries import arms_of, ask_count, marks_of, opinions_of, replays_of
+from timemachine.replay.comparison.result_schemas import METHOD, ArmPairOut, ColumnOut, Method
+from timemachine.replay.comparison.results import Results
+from timemachine.replay.runs.estimate import Estimate
+from timemachine.replay.runs.schemas import EstimateOut, ReplayStatus, WaitingOut
 
 
 class ArmIn(Arm):
@@ -23,16 +36,6 @@ class ComparisonIn(Strict):
     reason: str | None = None
 
 
-class OpinionsIn(Strict):
-    """The model that is to judge a comparison's cells, or the cell of `session`, `sequence`, `arm` and `run`."""
-
-    model: str
-    session: str | None = None
-    sequence: int | None = Field(default=None, ge=1, lt=2**62)
-    arm: int | None = Field(default=None, ge=1, le=8)
-    run: int = Field(default=1, ge=0, le=1_000)
-
-
 class MarkIn(Strict):
     """What a person says of a cell: the answer of an arm's run at a recorded ask."""
 
@@ -42,3 +45,315 @@ class MarkIn(Strict):
     run: int = Field(default=1, ge=0, le=1_000)
     verdict: str
     note: str = ""
+
+
+class ArmOut(Schema):
+    """A model and the options of its calls; those that are absent are as they were recorded."""
+
+    arm: int
+    name: str
+    model: str
+    system_prompt: str | None = None
+    prompt_template: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+
+
+class AnswerCounts(Schema):
+    """How many answers are requested, have ended and are there, and how many have each status that occurs."""
+
+    total: int
+    finished: int
+    answered: int
+    waiting: int | None = None
+    running: int | None = None
+    done: int | None = None
+    failed: int | None = None
+    skipped: int | None = None
+    cancelled: int | None = None
+    uncertain: int | None = None
+
+
+class JudgesOut(Schema):
+    """How many cells judge models were or will be asked about, how far they are, and what that cost."""
+
+    cells: int
+    waiting: int
+    asking: int
+    busy: WaitingOut
+    cost_usd: float
+    unknown_cost_calls: int
+
+
+class ComparisonOut(Schema):
+    """What is compared, and how far it is. Money is US dollars."""
+
+    id: str
+    status: ReplayStatus
+    reason: str
+    requested_by: str
+    created_at: str
+    arms: list[ArmOut]
+    repeats: int
+    noise_floor: bool
+    spend_limit_usd: float | None
+    over_limit_usd: float | None
+    answers: AnswerCounts
+    replays: dict[ReplayStatus, int]
+    cost_usd: float
+    unknown_cost_calls: int
+    uncertain_calls: int
+    waiting: WaitingOut
+    judges: JudgesOut
+
+    @classmethod
+    def of(cls, comparison: Comparison, progress: Progress) -> "ComparisonOut":
+        """The comparison."""
+        return cls.model_construct(**_comparison(comparison, progress))
+
+
+class ComparisonPage(Page[ComparisonOut]):
+    """Comparisons of the project, the newest first."""
+
+
+class ComparisonLaunched(Schema):
+    """The ids of a comparison that was launched and of its replays."""
+
+    comparison_id: str
+    replay_ids: list[str]
+
+
+class _NamedArm(Schema):
+    arm: int
+    name: str
+
+
+class ArmEstimateOut(EstimateOut, _NamedArm):
+    """About what all runs of an arm would cost."""
+
+    @classmethod
+    def of_arm(cls, number: int, name: str, found: Estimate) -> "ArmEstimateOut":
+        """The estimate of an arm."""
+        return cls.model_construct(arm=number, name=name, **dict(EstimateOut.of(found)))
+
+
+class ArmEstimates(Schema):
+    """An estimate for each arm."""
+
+    estimates: list[ArmEstimateOut]
+
+
+class ReplayOfArm(Schema):
+    """The replay that is one run of an arm over one session; run 0 is the noise floor."""
+
+    replay_id: str
+    session: str
+    arm: int
+    run: int
+    status: ReplayStatus
+
+
+class ResultsState(Schema):
+    """Of how many answers the results are, and when they were computed.
+
+    `not_yet` while the comparison runs; `under_way` while newer ones are computed; `failed` if a worker failed at it too often.
+    """
+
+    state: Literal["not_yet", "under_way", "current", "failed"]
+    answers: int | None
+    computed_at: str | None
+
+
+class ComparisonResults(ComparisonOut):
+    """The comparison with its replays, its columns, and each two of them compared; null if nothing was computed."""
+
+    replay_ids: list[ReplayOfArm]
+    asks: int
+    results: ResultsState
+    columns: list[ColumnOut] | None
+    pairs: list[ArmPairOut] | None
+    noise: list[ArmPairOut] | None
+    method: Method
+
+    @classmethod
+    def of_results(cls, comparison: Comparison, progress: Progress, found: Results) -> "ComparisonResults":
+        """The comparison with these results."""
+        return cls.model_construct(**_comparison(comparison, progress), **_results(comparison, found))
+
+
+class MarkOut(Schema):
+    """What a person said of a cell."""
+
+    verdict: Literal["equivalent", "contradicts", "better", "worse", "withdrawn"]
+    note: str
+    by: str
+    created_at: str
+
+    @classmethod
+    def of(cls, mark: CellMark) -> "MarkOut":
+        """The mark."""
+        return cls.model_construct(
+            verdict=cast("Any", mark.verdict),
+            note=mark.note,
+            by=mark.marked_by,
+            created_at=written(mark.created_at),
+        )
+
+
+class CellOut(Schema):
+    """An answer: the recorded one (arm 0), or that of an arm's run; `missing` says why there is none."""
+
+    arm: int
+    run: int
+    replay: str | None
+    status: str
+    verdict: str | None
+    missing: str | None
+    refused: bool
+    cut_off: bool
+    grounding: float | None
+    grounding_label: str | None
+    cost_usd: float | None
+    latency_ms: float | None
+    tokens: int | None
+    cached: bool
+    error: str | None
+    marks: list[MarkOut]
+    opinions: list[OpinionOut]
+
+    @classmethod
+    def of(cls, cell: Cell, marks: Sequence[CellMark], opinions: Sequence[CellOpinion]) -> "CellOut":
+        """The cell, with what people and judge models said of it."""
+        return cls.model_construct(
+            arm=cell.arm,
+            run=cell.repeat,
+            replay=None if cell.replay is None else str(cell.replay),
+            status=cell.status,
+            verdict=cell.verdict,
+            missing=cell.missing,
+            refused=cell.refused,
+            cut_off=cell.cut_off,
+            grounding=cell.grounding,
+            grounding_label=cell.label,
+            cost_usd=cell.cost_usd,
+            latency_ms=cell.latency_ms,
+            tokens=cell.tokens,
+            cached=cell.cached,
+            error=cell.error,
+            marks=[MarkOut.of(each) for each in marks],
+            opinions=[OpinionOut.of(each) for each in opinions],
+        )
+
+
+class AskCells(Schema):
+    """A recorded question with its answers: the recorded one, then those of the arms, run by run."""
+
+    session: str
+    sequence: int
+    question: str
+    cells: list[CellOut]
+
+    @classmethod
+    def of_all(cls, asks: Sequence[Ask]) -> "list[AskCells]":
+        """The asks with their cells; two queries for any number of them."""
+        steps = [cell.step for ask in asks for cell in ask.answers if cell.step is not None]
+        marks, opinions = marks_of(steps), opinions_of(steps)
+        return [
+            cls.model_construct(
+                session=str(ask.session),
+                sequence=ask.sequence,
+                question=ask.question,
+                cells=[
+                    CellOut.of(cell, marks.get(cell.step or 0, []), opinions.get(cell.step or 0, []))
+                    for cell in ask.answers
+                ],
+            )
+            for ask in asks
+        ]
+
+
+class AskCellsPage(Page[AskCells]):
+    """The asks of a comparison in their order."""
+
+
+class ComparisonFile(ComparisonResults):
+    """All of a comparison: its results and its cells."""
+
+    cells: list[AskCells]
+
+    @classmethod
+    def of_all(
+        cls, comparison: Comparison, progress: Progress, found: Results, asks: Sequence[Ask]
+    ) -> "ComparisonFile":
+        """The comparison with these results and asks."""
+        return cls.model_construct(
+            **_comparison(comparison, progress), **_results(comparison, found), cells=AskCells.of_all(asks)
+        )
+
+
+def _comparison(comparison: Comparison, progress: Progress) -> dict[str, Any]:
+    arms, over = arms_of(comparison), over_limit(comparison, progress)
+    judges = progress.judges
+    return {
+        "id": str(comparison.id),
+        "status": progress.status,
+        "reason": comparison.reason,
+        "requested_by": comparison.requested_by,
+        "created_at": written(comparison.created_at),
+        "arms": [
+            ArmOut.model_construct(arm=number, name=name, **{"model": arm.model} | arm.as_json())
+            for number, (arm, name) in enumerate(zip(arms, names(arms), strict=True), 1)
+        ],
+        "repeats": comparison.repeats,
+        "noise_floor": comparison.noise_floor,
+        "spend_limit_usd": comparison.spend_limit_usd,
+        "over_limit_usd": None if over is None else float(over),
+        "answers": AnswerCounts.model_construct(
+            total=progress.total,
+            finished=progress.finished,
+            answered=progress.answered,
+            **cast("dict[str, Any]", progress.steps),
+        ),
+        "replays": dict(progress.replays),
+        "cost_usd": float(progress.cost_usd),
+        "unknown_cost_calls": progress.unknown_cost_calls,
+        "uncertain_calls": progress.uncertain_calls,
+        "waiting": _waiting(progress.waits),
+        "judges": JudgesOut.model_construct(
+            cells=judges.cells,
+            waiting=judges.waiting,
+            asking=judges.asking,
+            busy=_waiting(judges.busy),
+            cost_usd=float(judges.cost_usd),
+            unknown_cost_calls=judges.unknown_cost_calls,
+        ),
+    }
+
+
+def _results(comparison: Comparison, found: Results) -> dict[str, Any]:
+    shown = found.findings
+    return {
+        "replay_ids": [
+            ReplayOfArm.model_construct(
+                replay_id=str(each.id),
+                session=str(each.session_id),
+                arm=each.run.arm,
+                run=each.run.repeat,
+                status=cast("ReplayStatus", each.status),
+            )
+            for each in replays_of(comparison)
+        ],
+        "asks": ask_count(comparison) if shown is None else len(shown.asks),
+        "results": ResultsState.model_construct(
+            state=cast("Any", found.state), answers=found.answers, computed_at=written(found.computed_at)
+        ),
+        "columns": None if shown is None else [ColumnOut.of(each) for each in shown.columns],
+        "pairs": None if shown is None else [ArmPairOut.of(each) for each in shown.pairs],
+        "noise": None if shown is None else [ArmPairOut.of(each) for each in shown.noise],
+        "method": METHOD,
+    }
+
+
+def _waiting(waits: Waits) -> WaitingOut:
+    return WaitingOut.model_construct(calls=waits.calls, until=written(waits.until))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from timemachine.core.pure.clock import now
 from timemachine.llm.prices import price
@@ -113,17 +113,6 @@ def _used(ask: _Ask, options: ReplayOptions) -> TokenUsage:
         input_tokens=ask.counted.input_tokens if ask.counted and same else ask.sent.input_tokens(options),
         output_tokens=_answer_tokens(ask.counted, ask.sent.answer) if most is None else most,
     )
-
-
-def estimate_json(found: Estimate) -> dict[str, Any]:
-    """The estimate; `guessed_asks` counts those whose tokens were not recorded, or that would send something else."""
-    return {
-        "model": found.model,
-        "asks": found.asks,
-        "cost_usd": float(found.cost_usd),
-        "unknown_cost_calls": found.unknown,
-        "guessed_asks": found.guessed,
-    }
 
 
 def expected_cost(model: ModelName, ask: Action, prompt: Prompt, *, max_tokens: int | None) -> Decimal | None:

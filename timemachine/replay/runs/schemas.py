@@ -1,10 +1,19 @@
-"""Replays as the API takes them."""
+"""Replays and what they would cost, as the API takes and returns them."""
 
-from typing import Annotated
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field, StrictInt, StrictStr
+from pydantic import ConfigDict, Field, StrictInt, StrictStr
 
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
+from timemachine.core.pure.schemas import Page, Schema
+from timemachine.replay.runs.estimate import Estimate
+from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import MOST_FRAMES, ReplayOptions, SessionOptions, StepOptions
+from timemachine.replay.runs.pure.summary import Failure, Tally, sentence
+from timemachine.replay.runs.queries import tally
+
+ReplayStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
 class ReplayIn(SessionOptions):
@@ -30,3 +39,170 @@ class TrialIn(StepOptions):
     def options(self, sequence: int) -> ReplayOptions:
         """The options of a trial of that step."""
         return ReplayOptions(**dict(self), step=sequence)
+
+
+class StoredOptions(ReplayOptions):
+    """The options as they were stored, perhaps by another version. An option that is absent is as it was recorded."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class StepCounts(Schema):
+    """How many steps there are, and how many have ended in which way."""
+
+    total: int
+    done: int
+    failed: int
+    skipped: int
+    cancelled: int
+
+    @classmethod
+    def of(cls, statuses: Any, total: int) -> "StepCounts":
+        """The counts, by how many steps have each status."""
+        ended = {name: statuses.get(name, 0) for name in ("done", "failed", "skipped", "cancelled")}
+        return cls.model_construct(total=total, **ended)
+
+
+class ContextCounts(Schema):
+    """How many steps have which verdict on their frozen context."""
+
+    verified: int
+    altered: int
+    missing: int
+    not_recorded: int
+
+    @classmethod
+    def of(cls, contexts: Any) -> "ContextCounts":
+        """The counts, by how many steps have each verdict."""
+        names = ("verified", "altered", "missing", "not_recorded")
+        return cls.model_construct(**{name: contexts.get(name, 0) for name in names})
+
+
+class WaitingOut(Schema):
+    """How many calls wait because their model is busy, and when the last of them is tried again."""
+
+    calls: int
+    until: str | None
+
+
+class FrequentError(Schema):
+    """The most frequent error: how its message begins, and how many steps failed with it."""
+
+    message: str
+    steps: int
+
+    @classmethod
+    def of(cls, failure: Failure | None) -> "FrequentError | None":
+        """The error; None if no step failed."""
+        if failure is None:
+            return None
+        return cls.model_construct(message=failure.message, steps=failure.steps)
+
+
+class ReplayOut(Schema):
+    """A replay: its options, how far it is, and its results so far. Money is US dollars.
+
+    `over_limit_usd` is by how much its own spend limit was passed; null if it has none.
+    """
+
+    id: str
+    session: str
+    kind: Literal["audit", "debug", "trial"]
+    model: str | None
+    status: ReplayStatus
+    cancel_requested: bool
+    cancel_requested_at: str | None
+    cancel_requested_by: str | None
+    options: StoredOptions
+    reason: str | None
+    requested_by: str
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+    steps: StepCounts
+    context: ContextCounts
+    retrieval: dict[str, int]
+    verdicts: dict[str, int]
+    cost_usd: float
+    unknown_cost_calls: int
+    recorded_cost_usd: float
+    recorded_unknown_cost_calls: int
+    waiting: WaitingOut
+    over_limit_usd: float | None
+    uncertain_calls: int
+    most_frequent_error: FrequentError | None
+    summary: str
+
+    @classmethod
+    def of(cls, replay: Replay, counts: Tally | None = None) -> "ReplayOut":
+        """The replay; `counts` if it was counted together with others."""
+        counts = counts or tally(replay)
+        return cls.model_construct(
+            id=str(replay.id),
+            session=str(replay.session_id),
+            kind=cast("Any", replay.kind),
+            model=replay.model,
+            status=cast("ReplayStatus", replay.status),
+            cancel_requested=replay.cancel_requested_at is not None,
+            cancel_requested_at=written(replay.cancel_requested_at),
+            cancel_requested_by=replay.cancel_requested_by,
+            options=replay.options,
+            reason=replay.reason,
+            requested_by=replay.requested_by,
+            created_at=written(replay.created_at),
+            started_at=written(replay.started_at),
+            finished_at=written(replay.finished_at),
+            steps=StepCounts.of(counts.statuses, counts.total),
+            context=ContextCounts.of(counts.contexts),
+            retrieval=dict(counts.retrievals),
+            verdicts=dict(counts.verdicts),
+            cost_usd=float(counts.cost_usd),
+            unknown_cost_calls=counts.unknown_cost_calls,
+            recorded_cost_usd=float(counts.recorded_cost_usd),
+            recorded_unknown_cost_calls=counts.recorded_unknown_cost_calls,
+            waiting=WaitingOut.model_construct(calls=counts.waiting, until=written(counts.waits_until)),
+            over_limit_usd=dollars(counts.over_limit_usd),
+            uncertain_calls=counts.uncertain_calls,
+            most_frequent_error=FrequentError.of(counts.failure),
+            summary=sentence(counts),
+        )
+
+
+class ReplayPage(Page[ReplayOut]):
+    """Replays, the newest first."""
+
+
+class ReplayLaunched(Schema):
+    """The id of a replay that was launched."""
+
+    replay_id: str
+
+
+class EstimateOut(Schema):
+    """About what a replay would cost with one model, null: with the recorded ones.
+
+    `cost_usd` leaves out the `unknown_cost_calls`. `guessed_asks` are those whose tokens were not recorded, or that would send something else.
+    """
+
+    model: str | None
+    asks: int
+    cost_usd: float
+    unknown_cost_calls: int
+    guessed_asks: int
+
+    @classmethod
+    def of(cls, found: Estimate) -> "EstimateOut":
+        """The estimate."""
+        return cls.model_construct(
+            model=found.model,
+            asks=found.asks,
+            cost_usd=float(found.cost_usd),
+            unknown_cost_calls=found.unknown,
+            guessed_asks=found.guessed,
+        )
+
+
+class Estimates(Schema):
+    """An estimate for each model."""
+
+    estimates: list[EstimateOut]

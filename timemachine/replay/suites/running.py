@@ -19,13 +19,13 @@ from timemachine.replay.runs import commands as replays
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.plan import READ_TOGETHER, Planned, Planning, replayable_of
 from timemachine.replay.suites.commands import note
-from timemachine.replay.suites.document import counts_json
 from timemachine.replay.suites.models import Suite, SuiteReplay, SuiteRun
 from timemachine.replay.suites.plan import arms_of, condition_of, options_of
 from timemachine.replay.suites.pure.changes import findings
 from timemachine.replay.suites.pure.schedule import next_after, read_schedule
 from timemachine.replay.suites.queries import counts_of, last_done, open_run, sessions_to_run
 from timemachine.replay.suites.reports import changes_of, keep
+from timemachine.replay.suites.schemas import SuiteRunOut
 
 DUE_AT_ONCE = 20
 """How many suites that are due are started in one go; the sweeper comes again."""
@@ -223,7 +223,8 @@ def _write_findings(found: SuiteRun) -> None:
     keep(found, compared)
     since = findings(compared) if found.previous_id is not None else None
     found.findings = None if since is None else asdict(since)
-    document = counts_json(counts_of([found])[found.id]) | {"since": dict(since.counts) if since else {}}
+    counts = SuiteRunOut.of(found, counts_of([found])[found.id]).model_dump()
+    document = counts | {"since": dict(since.counts) if since else {}}
     found.held = held(conditions_of(found), document)
     found.save(update_fields=["findings", "held"])
 

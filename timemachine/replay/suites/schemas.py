@@ -1,10 +1,27 @@
-"""Suites as the API takes them."""
+"""Suites and their runs as the API takes and returns them."""
+
+from collections.abc import Iterable
+from typing import Any, Literal, cast
 
 from pydantic import Field
 
-from timemachine.core.pure.schemas import Strict
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
+from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.replay.runs.pure.options import SessionOptions
+from timemachine.replay.runs.schemas import (
+    ContextCounts,
+    FrequentError,
+    ReplayStatus,
+    StepCounts,
+    StoredOptions,
+)
+from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun
 from timemachine.replay.suites.pure.matching import Matching
+from timemachine.replay.suites.queries import RunCounts, named_in, over_limit
+from timemachine.replay.suites.summary import summary
+
+RunStatus = Literal["running", "done", "failed", "cancelled"]
 
 
 class SuiteIn(Strict):
@@ -35,3 +52,235 @@ class SuiteRunIn(Strict):
     """Conditions that count for this run in addition to the suite's own."""
 
     fail_on: list[str] = Field(default_factory=list, max_length=100)
+
+
+class SuiteSessionOut(Schema):
+    """A session of a suite."""
+
+    id: str
+    key: str
+    name: str
+
+
+class Change(Schema):
+    """The sum of a number over the `steps` that have it in both runs: in the run before, and in this one."""
+
+    steps: int
+    before: float | None
+    after: float | None
+
+
+class SuiteRunOut(Schema):
+    """A run of a suite: how far it is, and its results. Money is US dollars.
+
+    `since` counts the changes since the `previous` run, null if there is none; `held` lists the conditions of `fail_on` that are true.
+    """
+
+    id: str
+    suite: str
+    number: int
+    kind: Literal["audit", "debug"]
+    status: RunStatus
+    requested_by: str
+    cancelled_by: str | None
+    due_at: str | None
+    created_at: str
+    finished_at: str | None
+    use_models: list[str]
+    options: StoredOptions
+    fail_on: list[str]
+    previous: int | None
+    replays: dict[ReplayStatus, int]
+    left_out: int
+    steps: StepCounts
+    context: ContextCounts
+    retrieval: dict[str, int]
+    verdicts: dict[str, int]
+    cost_usd: float
+    unknown_cost_calls: int
+    uncertain_calls: int
+    most_frequent_error: FrequentError | None
+    over_limit_usd: float | None
+    since: dict[str, int] | None
+    cost_since: Change | None
+    took_since: Change | None
+    held: list[str] | None
+    summary: str
+
+    @classmethod
+    def of(cls, run: SuiteRun, counts: RunCounts) -> "SuiteRunOut":
+        """The run."""
+        return cls.model_construct(**_run(run, counts))
+
+
+class SuiteRunPage(Page[SuiteRunOut]):
+    """Runs of a suite, the latest first."""
+
+
+class Problem(Schema):
+    """Why a replay could not be launched."""
+
+    code: str
+    message: str
+
+
+class SuiteMember(Schema):
+    """One session with one model in a run: its replay, or why there is none."""
+
+    session: str | None
+    session_key: str
+    arm: int
+    replay_id: str | None
+    status: ReplayStatus | None
+    problem: Problem | None
+
+    @classmethod
+    def of(cls, member: SuiteReplay) -> "SuiteMember":
+        """The member."""
+        code = member.problem_code
+        return cls.model_construct(
+            session=None if member.session_id is None else str(member.session_id),
+            session_key=member.key,
+            arm=member.arm,
+            replay_id=None if member.replay_id is None else str(member.replay_id),
+            status=cast("ReplayStatus", member.replay.status) if member.replay else None,
+            problem=Problem.model_construct(code=code, message=cast("str", member.problem)) if code else None,
+        )
+
+
+class SuiteRunDetail(SuiteRunOut):
+    """A run with its replays, and those that could not be launched."""
+
+    members: list[SuiteMember]
+
+    @classmethod
+    def of_members(cls, run: SuiteRun, counts: RunCounts, members: Iterable[SuiteReplay]) -> "SuiteRunDetail":
+        """The run with these members."""
+        return cls.model_construct(**_run(run, counts), members=[SuiteMember.of(each) for each in members])
+
+
+class SuiteOut(Schema):
+    """A suite: what it replays and when. `missing` are the keys of sessions that were deleted."""
+
+    id: str
+    name: str
+    kind: Literal["audit", "debug"]
+    sessions: list[SuiteSessionOut]
+    missing: list[str]
+    matching: Matching | None
+    use_models: list[str]
+    options: StoredOptions
+    fail_on: list[str]
+    schedule: str | None
+    next_run_at: str | None
+    problem: str | None
+    created_by: str
+    created_at: str
+    latest_run: SuiteRunOut | None
+
+    @classmethod
+    def of(cls, suite: Suite, latest: SuiteRunOut | None = None) -> "SuiteOut":
+        """The suite with its latest run."""
+        return cls.model_construct(**_suite(suite, latest))
+
+
+class SuitePage(Page[SuiteOut]):
+    """Suites of the project by name."""
+
+
+class SuiteEventOut(Schema):
+    """Something that was done to a suite."""
+
+    what: str
+    by: str
+    at: str
+    facts: dict[str, Any]
+
+    @classmethod
+    def of(cls, event: SuiteEvent) -> "SuiteEventOut":
+        """The event."""
+        return cls.model_construct(what=event.what, by=event.by, at=written(event.at), facts=event.facts)
+
+
+class SuiteDetail(SuiteOut):
+    """A suite and who changed it, the latest change first."""
+
+    events: list[SuiteEventOut]
+
+    @classmethod
+    def of_events(
+        cls, suite: Suite, latest: SuiteRunOut | None, events: Iterable[SuiteEvent]
+    ) -> "SuiteDetail":
+        """The suite with these events."""
+        return cls.model_construct(
+            **_suite(suite, latest), events=[SuiteEventOut.of(each) for each in events]
+        )
+
+
+class SuiteDeleted(Schema):
+    """The suite that was deleted, and how many runs it had."""
+
+    id: str
+    name: str
+    runs: int
+
+
+def _suite(suite: Suite, latest: SuiteRunOut | None) -> dict[str, Any]:
+    named = named_in(suite)
+    return {
+        "id": str(suite.id),
+        "name": suite.name,
+        "kind": suite.kind,
+        "sessions": [
+            SuiteSessionOut.model_construct(id=str(each.session.id), key=each.key, name=each.session.name)
+            for each in named
+            if each.session is not None
+        ],
+        "missing": [each.key for each in named if each.session is None],
+        "matching": suite.matching,
+        "use_models": suite.use_models,
+        "options": suite.options,
+        "fail_on": suite.fail_on,
+        "schedule": suite.schedule,
+        "next_run_at": written(suite.next_run_at),
+        "problem": suite.problem,
+        "created_by": suite.created_by,
+        "created_at": written(suite.created_at),
+        "latest_run": latest,
+    }
+
+
+def _run(run: SuiteRun, counts: RunCounts) -> dict[str, Any]:
+    found = run.findings or {}
+    return {
+        "id": str(run.id),
+        "suite": str(run.suite_id),
+        "number": run.number,
+        "kind": run.kind,
+        "status": run.status,
+        "requested_by": run.requested_by,
+        "cancelled_by": run.cancelled_by,
+        "due_at": written(run.due_at),
+        "created_at": written(run.created_at),
+        "finished_at": written(run.finished_at),
+        "use_models": run.use_models,
+        "options": run.options,
+        "fail_on": run.fail_on,
+        "previous": run.previous.number if run.previous else None,
+        "replays": dict(counts.replays),
+        "left_out": counts.left_out,
+        "steps": StepCounts.of(counts.steps, counts.total),
+        "context": ContextCounts.of(counts.contexts),
+        "retrieval": dict(counts.retrievals),
+        "verdicts": dict(counts.verdicts),
+        "cost_usd": float(counts.cost_usd),
+        "unknown_cost_calls": counts.unknown_cost_calls,
+        "uncertain_calls": counts.uncertain_calls,
+        "most_frequent_error": FrequentError.of(counts.failure),
+        "over_limit_usd": dollars(over_limit(run, counts)),
+        "since": found.get("counts"),
+        "cost_since": found.get("cost"),
+        "took_since": found.get("took"),
+        "held": run.held,
+        "summary": summary(run, counts),
+    }

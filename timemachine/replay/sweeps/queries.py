@@ -1,17 +1,14 @@
-"""Reading sweeps, from the project that asks, and as the JSON document of the contract."""
+"""Sweeps of a project and of a session, and their settings."""
 
-from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.sweeps.models import TERMINAL_ROW_STATUSES, Sweep, SweepRow
+from timemachine.replay.sweeps.models import Sweep, SweepRow
 
 
 def sweep_of(project: Project, sweep_id: str | UUID) -> Sweep:
@@ -32,33 +29,3 @@ def sweeps_of(session: Session) -> QuerySet[Sweep]:
 def rows_of(sweep: Sweep) -> list[SweepRow]:
     """The settings of a sweep, in the order of its grid."""
     return sorted(sweep.rows.all(), key=lambda row: row.number)
-
-
-def sweep_json(sweep: Sweep, rows: Sequence[SweepRow] | None = None) -> dict[str, Any]:
-    """A sweep: its grid, how far it is, and the figures of each setting."""
-    found = rows_of(sweep) if rows is None else rows
-    return {
-        "id": str(sweep.id),
-        "session": str(sweep.session_id),
-        "status": sweep.status,
-        "grid": sweep.grid,
-        "steps": len(sweep.steps),
-        "tokenizer": sweep.tokenizer,
-        "requested_by": sweep.requested_by,
-        "created_at": written(sweep.created_at),
-        "finished_at": written(sweep.finished_at),
-        "settings": {
-            "total": len(found),
-            "finished": sum(row.status in TERMINAL_ROW_STATUSES for row in found),
-        },
-        "rows": [
-            {
-                **row.setting,
-                "number": row.number,
-                "status": row.status,
-                "result": row.result,
-                "error": row.error_message,
-            }
-            for row in found
-        ],
-    }

@@ -67,6 +67,11 @@ class Ask:
         return [cell for (of, repeat), cell in self.runs.items() if of == arm and repeat == NOISE]
 
     @property
+    def answers(self) -> list[Cell]:
+        """The recorded answer, then those of the arms, run by run."""
+        return [self.recorded, *(cell for _, cell in sorted(self.runs.items()))]
+
+    @property
     def changed(self) -> bool:
         """Whether any arm's answer is other than the recorded one, byte for byte."""
         return any(cell.verdict not in {None, "identical"} for cell in self.runs.values())

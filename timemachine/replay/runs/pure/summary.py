@@ -114,11 +114,6 @@ def sentence(tally: Tally) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def failure_json(failure: Failure | None) -> dict[str, object] | None:
-    """As documents have it; null where no step failed."""
-    return None if failure is None else {"message": failure.message, "steps": failure.steps}
-
-
 def most_failed(failure: Failure | None, failed: int) -> str:
     """`most frequent error (7 of 8): …`, or the only one; empty where there is none."""
     if failure is None:

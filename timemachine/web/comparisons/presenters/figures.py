@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from timemachine.replay.comparison.document import METHOD
 from timemachine.replay.comparison.pure.cells import Ask
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.metrics import MEASURES
 from timemachine.replay.comparison.pure.variants import RECORDING, Arm
 from timemachine.replay.comparison.queries import Said, said_of
+from timemachine.replay.comparison.result_schemas import METHOD
 from timemachine.web.comparisons.presenters.charts import charts
 from timemachine.web.comparisons.presenters.findings import shown_pair
 from timemachine.web.comparisons.presenters.matrix import Wanted, column_names, matrix

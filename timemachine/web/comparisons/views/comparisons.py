@@ -20,8 +20,8 @@ from timemachine.jobs import ring_all, ring_judges, ring_results
 from timemachine.llm.queries import model_choices
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.comparison import commands
-from timemachine.replay.comparison.document import FORMS, file_of
 from timemachine.replay.comparison.estimate import estimates
+from timemachine.replay.comparison.export import FORMS, file_of
 from timemachine.replay.comparison.judge_estimate import judge_estimate
 from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges
 from timemachine.replay.comparison.judged_cells import judged_count

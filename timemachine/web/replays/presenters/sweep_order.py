@@ -1,14 +1,14 @@
-"""In which order the settings of a sweep stand in their table. Pure."""
+"""The order of the settings of a sweep in their table."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-type Row = Mapping[str, Any]
+from timemachine.replay.sweeps.schemas import SweepRowOut as Row
 
 
 def measure_of(rows: Sequence[Row]) -> str:
     """What the settings are judged by: `recall` where a recorded answer was grounded, else `overlap`."""
-    grounded = any(row["result"] and row["result"]["recall"] is not None for row in rows)
+    grounded = any(row.result and row.result.recall is not None for row in rows)
     return "recall" if grounded else "overlap"
 
 
@@ -16,7 +16,7 @@ def ordered(rows: Sequence[Row], by: str) -> list[Row]:
     """The rows in the order of that name (`best` where there is none of it); what has no figure comes last."""
     key = _ORDERS.get(by, _best)
     measure = measure_of(rows)
-    return sorted(rows, key=lambda row: (*key(row, measure), row["number"]))
+    return sorted(rows, key=lambda row: (*key(row, measure), row.number))
 
 
 def chosen(by: str) -> str:
@@ -39,7 +39,7 @@ def _launched(_: Row, __: str) -> tuple[float, ...]:
 
 
 def _figure(row: Row, name: str) -> float | None:
-    found = row["result"][name] if row["result"] else None
+    found = getattr(row.result, name) if row.result else None
     return None if found is None else float(found)
 
 

@@ -1,9 +1,10 @@
 """The settings of a sweep as points: what they cost in tokens across, how much they find upwards. Pure but for its filters."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
+from timemachine.replay.sweeps.schemas import SweepRowOut
 from timemachine.web.replays.presenters.sweep_order import measure_of
 
 WIDTH, HEIGHT = 344, 240
@@ -50,15 +51,30 @@ class SweepPlot:
     height: int = HEIGHT
 
 
-def sweep_plot(rows: Sequence[Mapping[str, Any]]) -> SweepPlot | None:
+def sweep_plot(rows: Sequence[SweepRowOut]) -> SweepPlot | None:
     """The plot of the settings that were measured: by recall where answers were grounded, else by overlap; None without figures."""
-    measured = [row for row in rows if row["result"] and row["result"]["tokens_per_step"] is not None]
-    upwards = measure_of(measured)
-    drawn = [row for row in measured if row["result"][upwards] is not None]
+    upwards = measure_of([row for row in rows if row.result and row.result.tokens_per_step is not None])
+    drawn = [
+        (row, tokens, figure)
+        for row in rows
+        if row.result
+        and (tokens := row.result.tokens_per_step) is not None
+        and (figure := getattr(row.result, upwards)) is not None
+    ]
     if not drawn:
         return None
-    most = max(row["result"]["tokens_per_step"] for row in drawn) or 1.0
-    exact = tuple(_point(row, upwards, most) for row in drawn)
+    most = max(tokens for _, tokens, _ in drawn) or 1.0
+    exact = tuple(
+        Point(
+            number=row.number,
+            x=_across(tokens / most),
+            y=round(BOTTOM - figure * (BOTTOM - TOP), 1),
+            shape=SHAPES[row.mode],
+            adaptive=row.adaptive,
+            says=f"Setting {row.number}: {upwards} {figure:.2f}, {tokens:.0f} tokens a step",
+        )
+        for row, tokens, figure in drawn
+    )
     points = _apart(exact)
     ticks = tuple(Tick(x=_across(part), tokens=round(part * most)) for part in (0, 0.25, 0.5, 0.75, 1))
     return SweepPlot(points=points, upwards=upwards, ticks=ticks, moved=points != exact)
@@ -66,18 +82,6 @@ def sweep_plot(rows: Sequence[Mapping[str, Any]]) -> SweepPlot | None:
 
 def _across(part: float) -> float:
     return round(LEFT + part * (RIGHT - LEFT), 1)
-
-
-def _point(row: Mapping[str, Any], upwards: str, most: float) -> Point:
-    result = row["result"]
-    return Point(
-        number=row["number"],
-        x=_across(result["tokens_per_step"] / most),
-        y=round(BOTTOM - result[upwards] * (BOTTOM - TOP), 1),
-        shape=SHAPES[row["mode"]],
-        adaptive=row["adaptive"],
-        says=f"Setting {row['number']}: {upwards} {result[upwards]:.2f}, {result['tokens_per_step']:.0f} tokens a step",
-    )
 
 
 def _apart(points: Iterable[Point]) -> tuple[Point, ...]:

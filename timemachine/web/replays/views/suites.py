@@ -17,7 +17,6 @@ from timemachine.jobs import ring_all
 from timemachine.llm.queries import model_choices
 from timemachine.replay.runs.estimate import Estimate
 from timemachine.replay.suites import commands, running
-from timemachine.replay.suites.document import summary
 from timemachine.replay.suites.estimate import estimates
 from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.pure.matching import matching_of
@@ -40,6 +39,7 @@ from timemachine.replay.suites.queries import (
     suite_of,
     suites_of,
 )
+from timemachine.replay.suites.summary import summary
 from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.redirects import see_other

@@ -8,7 +8,8 @@ from timemachine.core.pure.errors import TimeMachineError
 from timemachine.jobs import ring_sweep
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.sweeps import commands
-from timemachine.replay.sweeps.queries import rows_of, sweep_json, sweep_of, sweeps_of
+from timemachine.replay.sweeps.queries import sweep_of, sweeps_of
+from timemachine.replay.sweeps.schemas import SweepOut
 from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.replays.forms.sweeps import SweepForm
@@ -48,21 +49,21 @@ def sweep(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     found = sweep_of(access.project, id)
     if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
         return HttpResponse(status=204)
-    document = sweep_json(found, rows_of(found))
+    document = SweepOut.of(found)
     order = chosen(request.GET.get("sort", ""))
     context = {
         "sweep": found,
         "session": found.session,
         "document": document,
-        "rows": ordered(document["rows"], order),
+        "rows": ordered(document.rows, order),
         "order": order,
         "orders": [
-            ("best", f"{measure_of(document['rows'])}, then fewest tokens"),
+            ("best", f"{measure_of(document.rows)}, then fewest tokens"),
             ("tokens", "fewest tokens"),
             ("number", "number"),
         ],
-        "plot": sweep_plot(document["rows"]),
-        "several_models": len({row["embedding_model"] for row in document["rows"]} - {None}) > 1,
+        "plot": sweep_plot(document.rows),
+        "several_models": len({row.embedding_model for row in document.rows} - {None}) > 1,
         "may_run": access.may("operator"),
     }
     return page(request, "sweeps/sweep.html", context, parts=("progress",))

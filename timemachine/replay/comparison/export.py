@@ -1,0 +1,146 @@
+"""All of a comparison as a file: JSON with its results and cells, or CSV with a line for each cell."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched
+from typing import Any, Final
+
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.replay.comparison.models import CellOpinion, Comparison
+from timemachine.replay.comparison.progress import progress_of
+from timemachine.replay.comparison.pure.cells import NOISE, Ask
+from timemachine.replay.comparison.pure.variants import RECORDING
+from timemachine.replay.comparison.queries import (
+    answers_of,
+    arms_of,
+    asks_of,
+    marks_of,
+    models_of,
+    opinions_of,
+    sessions_of,
+    told,
+)
+from timemachine.replay.comparison.results import whole
+from timemachine.replay.comparison.schemas import CellOut, ComparisonFile
+
+COLUMNS: Final = (
+    "session",
+    "session_name",
+    "session_key",
+    "sequence",
+    "question",
+    "arm",
+    "model",
+    "run",
+    "replay",
+    "status",
+    "verdict",
+    "missing",
+    "refused",
+    "cut_off",
+    "grounding",
+    "grounding_label",
+    "cost_usd",
+    "latency_ms",
+    "tokens",
+    "cached",
+    "marks",
+    "opinions",
+    "error",
+    "answer",
+)
+RECORDING_NAME: Final = "recording"
+_BEGIN_FORMULAS: Final = frozenset("=+-@\t\r\n")
+_READ_AT_ONCE: Final = 100
+FORMS: Final = {"json": "application/json", "csv": "text/csv"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """All of a comparison, to take along."""
+
+    name: str
+    media_type: str
+    data: bytes
+
+
+def file_of(comparison: Comparison, form: str) -> File:
+    """The comparison as `json` (with its statistics) or `csv` (a line for each cell), in UTF-8. Raises `InvalidInput` for another form."""
+    if form not in FORMS:
+        raise InvalidInput("`format` is `json` or `csv`.", code="invalid_field", field="format")
+    if form == "csv":
+        text = "".join(_csv(comparison))
+    else:
+        text = json.dumps(_whole(comparison).model_dump(), ensure_ascii=False, indent=2)
+    return File(
+        name=f"comparison-{comparison.id}.{form}",
+        media_type=f"{FORMS[form]}; charset=utf-8",
+        data=text.encode("utf-8", "backslashreplace"),
+    )
+
+
+def _whole(comparison: Comparison) -> ComparisonFile:
+    """The comparison with its statistics and its cells, which are computed now if they have not been."""
+    progress = progress_of([comparison])[comparison.id]
+    results = whole(comparison, progress)
+    asks = told(results.findings.asks) if results.findings else []
+    return ComparisonFile.of_all(comparison, progress, results, asks)
+
+
+def _csv(comparison: Comparison) -> Iterator[str]:
+    """A line for each cell, under a head. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    asks = asks_of(comparison)
+    arms = arms_of(comparison)
+    steps = [cell.step for ask in asks for cell in ask.runs.values() if cell.step is not None]
+    marks, opinions = marks_of(steps), opinions_of(steps)
+    recorded = models_of(asks)
+    sessions = {each.id: each for each in sessions_of(comparison)}
+    yield _line(COLUMNS)
+    for ask, answers in _answered(asks):
+        for cell in ask.answers:
+            facts = dict(CellOut.of(cell, [], [])) | {
+                "session": str(ask.session),
+                "session_name": ask.session_name,
+                "session_key": sessions[ask.session].key,
+                "sequence": ask.sequence,
+                "question": ask.question,
+                "arm": cell.arm or RECORDING_NAME,
+                "model": recorded.get(ask.action) if cell.arm == RECORDING else arms[cell.arm - 1].model,
+                "run": "noise floor" if cell.repeat == NOISE else cell.repeat,
+                "marks": "; ".join(
+                    f"{each.verdict} ({each.marked_by})" for each in marks.get(cell.step or 0, [])
+                ),
+                "opinions": "; ".join(_opinion_words(each) for each in opinions.get(cell.step or 0, [])),
+                "answer": answers.get(cell.step),
+            }
+            yield _line([facts[name] for name in COLUMNS])
+
+
+def _answered(asks: Sequence[Ask]) -> Iterator[tuple[Ask, Mapping[int | None, str]]]:
+    """Each ask with its answers: the new ones by their steps, the recorded one under None. So many are read at once as fit in memory."""
+    for some in batched(asks, _READ_AT_ONCE, strict=False):
+        recorded, new = answers_of(some)
+        for ask in some:
+            told = {cell.step: new[cell.step] for cell in ask.runs.values() if cell.step in new}
+            yield ask, told | ({None: recorded[ask.action]} if ask.action in recorded else {})
+
+
+def _opinion_words(opinion: CellOpinion) -> str:
+    if opinion.relation is None:
+        return f"judge {opinion.state} ({opinion.model})"
+    return f"{opinion.relation}, {opinion.preference or 'unknown'} ({opinion.model})"
+
+
+def _line(values: Sequence[Any]) -> str:
+    out = io.StringIO()
+    csv.writer(out).writerow([_harmless(value) for value in values])
+    return out.getvalue()
+
+
+def _harmless(value: Any) -> Any:
+    if isinstance(value, str) and value[:1] in _BEGIN_FORMULAS:
+        return f"'{value}"
+    return value

@@ -1,0 +1,138 @@
+"""What judge models say of the cells of a comparison, as the API takes and returns it."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from timemachine.core.payloads.queries import value
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
+from timemachine.core.pure.schemas import Schema, Strict
+from timemachine.llm.schemas import CallUsageOut, FailureOut
+from timemachine.replay.comparison.judge_calls import TOKENS_OF_AN_OPINION
+from timemachine.replay.comparison.judge_estimate import JudgeEstimate
+from timemachine.replay.comparison.models import CellOpinion
+
+
+class OpinionsIn(Strict):
+    """The model that is to judge a comparison's cells, or the cell of `session`, `sequence`, `arm` and `run`."""
+
+    model: str
+    session: str | None = None
+    sequence: int | None = Field(default=None, ge=1, lt=2**62)
+    arm: int | None = Field(default=None, ge=1, le=8)
+    run: int = Field(default=1, ge=0, le=1_000)
+
+
+class OpinionAsked(Schema):
+    """What the judge model said with the answers in one order."""
+
+    order: str
+    relation: str
+    preference: str
+    reason: str
+
+
+class OpinionUsage(Schema):
+    """The tokens of each call."""
+
+    calls: list[CallUsageOut | None]
+
+
+class OpinionOut(Schema):
+    """What a judge model said of a cell: over both orders, and in `asked` for each order."""
+
+    id: str
+    model: str
+    state: Literal["waiting", "asking", "done", "failed", "lost", "cancelled"]
+    relation: Literal["equivalent", "contradicts", "different", "undecided"] | None
+    preference: Literal["better", "worse", "neither", "undecided"] | None
+    asked: list[OpinionAsked] | None
+    prompt_template: str | None
+    usage: OpinionUsage | None
+    cost_usd: float | None
+    unknown_cost_calls: int
+    calls_made: int
+    error: FailureOut | None
+    requested_by: str
+    created_at: str
+    finished_at: str | None
+
+    @classmethod
+    def of(cls, opinion: CellOpinion) -> "OpinionOut":
+        """The opinion."""
+        return cls.model_construct(**_opinion(opinion))
+
+
+class _Sent(Schema):
+    prompt: Any
+    raw_answers: Any
+
+
+class OpinionDetail(OpinionOut, _Sent):
+    """An opinion with the messages that were sent, and the raw answers."""
+
+    @classmethod
+    def of(cls, opinion: CellOpinion) -> "OpinionDetail":
+        """The opinion."""
+        sent = {"prompt": value(opinion.prompt), "raw_answers": value(opinion.raw)}
+        return cls.model_construct(**sent, **_opinion(opinion))
+
+
+class JudgeAsked(Schema):
+    """The judge model's resolved name, and how many cells it is asked about."""
+
+    model: str
+    cells: int
+
+
+class JudgeEstimateOut(Schema):
+    """About what judging the cells would cost, and what that rests on; `cost_usd` is null if the price is unknown."""
+
+    model: str
+    cells: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    basis: str
+
+    @classmethod
+    def of(cls, found: JudgeEstimate) -> "JudgeEstimateOut":
+        """The estimate."""
+        return cls.model_construct(
+            model=found.model,
+            cells=found.cells,
+            calls=found.calls,
+            input_tokens=found.input_tokens,
+            output_tokens=found.output_tokens,
+            cost_usd=dollars(found.cost_usd),
+            basis=f"four characters to a token, {TOKENS_OF_AN_OPINION} tokens of answer to a call, today's prices",
+        )
+
+
+class JudgesCancelled(Schema):
+    """How many cells no judge model is asked about any more."""
+
+    cells: int
+
+
+def _opinion(opinion: CellOpinion) -> dict[str, Any]:
+    failed = FailureOut.model_construct(type=opinion.error_type, message=opinion.error_message)
+    return {
+        "id": str(opinion.id),
+        "model": opinion.model,
+        "state": opinion.state,
+        "relation": opinion.relation,
+        "preference": opinion.preference,
+        "asked": opinion.asked,
+        "prompt_template": opinion.prompt_template,
+        "usage": opinion.usage,
+        "cost_usd": dollars(opinion.cost_usd),
+        "unknown_cost_calls": opinion.unknown_cost_calls,
+        "calls_made": opinion.calls_made,
+        "error": failed if opinion.error_type else None,
+        "requested_by": opinion.requested_by,
+        "created_at": written(opinion.created_at),
+        "finished_at": written(opinion.finished_at),
+    }

@@ -1,0 +1,172 @@
+"""What the answers of a comparison show, as the API returns it: its columns, each two of them compared, and the method."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from timemachine.core.pure.schemas import Schema
+from timemachine.replay.comparison.pure.metrics import MEASURES, ArmPair, ArmTotals
+from timemachine.replay.comparison.pure.statistics.intervals import RESAMPLES, SEED, Interval
+from timemachine.replay.comparison.pure.statistics.paired import PairedResult
+from timemachine.replay.comparison.pure.statistics.wording import METHODS, sentence, verdict_words
+
+_UNITS: Final[Mapping[str, str]] = {each.name: each.unit for each in MEASURES}
+
+
+class SpreadOut(Schema):
+    """How many values there are, their sum, and the values below which half and 95 % of them lie; null if there are none."""
+
+    n: int
+    total: float | None
+    p50: float | None
+    p95: float | None
+
+
+class IntervalOut(Schema):
+    """A confidence interval and the method that gave it."""
+
+    low: float
+    high: float
+    method: str
+
+    @classmethod
+    def of(cls, found: Interval | None) -> "IntervalOut | None":
+        """The interval; None if there is none."""
+        if found is None:
+            return None
+        return cls.model_construct(low=found.low, high=found.high, method=METHODS[found.method])
+
+
+class ColumnOut(Schema):
+    """The answers of one arm; arm 0 is the recording. `missing` counts the answers that are not there, by reason."""
+
+    arm: int
+    answers: int
+    verdicts: dict[str, int]
+    missing: dict[str, int]
+    cost: SpreadOut
+    unknown_cost: int
+    latency: SpreadOut
+    tokens: SpreadOut
+    grounding: float | None
+    grounding_interval: IntervalOut | None
+    agreement: float | None
+    agreement_interval: IntervalOut | None
+
+    @classmethod
+    def of(cls, totals: ArmTotals) -> "ColumnOut":
+        """The column."""
+        return cls.model_construct(
+            arm=totals.arm,
+            answers=totals.answers,
+            verdicts=dict(totals.verdicts),
+            missing=dict(totals.missing),
+            cost=SpreadOut.model_construct(**asdict(totals.cost)),
+            unknown_cost=totals.unknown_cost,
+            latency=SpreadOut.model_construct(**asdict(totals.latency)),
+            tokens=SpreadOut.model_construct(**asdict(totals.tokens)),
+            grounding=totals.grounding,
+            grounding_interval=IntervalOut.of(totals.grounding_interval),
+            agreement=totals.agreement,
+            agreement_interval=IntervalOut.of(totals.agreement_interval),
+        )
+
+
+class PairedResultOut(Schema):
+    """What the pairs of one metric show. Differences are B − A in the metric's own unit; `sentence` has it in words.
+
+    `excluded` counts the pairs without a value, by side and reason. `wins`, `ties` and `losses` are B's. `needed` is how many pairs show
+    a difference of `matters` with 80 % power. `pairs` has the values if there are fewer than six pairs.
+    """
+
+    metric: str
+    n: int
+    excluded: dict[str, int]
+    mean_a: float | None
+    mean_b: float | None
+    difference: float | None
+    interval: IntervalOut | None
+    wins: int
+    ties: int
+    losses: int
+    test: str | None
+    p: float | None
+    p_exact: bool
+    sign_p: float | None
+    p_holm: float | None
+    tests: int
+    dz: float | None
+    rank_biserial: float | None
+    matters: float | None
+    needed: int | None
+    verdict: str
+    pairs: list[list[float]]
+    sentence: str
+
+    @classmethod
+    def of(cls, result: PairedResult) -> "PairedResultOut":
+        """The result."""
+        unit = _UNITS[result.metric]
+        values: dict[str, Any] = asdict(result) | {
+            "interval": IntervalOut.of(result.interval),
+            "verdict": verdict_words(result, unit),
+            "sentence": sentence(result, unit),
+        }
+        return cls.model_construct(**values)
+
+
+class ArmPairOut(Schema):
+    """Two columns compared: a result for each metric, and B's medians divided by A's, of the same asks."""
+
+    a: int
+    b: int
+    ratio_of_medians: dict[str, float | None]
+    metrics: list[PairedResultOut]
+
+    @classmethod
+    def of(cls, pair: ArmPair) -> "ArmPairOut":
+        """The pair."""
+        return cls.model_construct(
+            a=pair.a,
+            b=pair.b,
+            ratio_of_medians=dict(pair.ratios),
+            metrics=[PairedResultOut.of(each) for each in pair.results],
+        )
+
+
+class Bootstrap(Schema):
+    """How often the bootstrap resamples, and its seed."""
+
+    resamples: int
+    seed: int
+
+
+class Method(Schema):
+    """How the statistics are computed, in words."""
+
+    unit: str
+    difference: str
+    interval: str
+    bootstrap: Bootstrap
+    test: str
+    p_holm: str
+    latency: str
+    verdict: str
+    needed: str
+
+
+METHOD: Final = Method(
+    unit="one ask; an ask that is answered several times counts once, by the mean over its runs",
+    difference="B − A, ask by ask",
+    interval="95 %, none below 6 pairs; paired t below 100 independent units, percentile bootstrap from 100; where there are "
+    "several sessions, sessions are the independent units, and the error is never smaller than that of as many independent asks",
+    bootstrap=Bootstrap(resamples=RESAMPLES, seed=SEED),
+    test="McNemar's exact test for shares, Wilcoxon's signed ranks with Pratt's zeros for graded figures; two-sided; asks are taken as "
+    "independent",
+    p_holm="adjusted over the metrics of one pair of columns",
+    latency="measured side by side, while the other arms were asked as well; where the noise floor shows that an arm differs from itself, "
+    "latencies of the comparison cannot be told apart",
+    verdict="better needs p_holm below 0.05 and an interval that leaves out no difference",
+    needed="asks for 80 % power at 5 %, for a difference of 0.1 in shares and scores and of 10 % of A's mean elsewhere; by the same "
+    "error as the interval, so for asks that are spread over sessions as these are",
+)

@@ -1,0 +1,134 @@
+"""At which ranks frames are in a session's finds and asks, as the API returns it."""
+
+from typing import Any, Literal, cast
+
+from timemachine.core.pure.schemas import Schema
+from timemachine.knowledge.frame_ranks import Place, Standing
+from timemachine.knowledge.sentence_frames import Holder
+from timemachine.recording.sessions.pure.vocabulary import Kind
+from timemachine.replay.runs.frame_ranks import StepWhere, Where, Whereabouts
+
+
+class FrameSought(Schema):
+    """A frame whose rank is sought: it was `named`, it `holds` the sentence, or it is `nearest` to it.
+
+    `versions` are those that hold the sentence, the latest first; null if no sentence was searched for. `says` has it in words.
+    """
+
+    frame: int
+    title: str | None
+    by: Literal["named", "holds", "nearest"]
+    versions: list[int] | None
+    says: str
+
+    @classmethod
+    def of(cls, holder: Holder) -> "FrameSought":
+        """The frame."""
+        return cls.model_construct(
+            frame=holder.frame,
+            title=holder.title,
+            by=holder.by,
+            versions=None if holder.versions is None else list(holder.versions),
+            says=holder.says,
+        )
+
+
+class FramePlace(Schema):
+    """The rank of a frame in one mode, and which cut would leave it in; a null rank: the mode does not rank it."""
+
+    rank: int | None
+    of: int
+    score: float | None
+    by_top_k: bool
+    by_adaptive: bool
+
+
+class FrameStanding(Schema):
+    """The version that a frame had at a moment, and its place in each mode that ranked it."""
+
+    version: int
+    hybrid: FramePlace | None = None
+    semantic: FramePlace | None = None
+    lexical: FramePlace | None = None
+
+
+class WhereaboutsOut(Schema):
+    """The rank that was recorded of a frame, and its places then and now; null if the frame did not exist. `says` has it in words."""
+
+    frame: int
+    recorded_rank: int | None
+    as_recorded: FrameStanding | None
+    as_now: FrameStanding | None
+    says: str
+
+    @classmethod
+    def of(cls, found: Whereabouts) -> "WhereaboutsOut":
+        """The whereabouts."""
+        return cls.model_construct(
+            frame=found.frame,
+            recorded_rank=found.recorded_rank,
+            as_recorded=_standing(found.then),
+            as_now=_standing(found.now),
+            says=found.says,
+        )
+
+
+class StepWhereOut(Schema):
+    """A find or ask, how it searches, and where the frames are in it; `error` says why they could not be ranked."""
+
+    sequence: int
+    kind: Kind
+    query: str | None
+    mode: str | None
+    top_k: int | None
+    adaptive: bool | None
+    frames: list[WhereaboutsOut]
+    error: str | None
+
+    @classmethod
+    def of(cls, step: StepWhere) -> "StepWhereOut":
+        """The step."""
+        return cls.model_construct(
+            sequence=step.sequence,
+            kind=cast("Kind", step.kind),
+            query=step.query,
+            mode=step.mode,
+            top_k=step.top_k,
+            adaptive=step.adaptive,
+            frames=[WhereaboutsOut.of(each) for each in step.frames],
+            error=step.error,
+        )
+
+
+class WhereOut(Schema):
+    """The frames, and a page of steps with their ranks; `next` is the step to continue after, null at the end."""
+
+    frames: list[FrameSought]
+    items: list[StepWhereOut]
+    next: int | None
+
+    @classmethod
+    def of(cls, found: Where) -> "WhereOut":
+        """The page."""
+        return cls.model_construct(
+            frames=[FrameSought.of(each) for each in found.frames],
+            items=[StepWhereOut.of(each) for each in found.steps],
+            next=found.next,
+        )
+
+
+def _standing(standing: Standing | None) -> FrameStanding | None:
+    if standing is None:
+        return None
+    places: dict[str, Any] = {mode: _place(place) for mode, place in standing.places.items()}
+    return FrameStanding.model_construct(version=standing.version, **places)
+
+
+def _place(place: Place) -> FramePlace:
+    return FramePlace.model_construct(
+        rank=place.rank,
+        of=place.of,
+        score=place.score,
+        by_top_k=place.by_top_k,
+        by_adaptive=place.by_adaptive,
+    )

@@ -1,0 +1,237 @@
+"""The steps of replays as the API returns them."""
+
+from typing import Any, Literal, cast
+
+from pydantic import Field
+
+from timemachine.core.payloads.queries import text, value
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
+from timemachine.core.pure.schemas import Page, Schema
+from timemachine.llm.schemas import FailureOut, UsageOut
+from timemachine.recording.sessions.models import Action
+from timemachine.recording.sessions.pure.vocabulary import Kind
+from timemachine.replay.runs.models import ReplayHit, ReplayStep
+
+StepStatus = Literal["waiting", "running", "done", "failed", "skipped", "cancelled", "uncertain"]
+ContextVerdict = Literal["verified", "altered", "missing", "not_recorded"]
+
+
+class FrozenFrameOut(Schema):
+    """A recorded passage, with the hash that was recorded and the one that its stored bytes have now.
+
+    `since` is what became of the frame in its collection: `unchanged`, `updated` or `deleted`.
+    """
+
+    rank: int
+    frame: int | str | None
+    version: int | None
+    verdict: ContextVerdict
+    since: str | None
+    sha256: str | None
+    sha256_now: str | None
+
+
+class FrameMoved(Schema):
+    """A frame that has another rank."""
+
+    frame: int | str
+    from_: int = Field(alias="from")
+    to: int
+
+
+class RetrievalCompared(Schema):
+    """What is found, compared with what was recorded. How it was searched for is absent if the passages were chosen by a person.
+
+    `k` is how deep the lists were compared, `persistence` the p of the rank-biased overlap. `rank_biased_depth` is the length of the shorter
+    list, below which that overlap says nothing; null if both are equally long.
+    """
+
+    verdict: Literal["same", "reordered", "changed"]
+    gained: list[int | str]
+    lost: list[int | str]
+    moved: list[FrameMoved]
+    k: int
+    overlap: float | None
+    rank_biased_overlap: float | None
+    rank_biased_depth: int | None
+    persistence: float
+    mode: str
+    as_of: str | None
+    recorded_hits: int
+    found_hits: int
+    # A default only says that the field can be absent; those of these types can be null, too.
+    top_k: int = 0
+    adaptive: bool = False
+    thresholds: dict[str, Any] | None = Field(default_factory=dict)
+    min_score: float | None = 0
+    cut_by: str = ""
+    curve: dict[str, Any] = Field(default_factory=dict)
+    below: dict[str, Any] | None = Field(default_factory=dict)
+    embedding_model: str | None = ""
+    semantic_search: str | None = ""
+    not_embedded: int | None = 0
+
+
+class RecordedStep(Schema):
+    """What was recorded of a step."""
+
+    input: Any
+    output: Any
+    model: str | None
+    parameters: dict[str, Any] | None
+    usage: UsageOut | None
+    cost_usd: float | None
+    duration_ms: float | None
+    grounding: dict[str, Any] | None
+    retrieval: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, action: Action) -> "RecordedStep":
+        """The recorded step."""
+        return cls.model_construct(
+            input=value(action.input),
+            output=value(action.output),
+            model=action.model,
+            parameters=action.parameters,
+            usage=_usage(action),
+            cost_usd=dollars(action.cost_usd),
+            duration_ms=action.duration_ms,
+            grounding=action.grounding,
+            retrieval=action.retrieval,
+        )
+
+
+class ReplayHitOut(Schema):
+    """A passage that a replay found, with its text; `matched` says what it was found by."""
+
+    rank: int
+    score: float | None
+    scores: dict[str, float] | None
+    matched: dict[str, Any] | None
+    frame: int | str | None
+    version: int | None
+    title: str | None
+    uri: str | None
+    metadata: dict[str, Any] | None
+    sha256: str | None
+    text: str | None
+
+    @classmethod
+    def of(cls, hit: ReplayHit) -> "ReplayHitOut":
+        """The hit."""
+        return cls.model_construct(
+            rank=hit.rank,
+            score=hit.score,
+            scores=hit.scores,
+            matched=hit.matched,
+            frame=hit.frame,
+            version=hit.version,
+            title=hit.title,
+            uri=hit.uri,
+            metadata=hit.metadata,
+            sha256=hit.sha256,
+            text=text(hit.payload) if hit.payload is not None else None,
+        )
+
+
+class NewStep(Schema):
+    """What a replay made of a step."""
+
+    output: Any
+    model: str | None
+    parameters: dict[str, Any] | None
+    usage: UsageOut | None
+    cost_usd: float | None
+    prices: dict[str, Any] | None
+    duration_ms: float | None
+    grounding: dict[str, Any] | None
+    hits: list[ReplayHitOut]
+    error: FailureOut | None
+
+    @classmethod
+    def of(cls, step: ReplayStep) -> "NewStep | None":
+        """The new step; None if nothing was called, found or tried."""
+        if step.model is None and step.retrieval is None and step.error_message is None:
+            return None
+        failed = FailureOut.model_construct(type=step.error_type, message=step.error_message)
+        return cls.model_construct(
+            output=value(step.output),
+            model=step.model,
+            parameters=step.parameters,
+            usage=_usage(step),
+            cost_usd=dollars(step.cost_usd),
+            prices=step.prices,
+            duration_ms=step.duration_ms,
+            grounding=step.grounding,
+            hits=[ReplayHitOut.of(hit) for hit in step.hits.all()],
+            error=failed if step.error_message else None,
+        )
+
+
+class AttemptOut(Schema):
+    """An attempt at a step: which worker made it, when, and how it ended."""
+
+    number: int
+    worker: str
+    started_at: str
+    call_intended_at: str | None
+    finished_at: str | None
+    outcome: str | None
+    calls_made: int | None
+    cost_usd: float | None
+
+
+class ReplayStepOut(Schema):
+    """A step: its context's verdict frame by frame, both retrievals compared, and both answers with their verdict."""
+
+    sequence: int
+    kind: Kind
+    status: StepStatus
+    context: ContextVerdict | None
+    frames: list[FrozenFrameOut]
+    retrieval: RetrievalCompared | None
+    original: RecordedStep
+    new: NewStep | None
+    verdict: str | None
+    evidence: dict[str, Any] | None
+    attempts: list[AttemptOut]
+
+    @classmethod
+    def of(cls, step: ReplayStep) -> "ReplayStepOut":
+        """The step."""
+        return cls.model_construct(
+            sequence=step.sequence,
+            kind=cast("Kind", step.kind),
+            status=cast("StepStatus", step.status),
+            context=cast("ContextVerdict | None", step.context),
+            frames=step.frames or [],
+            retrieval=step.retrieval,
+            original=RecordedStep.of(step.action),
+            new=NewStep.of(step),
+            verdict=step.verdict,
+            evidence=step.evidence,
+            attempts=[
+                AttemptOut.model_construct(
+                    number=each.number,
+                    worker=each.worker,
+                    started_at=written(each.started_at),
+                    call_intended_at=written(each.call_intended_at),
+                    finished_at=written(each.finished_at),
+                    outcome=each.outcome,
+                    calls_made=each.calls_made,
+                    cost_usd=dollars(each.cost_usd),
+                )
+                for each in sorted(step.attempts.all(), key=lambda each: each.number)
+            ],
+        )
+
+
+class ReplayStepPage(Page[ReplayStepOut]):
+    """Steps of a replay, in the order of the recording."""
+
+
+def _usage(row: Action | ReplayStep) -> UsageOut | None:
+    found = {name: getattr(row, name) for name in UsageOut.model_fields}
+    recorded = any(count is not None for count in found.values())
+    return UsageOut.model_construct(**found) if recorded else None
