@@ -56,6 +56,27 @@ seed: Decorator = click.option("--seed", type=int, metavar="N", help="Where the 
 max_tokens: Decorator = click.option(
     "--max-tokens", type=int, metavar="N", help="The longest answer, in tokens."
 )
+as_of: Decorator = click.option(
+    "--as-of", type=click.Choice(["recorded", "now"]), help="The collection as it was then, or as it is now."
+)
+skip_asks: Decorator = click.option("--skip-asks", is_flag=True, help="Leave the asks out.")
+skip_finds: Decorator = click.option("--skip-finds", is_flag=True, help="Leave the finds out.")
+
+
+def together(*options: Decorator) -> Decorator:
+    """One decorator for all of these options, in their order."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+of_call: Decorator = together(system_prompt, prompt_template, temperature, seed, max_tokens)
+of_retrieval: Decorator = together(relative, cliff, min_score, embedding_model, as_of)
+of_replay: Decorator = together(adaptive, top_k, mode, of_call, of_retrieval, skip_asks, skip_finds)
 
 
 class ShareType(click.FloatRange):

@@ -8,12 +8,16 @@ from timemachine.knowledge.pure.cutoff import CLIFF, RELATIVE_TO_BEST
 from timemachine.knowledge.query_vectors import models_with_vectors
 from timemachine.recording.answering.pure.prompt import TEMPLATE
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.runs.pure.options import LIMITS, RETRIEVAL_OPTIONS
+from timemachine.replay.runs.pure.options import LIMITS, RETRIEVAL_OPTIONS, SessionOptions
 from timemachine.web.number_fields import Number, WholeNumber
 
 MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
 ADAPTIVE = [("", "As recorded"), ("yes", "Adaptive"), ("no", "Exactly top-k")]
 _EMPTY: Final = (None, "")
+KINDS = [
+    ("audit", "Audit: the frozen context, verified"),
+    ("debug", "Debug: retrieval runs again"),
+]
 MOMENTS = [("now", "As it is now"), ("recorded", "As it was at each step")]
 
 
@@ -140,3 +144,26 @@ class CallFields(forms.Form):
             "system_prompt": asked["system_prompt"] or None,
             "prompt_template": asked["prompt_template"] or None,
         }
+
+
+class SessionFields(RetrievalFields, CallFields):
+    """The options of a replay that fit any session; the form adds `reason` and `spend_limit_usd`, which it explains."""
+
+    kind = forms.ChoiceField(label="Kind", choices=KINDS, widget=forms.RadioSelect, initial="audit")
+    skip_asks = forms.BooleanField(label="Leave asks out", required=False)
+    skip_finds = forms.BooleanField(label="Leave finds out", required=False)
+
+    def session_options(self) -> SessionOptions:
+        """The options that were chosen; those of retrieval belong to a debug replay."""
+        asked = self.cleaned_data
+        audit = asked["kind"] == "audit"
+        return SessionOptions(
+            audit=audit,
+            reason=asked["reason"].strip() or None,
+            **self.call_options(),
+            skip_asks=asked["skip_asks"],
+            skip_finds=asked["skip_finds"],
+            spend_limit_usd=asked["spend_limit_usd"],
+            **self.retrieval_options(),
+            as_of=None if audit else asked["as_of"] or None,
+        )

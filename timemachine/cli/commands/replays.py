@@ -55,23 +55,7 @@ _PATIENCE = 20.0  # seconds in the queue before a word about the worker
     help="Ask this model instead, as provider:model; several make a comparison.",
 )
 @click.option("--diff", "with_diff", is_flag=True, help="Show word by word what differs between the answers.")
-@options.adaptive
-@options.top_k
-@options.mode
-@options.system_prompt
-@options.prompt_template
-@options.temperature
-@options.seed
-@options.max_tokens
-@options.relative
-@options.cliff
-@options.min_score
-@options.embedding_model
-@click.option(
-    "--as-of", type=click.Choice(["recorded", "now"]), help="The collection as it was then, or as it is now."
-)
-@click.option("--skip-asks", is_flag=True, help="Leave the asks out.")
-@click.option("--skip-finds", is_flag=True, help="Leave the finds out.")
+@options.of_replay
 @click.option(
     "--from-checkpoint", metavar="C", help="Only what came after this checkpoint (its step or its name)."
 )

@@ -1,6 +1,5 @@
 """`suite`: a named set of sessions that is replayed again by one command, and what changed since its last run."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -20,8 +19,6 @@ from timemachine.core.pure.formatting import counted, priced
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
-
-type Command = Callable[..., Any]
 
 _CHANGED: Final = "changed"
 _LATEST: Final = "latest"
@@ -63,25 +60,7 @@ _MODELS_AND_TIME = (
 _REPLAYING = (
     click.option("--audit", is_flag=True, help="Over the frozen context; without it retrieval runs again."),
     click.option("--reason", metavar="TEXT", help="Why; it is kept with every replay."),
-    click.option("--adaptive", is_flag=True, help="Cut where the passages stop being relevant."),
-    options.top_k,
-    options.mode,
-    options.system_prompt,
-    options.prompt_template,
-    options.temperature,
-    options.seed,
-    options.max_tokens,
-    options.relative,
-    options.cliff,
-    options.min_score,
-    options.embedding_model,
-    click.option(
-        "--as-of",
-        type=click.Choice(["recorded", "now"]),
-        help="The collection as it was then, or as it is now.",
-    ),
-    click.option("--skip-asks", is_flag=True, help="Leave the asks out."),
-    click.option("--skip-finds", is_flag=True, help="Leave the finds out."),
+    options.of_replay,
     click.option(
         "--spend-limit",
         "spend_limit_usd",
@@ -92,17 +71,6 @@ _REPLAYING = (
 )
 
 
-def with_options(*wanted: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """A command with all of these options, in their order."""
-
-    def add(command: Command) -> Command:
-        for option in reversed(wanted):
-            command = option(command)
-        return command
-
-    return add
-
-
 @click.group(cls=InOrder)
 def suite() -> None:
     """Replay a set of sessions again and again, and see what changed."""
@@ -111,7 +79,7 @@ def suite() -> None:
 @suite.command()
 @name_argument
 @click.argument("sessions", metavar="[SESSION…]", nargs=-1)
-@with_options(*_MATCHING, *_REPLAYING, *_MODELS_AND_TIME)
+@options.together(*_MATCHING, *_REPLAYING, *_MODELS_AND_TIME)
 @options.as_json
 def create(
     *,
@@ -147,7 +115,7 @@ def create(
 @click.option(
     "--session", "sessions", multiple=True, metavar="ID", help="Exactly these sessions from now on."
 )
-@with_options(*_MATCHING, *_REPLAYING, *_MODELS_AND_TIME)
+@options.together(*_MATCHING, *_REPLAYING, *_MODELS_AND_TIME)
 @click.option("--no-schedule", is_flag=True, help="Run by hand only.")
 @click.option("--no-match", is_flag=True, help="Look for no further sessions.")
 @options.as_json

@@ -20,23 +20,13 @@ from timemachine.cli.group import OneEach
     help="The passages in their order, by number or recorded name: 3,12,'rank 2'; none with ''.",
 )
 @options.use_model
-@options.system_prompt
-@options.prompt_template
-@options.temperature
-@options.seed
-@options.max_tokens
+@options.of_call
 @options.top_k
 @options.mode
 @click.option(
     "--adaptive/--not-adaptive", default=None, help="Cut where the passages stop being relevant, or not."
 )
-@options.relative
-@options.cliff
-@options.min_score
-@options.embedding_model
-@click.option(
-    "--as-of", type=click.Choice(["recorded", "now"]), help="The collection as it was then, or as it is now."
-)
+@options.of_retrieval
 @click.option("--reason", metavar="TEXT", help="Why it is tried; it is kept with the trial.")
 @click.option("--diff", "with_diff", is_flag=True, help="Show word by word what differs between the answers.")
 @options.as_json

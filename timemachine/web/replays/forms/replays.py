@@ -12,14 +12,10 @@ from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.web.model_select import ModelSelect
 from timemachine.web.number_fields import Number, WholeNumber
-from timemachine.web.option_fields import CallFields, RetrievalFields
+from timemachine.web.option_fields import SessionFields
 from timemachine.web.single_submission import SentOnce
 from timemachine.web.template_library import register
 
-KINDS = [
-    ("audit", "Audit: the frozen context, verified"),
-    ("debug", "Debug: retrieval runs again"),
-]
 FIELD_OF_CODE = {
     "unknown_model": "model",
     "model_not_usable": "model",
@@ -75,10 +71,9 @@ def written_frames(names: Sequence[int | str]) -> str:
     return ", ".join(f"#{name}" if isinstance(name, int) else name for name in names)
 
 
-class ReplayForm(SentOnce, RetrievalFields, CallFields):
+class ReplayForm(SentOnce, SessionFields):
     """What to replay, over which context, with which model; the same rules as the API's."""
 
-    kind = forms.ChoiceField(label="Kind", choices=KINDS, widget=forms.RadioSelect, initial="audit")
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_model = forms.CharField(
         label="Another model",
@@ -93,8 +88,6 @@ class ReplayForm(SentOnce, RetrievalFields, CallFields):
     )
     from_sequence = WholeNumber(label="From step", required=False, min_value=1)
     through_sequence = WholeNumber(label="Through step", required=False, min_value=1)
-    skip_asks = forms.BooleanField(label="Leave asks out", required=False)
-    skip_finds = forms.BooleanField(label="Leave finds out", required=False)
     spend_limit_usd = Number(
         label="Spend at most, in US dollars",
         required=False,
@@ -122,21 +115,13 @@ class ReplayForm(SentOnce, RetrievalFields, CallFields):
         return any(self[name].value() for name in ("from_sequence", "through_sequence"))
 
     def options(self) -> ReplayOptions:
-        """The options that were chosen; retrieval options belong to a debug replay and are left out of an audit."""
+        """The options that were chosen."""
         asked = self.cleaned_data
-        audit = asked["kind"] == "audit"
         return ReplayOptions(
-            audit=audit,
-            reason=asked["reason"].strip() or None,
+            **dict(self.session_options()),
             use_model=asked["other_model"].strip() or asked["model"] or None,
-            **self.call_options(),
-            skip_asks=asked["skip_asks"],
-            skip_finds=asked["skip_finds"],
             after_sequence=(asked["from_sequence"] or 1) - 1 or None,
             through_sequence=asked["through_sequence"],
-            spend_limit_usd=asked["spend_limit_usd"],
-            **self.retrieval_options(),
-            as_of=None if audit else asked["as_of"] or None,
         )
 
     def refuse(self, why: TimeMachineError) -> int:

@@ -12,7 +12,6 @@ from timemachine.core.pure.ids import uuid7
 from timemachine.llm.pure.listing import Choice
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_named
-from timemachine.replay.runs.pure.options import SessionOptions
 from timemachine.replay.suites.models import Suite
 from timemachine.replay.suites.plan import SuitePlan
 from timemachine.replay.suites.pure.matching import MOST, Matching
@@ -20,8 +19,8 @@ from timemachine.replay.suites.pure.schedule import MOST_HOURS, WEEKDAYS, schedu
 from timemachine.replay.suites.queries import plan_of, sessions_of
 from timemachine.web.model_select import ModelSelect
 from timemachine.web.number_fields import Number, WholeNumber
-from timemachine.web.option_fields import CallFields, RetrievalFields
-from timemachine.web.replays.forms.replays import FIELD_OF_CODE, KINDS
+from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFields
+from timemachine.web.replays.forms.replays import FIELD_OF_CODE
 
 REPEATS: Final = [
     ("", "Only by hand"),
@@ -38,7 +37,7 @@ _UNKNOWN_ZONE: Final = (
 )
 
 
-class SuiteForm(RetrievalFields, CallFields):
+class SuiteForm(SessionFields):
     """A suite as it is made or edited; the same rules as the API's."""
 
     form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
@@ -54,7 +53,6 @@ class SuiteForm(RetrievalFields, CallFields):
     match_user = forms.CharField(label="User", required=False, max_length=200)
     match_tag = forms.CharField(label="Tag", required=False, max_length=200)
     match_most = WholeNumber(label="At most", required=False, initial=20, min_value=1, max_value=MOST)
-    kind = forms.ChoiceField(label="Kind", choices=KINDS, widget=forms.RadioSelect, initial="audit")
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_models = forms.CharField(
         label="Further models",
@@ -67,8 +65,6 @@ class SuiteForm(RetrievalFields, CallFields):
         help_text="Required for an audit; it is kept with every replay.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
-    skip_asks = forms.BooleanField(label="Leave asks out", required=False)
-    skip_finds = forms.BooleanField(label="Leave finds out", required=False)
     spend_limit_usd = Number(
         label="Spend at most, in US dollars",
         required=False,
@@ -137,7 +133,7 @@ class SuiteForm(RetrievalFields, CallFields):
         return SuitePlan(
             name=said["name"],
             sessions=self._sessions(project),
-            options=self._options(),
+            options=self.session_options(),
             use_models=models,
             fail_on=[each.strip() for each in said["fail_on"].split(",") if each.strip()],
             schedule=self._schedule(),
@@ -163,20 +159,6 @@ class SuiteForm(RetrievalFields, CallFields):
         if not named and not self.initial.get("sessions") and self._matching() is None:
             return None
         return sessions_named(project, named)
-
-    def _options(self) -> SessionOptions:
-        asked = self.cleaned_data
-        audit = asked["kind"] == "audit"
-        return SessionOptions(
-            audit=audit,
-            reason=asked["reason"].strip() or None,
-            **self.call_options(),
-            skip_asks=asked["skip_asks"],
-            skip_finds=asked["skip_finds"],
-            spend_limit_usd=asked["spend_limit_usd"],
-            **self.retrieval_options(),
-            as_of=None if audit else asked["as_of"] or None,
-        )
 
     def _matching(self) -> Matching | None:
         said = self.cleaned_data
