@@ -6,23 +6,27 @@ from uuid import UUID
 from django.http import HttpRequest
 from ninja import Status
 
-from timemachine.api import routers, schemas
+from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.queries import action_of, session_of
 from timemachine.replay.judging.cancellation import cancel
 from timemachine.replay.judging.commands import judge
-from timemachine.replay.judging.document import estimate_json, judgement_json
 from timemachine.replay.judging.queries import estimate_of, judgement_of, judgements_of
+from timemachine.replay.judging.schemas import (
+    JudgementDetail,
+    JudgementEstimate,
+    JudgementIn,
+    JudgementOut,
+    JudgementPage,
+)
 
 PATH = "/{session_id}/actions/{sequence}/judgements"
 
 
-@routers.sessions.post(PATH, response={201: dict[str, Any]}, summary="Let a model judge an answer")
-def make(
-    request: HttpRequest, session_id: str, sequence: int, payload: schemas.JudgementIn
-) -> Status[dict[str, Any]]:
+@routers.sessions.post(PATH, response={201: JudgementOut}, summary="Let a model judge an answer")
+def make(request: HttpRequest, session_id: str, sequence: int, payload: JudgementIn) -> Status[JudgementOut]:
     """Ask a model which sentences of a recorded answer the recorded passages support. It costs what the model costs.
 
     The answer comes when the model has answered. A model that fails, or answers what cannot be read, makes a judgement whose
@@ -31,27 +35,29 @@ def make(
     who = caller(request, "run")
     action = _action(who.project, session_id, sequence)
     made = judge(action, use_model=payload.model, by=who.by)
-    return Status(201, judgement_json(made, action))
+    return Status(201, JudgementOut.of(made, action))
 
 
-@routers.sessions.get(PATH, summary="The judgements of an answer")
-def index(request: HttpRequest, session_id: str, sequence: int) -> dict[str, Any]:
+@routers.sessions.get(PATH, response=JudgementPage, summary="The judgements of an answer")
+def index(request: HttpRequest, session_id: str, sequence: int) -> JudgementPage:
     """Every judgement of this step, the first one first."""
     action = _action(caller(request, "read").project, session_id, sequence)
-    return {"items": [judgement_json(each, action) for each in judgements_of(action)], "next": None}
+    items = [JudgementOut.of(each, action) for each in judgements_of(action)]
+    return JudgementPage.model_construct(items=items, next=None)
 
 
-@routers.sessions.get(f"{PATH}/estimate", summary="What a judgement would cost")
-def estimate(request: HttpRequest, session_id: str, sequence: int, model: str) -> dict[str, Any]:
+@routers.sessions.get(f"{PATH}/estimate", response=JudgementEstimate, summary="What a judgement would cost")
+def estimate(request: HttpRequest, session_id: str, sequence: int, model: str) -> JudgementEstimate:
     """About what it costs to let this model judge the step; nothing is asked."""
-    return estimate_json(estimate_of(_action(caller(request, "read").project, session_id, sequence), model))
+    action = _action(caller(request, "read").project, session_id, sequence)
+    return JudgementEstimate.of(estimate_of(action, model))
 
 
-@routers.sessions.get(f"{PATH}/{{uuid:judgement_id}}", summary="One judgement")
-def read(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUID) -> dict[str, Any]:
+@routers.sessions.get(f"{PATH}/{{uuid:judgement_id}}", response=JudgementDetail, summary="One judgement")
+def read(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUID) -> JudgementDetail:
     """One judgement with the messages that were sent, whole."""
     action = _action(caller(request, "read").project, session_id, sequence)
-    return judgement_json(judgement_of(action, judgement_id), action, prompt=True)
+    return JudgementDetail.of(judgement_of(action, judgement_id), action)
 
 
 @routers.sessions.post(f"{PATH}/{{uuid:judgement_id}}/cancel", summary="Cancel a judgement")

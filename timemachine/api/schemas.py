@@ -204,12 +204,6 @@ class GroundIn(Strict):
         raise InvalidInput("Send either `answer` and `context`, or `items`.", code="invalid_request")
 
 
-class JudgementIn(Strict):
-    """The model that is to judge, as `provider:model`."""
-
-    model: str
-
-
 class NoteIn(Strict):
     """A sentence to pin to a step."""
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final, Literal, NotRequired
 
-from timemachine.api.answers.shape import OF_SESSION, Answers, CallUsage, Document, Failed, Page, Usage
+from timemachine.api.answers.shape import OF_SESSION, Answers, Document, Page, Usage
 
 
 class Empty(Document):
@@ -141,74 +141,6 @@ class Groundings(Page):
     items: list[Grounding]
 
 
-class JudgedSentence(Document):
-    number: int
-    text: str
-    verdict: str | None
-    counted_as: str | None
-    passage: int | None
-    frame: int | str | None
-    quote: str | None
-    quote_in: int | None
-    grounded: bool | None
-    agrees: bool | None
-
-
-class JudgementVerdicts(Document):
-    supported: int
-    contradicted: int
-    not_found: int
-    quote_not_found: int
-    disagree: int
-
-
-class Judgement(Document):
-    id: str
-    session: str
-    sequence: int
-    model: str
-    state: Literal["asking", "done", "failed", "lost"]
-    verdicts: JudgementVerdicts
-    sentences: list[JudgedSentence]
-    prompt_template: str
-    prompt_sha256: str
-    answer_sha256: str
-    raw_answer: Any
-    parameters: dict[str, Any] | None
-    usage: CallUsage | None
-    cost_usd: float | None
-    prices: dict[str, Any] | None
-    calls_made: int | None
-    duration_ms: float | None
-    error: Failed | None
-    created_by: str
-    created_at: str
-    finished_at: str | None
-    cancel_wanted: bool
-
-
-class Judgements(Page):
-    items: list[Judgement]
-
-
-class Message(Document):
-    role: str
-    content: str
-
-
-class JudgementWhole(Judgement):
-    system_prompt: str
-    prompt: list[Message]
-
-
-class JudgementEstimate(Document):
-    model: str
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-    basis: str
-
-
 _JUDGEMENTS: Final = f"{OF_SESSION}/actions/{{sequence}}/judgements"
 ANSWERS: Final[Answers] = {
     ("post", f"{OF_SESSION}/find", 200): Found,
@@ -218,9 +150,5 @@ ANSWERS: Final[Answers] = {
     ("get", "/api/asks", 200): AsksUnderWay,
     ("post", "/api/asks/{ask_id}/cancel", 200): CancelWanted,
     ("post", "/api/ground", 200): Grounding | Groundings,
-    ("get", _JUDGEMENTS, 200): Judgements,
-    ("post", _JUDGEMENTS, 201): Judgement,
-    ("get", f"{_JUDGEMENTS}/estimate", 200): JudgementEstimate,
-    ("get", f"{_JUDGEMENTS}/{{judgement_id}}", 200): JudgementWhole,
     ("post", f"{_JUDGEMENTS}/{{judgement_id}}/cancel", 200): CancelWanted,
 }
