@@ -10,6 +10,8 @@ from django.utils.safestring import SafeString
 
 from timemachine.evidence.models import ErasedField
 from timemachine.governance.deletion.erasure.queries import ErasedParts, rank_of
+from timemachine.governance.sharing.read_models.replays import SharedReplayRow, SharedReplayStep
+from timemachine.governance.sharing.read_models.seals import SharedErasure
 from timemachine.recording.sessions.pure.turn_text import Deleted
 from timemachine.replay.runs.models import ReplayStep
 from timemachine.web.template_library import register
@@ -62,9 +64,9 @@ def is_erased(context: Context, sequence: int, field: str, rank: int | None = No
 
 
 @register.simple_tag(takes_context=True)
-def erased_on(context: Context, sequence: int) -> Sequence[ErasedField]:
+def erased_on(context: Context, sequence: int) -> Sequence[ErasedField | SharedErasure]:
     """The fields of a step of which something was erased, by `erased_fields` of the page."""
-    found: Mapping[int, Sequence[ErasedField]] = context.get("erased_fields") or {}
+    found: Mapping[int, Sequence[ErasedField | SharedErasure]] = context.get("erased_fields") or {}
     return found.get(sequence, ())
 
 
@@ -76,14 +78,14 @@ def tombstone(context: Context, sequence: int) -> Deleted | None:
 
 
 @register.simple_tag(takes_context=True)
-def erased_parts(context: Context, step: ReplayStep) -> ErasedParts:
+def erased_parts(context: Context, step: ReplayStep | SharedReplayRow | SharedReplayStep) -> ErasedParts:
     """What was erased of a replayed step, by `erased_parts` of the page."""
     found: Mapping[int, ErasedParts] = context.get("erased_parts") or {}
-    return found.get(step.pk, NOTHING)
+    return found.get(step.id, NOTHING)
 
 
 @register.filter
-def erased_names(rows: Iterable[ErasedField]) -> str:
+def erased_names(rows: Iterable[ErasedField | SharedErasure]) -> str:
     """What is gone of a step, in words, each once and in order: `output, passage 1, words of passage 1`."""
     return ", ".join(sorted({field_name(row.field) for row in rows}, key=_in_order))
 

@@ -22,10 +22,10 @@ from timemachine.evidence.sealing.comparison_subject import run_ended_at
 from timemachine.evidence.sealing.disclosure import Discloses
 from timemachine.evidence.sealing.previous_seals import Reader
 from timemachine.evidence.sealing.subjects import Subject
+from timemachine.governance.sharing.comparison_records import shown_records
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
 from timemachine.governance.sharing.pure.key_holders import is_maker
 from timemachine.governance.sharing.pure.link_rules import rules_of
-from timemachine.governance.sharing.shared_rows import shared_rows
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
@@ -76,7 +76,7 @@ def write(link: ShareLink, target: IO[bytes], told: Mapping[str, Any]) -> None:
     shown = discloses(link)
     if link.target_type == COMPARISON:
         comparison = Comparison.objects.select_related("project").get(id=str(link.comparison_id))
-        rows = shared_rows(link, comparison)
+        rows = shown_records(link, comparison)
         exporting.write_comparison(
             target, comparison, rows=rows, discloses=shown, told=told, link=about(link), reader=reader(link)
         )

@@ -11,8 +11,8 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.governance.sharing.models import ShareLink, ShareOpening, SharePolicy
 from timemachine.governance.sharing.pure.log_line import Break, Line, first_break, sha256_of
+from timemachine.governance.sharing.pure.refusal import link_not_valid
 from timemachine.governance.sharing.pure.visitor import NOBODY, Visitor
-from timemachine.governance.sharing.shared_steps import gone
 
 CREATED, ENDED, POLICY = "created", "ended", "policy"
 OPENED, DOWNLOADED = "opened", "downloaded"
@@ -87,7 +87,7 @@ def _held(link: ShareLink) -> ShareLink:
     """The link as it is now, and until the transaction ends. Raises `NotFound` where it was erased meanwhile."""
     found = ShareLink.objects.select_for_update(no_key=True).filter(pk=link.pk).first()
     if found is None:
-        raise gone()
+        raise link_not_valid()
     return found
 
 

@@ -11,7 +11,8 @@ from timemachine.core.payloads import queries as payloads
 from timemachine.governance.sharing.boundaries import counted_actions, counted_steps
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.link_rules import rules_of
-from timemachine.governance.sharing.scope import Scope, SharedSession
+from timemachine.governance.sharing.read_models.links import SharedSession
+from timemachine.governance.sharing.scope import Scope
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.document import action_json, with_everything
 from timemachine.replay.comparison.queries import sessions_of

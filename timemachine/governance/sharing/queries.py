@@ -22,8 +22,8 @@ from timemachine.governance.sharing.models import (
     SharePolicy,
 )
 from timemachine.governance.sharing.pure.policy import OPEN, Policy
+from timemachine.governance.sharing.pure.refusal import link_not_valid
 from timemachine.governance.sharing.pure.token import parse_token
-from timemachine.governance.sharing.shared_steps import gone
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.comparison.models import Comparison
@@ -156,7 +156,7 @@ def grant_of(public_id: str, cookie: str | None) -> ShareGrant:
     Raises the same `NotFound` for a missing, foreign or expired grant as for a link that is revoked, expired or forbidden.
     """
     if not is_plain(public_id):
-        raise gone()
+        raise link_not_valid()
     moment = now()
     grant = (
         ShareGrant.objects.filter(
@@ -171,7 +171,7 @@ def grant_of(public_id: str, cookie: str | None) -> ShareGrant:
         .first()
     )
     if grant is None:
-        raise gone()
+        raise link_not_valid()
     return grant
 
 

@@ -74,14 +74,24 @@ def passages_of(hits: Sequence[Hit]) -> list[ContextPassage]:
 
 def question_of(action: Action) -> str | None:
     """What was asked or looked for; None where that was not recorded."""
-    return _words(value(action.input), QUESTION_KEYS)
+    return question_in(value(action.input))
 
 
 def answer_of(action: Action) -> str | None:
     """What was answered; None where that was not recorded, or the call failed: what was written until then is no answer."""
     if action.error_type is not None or action.error_message is not None:
         return None
-    return _words(value(action.output), ANSWER_KEYS)
+    return answer_in(value(action.output))
+
+
+def question_in(recorded: Any) -> str | None:
+    """The question in a recorded input; None where there is none."""
+    return _words(recorded, QUESTION_KEYS)
+
+
+def answer_in(recorded: Any) -> str | None:
+    """The answer in a recorded output; None where there is none."""
+    return _words(recorded, ANSWER_KEYS)
 
 
 def _hits_inside(asks: Sequence[Action]) -> dict[int, list[Hit]]:

@@ -18,9 +18,9 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, TimeMachineError, TooManyRequests
 from timemachine.governance.sharing.commands import Opened, view
+from timemachine.governance.sharing.pure.refusal import link_not_valid
 from timemachine.governance.sharing.pure.token import parse_token
 from timemachine.governance.sharing.scope import Scope
-from timemachine.governance.sharing.shared_steps import gone
 from timemachine.web.errors import TITLES, waiting
 from timemachine.web.http import asked_part
 
@@ -71,7 +71,7 @@ def for_visitors[**P](
         try:
             response: HttpResponseBase = checked(request, *args, **kwargs)
         except NotFound:
-            response = _sorry(request, gone())
+            response = _sorry(request, link_not_valid())
         except TooManyRequests as why:
             response = waiting(_sorry(request, why, _back(request)), why)
         except TimeMachineError as why:

@@ -17,9 +17,9 @@ from timemachine.core.pure.formatting import counted
 from timemachine.governance.sharing import log
 from timemachine.governance.sharing.log import DOWNLOADED
 from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.pure.refusal import link_not_valid
 from timemachine.governance.sharing.pure.throttle import Limit, seconds_to_wait
 from timemachine.governance.sharing.pure.visitor import visitor
-from timemachine.governance.sharing.shared_steps import gone
 
 # A download, and a check of it in the browser; and both again by somebody who did not trust the first.
 DOWNLOADS: Final = Limit(most=6, window=timedelta(minutes=1))
@@ -71,5 +71,5 @@ def _refused(why: str, wait: int) -> TooManyRequests:
 @transaction.atomic
 def _note(link: ShareLink, address: str | None, browser: str | None) -> None:
     if not ShareLink.objects.filter(pk=link.pk).exists():
-        raise gone()
+        raise link_not_valid()
     log.append(link, DOWNLOADED, visitor(address, browser))

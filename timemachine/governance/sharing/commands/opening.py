@@ -17,10 +17,10 @@ from timemachine.core.pure.ids import secret, secret_hash
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.log import OPENED, WRONG_PASSPHRASE, WRONG_SECRET
 from timemachine.governance.sharing.models import REVOKED, ShareGrant, ShareLink, ShareMiss
+from timemachine.governance.sharing.pure.refusal import link_not_valid
 from timemachine.governance.sharing.pure.throttle import Limit, seconds_to_wait
 from timemachine.governance.sharing.pure.token import parse_token
 from timemachine.governance.sharing.pure.visitor import Visitor, visitor
-from timemachine.governance.sharing.shared_steps import gone
 
 GRANT_LIFETIME: Final = timedelta(hours=12)
 MISSES: Final = Limit(most=10, window=timedelta(minutes=1))
@@ -75,7 +75,7 @@ def open_link(
     link, right = queries.link_of_token(token)
     if link is None or not right:
         _miss(origin, seen, link, WRONG_SECRET, public_id=_named(token))
-        raise gone()
+        raise link_not_valid()
     again = _held(link, held)
     if again is not None:
         return again
@@ -84,7 +84,7 @@ def open_link(
     opened = _opened(link, seen)
     if opened is None:
         _miss(origin, seen, *_why_not(link))
-        raise gone()
+        raise link_not_valid()
     return opened
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from timemachine.governance.sharing.read_models.comparisons import SharedRemarks
 from timemachine.replay.comparison.pure.cells import Ask
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.metrics import MEASURES
@@ -18,7 +19,7 @@ def figures(
     shown: Findings,
     arms: Sequence[Arm],
     asked: Wanted,
-    saying: Callable[[Sequence[Ask]], Said] = said_of,
+    saying: Callable[[Sequence[Ask]], Said | SharedRemarks] = said_of,
 ) -> dict[str, Any]:
     """The figures by the names that the templates know; `saying` reads what is said of the asks that are shown."""
     names = column_names(arms)

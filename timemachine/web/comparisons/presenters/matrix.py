@@ -11,6 +11,7 @@ from django.http import QueryDict
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import whole_number
 from timemachine.governance.deletion.erasure.queries import erased_answers, erased_recordings
+from timemachine.governance.sharing.read_models.comparisons import SharedOpinion, SharedRemarks
 from timemachine.replay.comparison.models import CellOpinion
 from timemachine.replay.comparison.pure.cells import LACKING, NOISE, Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
@@ -145,7 +146,10 @@ def wanted(query: QueryDict, arms: int) -> Wanted:
 
 
 def matrix(
-    shown: Findings, arms: Sequence[Arm], asked: Wanted, saying: Callable[[Sequence[Ask]], Said] = said_of
+    shown: Findings,
+    arms: Sequence[Arm],
+    asked: Wanted,
+    saying: Callable[[Sequence[Ask]], Said | SharedRemarks] = said_of,
 ) -> Matrix:
     """The asks that fit, so many that a page stays light, with what is said of their cells, and what was erased of them. Two queries beside those of `saying`."""
     fitting = [ask for ask in shown.asks if asked.fits(ask)]
@@ -174,7 +178,7 @@ def column_names(arms: Sequence[Arm]) -> list[str]:
 
 
 @register.filter
-def opinion_words(opinion: CellOpinion) -> str:
+def opinion_words(opinion: CellOpinion | SharedOpinion) -> str:
     """What a judge says of a new answer in few words; what became of the judge where it has said nothing."""
     if opinion.relation is None:
         return JUDGE_WORDS[opinion.state]
@@ -197,7 +201,7 @@ def _gone(asks: Sequence[Ask]) -> Gone:
     )
 
 
-def _cell(ask: Ask, arm: int, column: str, found: tuple[Said, Gone]) -> ShownCell:
+def _cell(ask: Ask, arm: int, column: str, found: tuple[Said | SharedRemarks, Gone]) -> ShownCell:
     cells, (said, gone) = ask.cells(arm), found
     runs = [
         Run(

@@ -53,7 +53,7 @@ from timemachine.web.comparisons.presenters.figures import figures
 from timemachine.web.comparisons.presenters.matrix import Wanted, column_names, wanted
 from timemachine.web.http import page
 from timemachine.web.redirects import see_other
-from timemachine.web.replays.presenters.side_by_side import side_by_side
+from timemachine.web.replays.presenters.side_by_side import pair_of, side_by_side
 
 SHOWN: Final = 50
 OFFERED: Final = 20
@@ -171,7 +171,7 @@ def cell(request: HttpRequest, id: str, step: int) -> HttpResponse:  # noqa: A00
         "step": shown,
         "erased": erased_around(shown.replay),
         "erased_parts": erased_parts([shown]),
-        "sides": side_by_side(shown, everything=request.GET.get("all") == "1"),
+        "sides": side_by_side(pair_of(shown), everything=request.GET.get("all") == "1"),
         "marks": history_of(shown),
         "opinions": opinions_of([shown.id]).get(shown.id, []),
         "form": form,

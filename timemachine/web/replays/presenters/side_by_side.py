@@ -1,7 +1,7 @@
 """One step of a replay as its page shows it: the two answers row by row, the two lists of frames, the evidence in words."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -10,11 +10,17 @@ from django.utils.safestring import SafeString
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.formatting import spaced
 from timemachine.governance.deletion.erasure.queries import erased_passages
+from timemachine.governance.sharing.read_models.replays import (
+    SharedAttempt,
+    SharedFrame,
+    SharedRecording,
+    SharedReplayStep,
+)
 from timemachine.llm.pure.completion import ended_by
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.alignment.long_diffs import LONG, is_long
 from timemachine.replay.runs import frozen
-from timemachine.replay.runs.models import ReplayHit, ReplayStep
+from timemachine.replay.runs.models import ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.runs.queries import passages_of
 from timemachine.text.pure.difference.distinctions import Telling, telling
 from timemachine.text.redaction.pure.marks import OPENING_ERASED
@@ -90,6 +96,44 @@ class Grounded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A passage of either side, with its whole text; None where no text was recorded."""
+
+    rank: int
+    frame: Any
+    version: int | None
+    title: str | None
+    sha256: str | None
+    score: float | None
+    text: str | None
+
+
+type AnyPassage = Passage | SharedFrame
+type AnyStep = ReplayStep | SharedReplayStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A step with both of its answers, before they are compared: read from the database for members, from a read model for visitors.
+
+    `frozen` are the passages recorded with the step, `found` those that the replay found, and `rests_on` those of the new answer. `erased` are
+    the ranks of frozen passages of which something was erased.
+    """
+
+    step: AnyStep
+    recorded: Action | SharedRecording
+    question: str | None
+    asked: str | None
+    recorded_answer: str | None
+    new_answer: str | None
+    frozen: Sequence[AnyPassage]
+    found: Sequence[AnyPassage]
+    rests_on: Sequence[AnyPassage]
+    erased: Set[int]
+    attempts: Sequence[ReplayAttempt | SharedAttempt]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
     """A step, recorded and replayed. `rows` is None where there are no two answers to compare, or two that are too `long` to be compared here; `…_ended` is the provider's word for how an answer ended.
 
@@ -99,8 +143,8 @@ class Sides:
 
     question: str
     asked: str | None
-    recorded: Action
-    replayed: ReplayStep
+    recorded: Action | SharedRecording
+    replayed: AnyStep
     recorded_text: str | None
     rows: list[ShownRow] | None
     long: bool
@@ -112,28 +156,44 @@ class Sides:
     recorded_count: int
     found: list[FoundFrame]
     lines: SafeString
-    attempts: list[Any]
+    attempts: list[ReplayAttempt | SharedAttempt]
     recorded_call_ms: float | None
     recorded_ended: str | None
     replayed_ended: str | None
     grounded: list[Grounded]
 
 
-def side_by_side(step: ReplayStep, *, everything: bool = False, beginnings: bool = False) -> Sides:
+def pair_of(step: ReplayStep) -> Pair:
+    """A step as its project's members see it."""
+    hits = frozen.hits_of(step.action)
+    return Pair(
+        step=step,
+        recorded=step.action,
+        question=frozen.question_of(step.action),
+        asked=step.replay.options.get("question"),
+        recorded_answer=frozen.answer_of(step.action) if step.kind == "ask" else None,
+        new_answer=None if step.output is None else text(step.output),
+        frozen=_passages(hits),
+        found=_passages(step.hits.all()),
+        rests_on=_passages(passages_of(step) or ()),
+        erased=erased_passages(hits),
+        attempts=list(step.attempts.all()),
+    )
+
+
+def side_by_side(pair: Pair, *, everything: bool = False, beginnings: bool = False) -> Sides:
     """The step as its page shows it; long runs without a difference are folded, unless everything is asked for.
 
     Two long answers are not compared here: the page leads to the one on which a worker does. Who cannot go there gets the
     `beginnings` compared.
     """
-    recorded = frozen.answer_of(step.action) if step.kind == "ask" else None
-    new = _text(step)
+    step, recorded, new = pair.step, pair.recorded_answer, pair.new_answer
     both = (recorded, new) if recorded is not None and new is not None else None
     long = both is not None and is_long(*both)
-    hits = frozen.hits_of(step.action)
     return Sides(
-        question=frozen.question_of(step.action) or "not recorded",
-        asked=step.replay.options.get("question"),
-        recorded=step.action,
+        question=pair.question or "not recorded",
+        asked=pair.asked,
+        recorded=pair.recorded,
         replayed=step,
         recorded_text=recorded,
         rows=_rows(both, long=long, everything=everything, beginnings=beginnings),
@@ -142,18 +202,31 @@ def side_by_side(step: ReplayStep, *, everything: bool = False, beginnings: bool
         telling=_telling(step, *both) if both and not long else [],
         same=recorded is not None and recorded == new and OPENING_ERASED not in recorded,
         evidence=list(_evidence(step.evidence or {}, step.verdict)),
-        frames=_recorded_frames(step, hits),
-        recorded_count=len(hits),
-        found=[_found_frame(step, hit) for hit in step.hits.all()],
-        lines=lines(
-            [_key(frame) for frame in step.frames or []], [_found_key(hit) for hit in step.hits.all()]
-        ),
-        attempts=sorted(step.attempts.all(), key=lambda each: each.number),
-        recorded_call_ms=_number((step.action.parameters or {}).get("call_ms")),
-        recorded_ended=ended_by(step.action.parameters),
+        frames=_recorded_frames(pair),
+        recorded_count=len(pair.frozen),
+        found=[_found_frame(step, each) for each in pair.found],
+        lines=lines([_key(frame) for frame in step.frames or []], [_found_key(each) for each in pair.found]),
+        attempts=sorted(pair.attempts, key=lambda each: each.number),
+        recorded_call_ms=_number((pair.recorded.parameters or {}).get("call_ms")),
+        recorded_ended=ended_by(pair.recorded.parameters),
         replayed_ended=ended_by(step.parameters),
-        grounded=list(_grounded_sides(step, recorded, new, hits)),
+        grounded=list(_grounded_sides(pair)),
     )
+
+
+def _passages(hits: Iterable[Hit | ReplayHit]) -> list[Passage]:
+    return [
+        Passage(
+            rank=hit.rank,
+            frame=hit.frame,
+            version=hit.version,
+            title=hit.title,
+            sha256=hit.sha256,
+            score=hit.score,
+            text=text(hit.payload) if hit.payload is not None else None,
+        )
+        for hit in hits
+    ]
 
 
 def _rows(
@@ -165,17 +238,15 @@ def _rows(
     return list(text_rows(*texts, everything=everything))
 
 
-def _telling(step: ReplayStep, recorded: str, new: str) -> list[Telling]:
+def _telling(step: AnyStep, recorded: str, new: str) -> list[Telling]:
     """The numbers and names of only one answer, as far as the verdict's own evidence does not list them."""
     return [each for each in telling(recorded, new) if step.verdict != f"{each.what}_differ"]
 
 
-def _grounded_sides(
-    step: ReplayStep, recorded: str | None, new: str | None, hits: Sequence[Hit]
-) -> Iterator[Grounded]:
+def _grounded_sides(pair: Pair) -> Iterator[Grounded]:
     sides = (
-        ("Recorded", "old-", False, recorded, step.action.grounding, hits),
-        ("Replayed", "new-", True, new, step.grounding, passages_of(step) or ()),
+        ("Recorded", "old-", False, pair.recorded_answer, pair.recorded.grounding, pair.frozen),
+        ("Replayed", "new-", True, pair.new_answer, pair.step.grounding, pair.rests_on),
     )
     for title, side, live, answer, grounding, passages in sides:
         said = sentences(answer, grounding)
@@ -187,17 +258,17 @@ def _grounded_sides(
                 grounding=grounding,
                 sentences=said,
                 in_answer=answer is not None and "".join(each.text for each in said) == answer,
-                evidence=evidence(said, [_source(hit) for hit in passages]),
+                evidence=evidence(said, [_source(each) for each in passages]),
             )
 
 
-def _source(hit: Hit | ReplayHit) -> Source:
+def _source(passage: AnyPassage) -> Source:
     return Source(
-        frame=hit.frame,
-        rank=hit.rank,
-        title=hit.title,
-        version=hit.version,
-        text=text(hit.payload) if hit.payload is not None else None,
+        frame=passage.frame,
+        rank=passage.rank,
+        title=passage.title,
+        version=passage.version,
+        text=passage.text,
     )
 
 
@@ -205,11 +276,7 @@ def _number(found: Any) -> float | None:
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
-def _text(step: ReplayStep) -> str | None:
-    return None if step.output is None else text(step.output)
-
-
-def _evidence(evidence: dict[str, Any], verdict: str | None) -> Iterator[tuple[str, str]]:
+def _evidence(evidence: Mapping[str, Any], verdict: str | None) -> Iterator[tuple[str, str]]:
     """What the verdict rests on, in words; where in the answers it stands is for programs."""
     what = _COMPARED.get(verdict or "", "Said")
     for name, found in evidence.items():
@@ -238,16 +305,15 @@ def _words(found: Any) -> str:
     return said if len(said) <= SHOWN_EVIDENCE else said[:SHOWN_EVIDENCE] + "…"
 
 
-def _recorded_frames(step: ReplayStep, hits: Sequence[Hit]) -> list[RecordedFrame]:
-    titles = {hit.rank: hit.title or "untitled" for hit in hits}
-    gone = erased_passages(hits)
+def _recorded_frames(pair: Pair) -> list[RecordedFrame]:
+    titles = {each.rank: each.title or "untitled" for each in pair.frozen}
     return [
-        replace(found, verdict=ERASED, then=found.verdict) if found.rank in gone else found
-        for found in (_recorded_frame(step, frame, titles) for frame in step.frames or [])
+        replace(found, verdict=ERASED, then=found.verdict) if found.rank in pair.erased else found
+        for found in (_recorded_frame(pair.step, frame, titles) for frame in pair.step.frames or [])
     ]
 
 
-def _recorded_frame(step: ReplayStep, frame: dict[str, Any], titles: dict[int, str]) -> RecordedFrame:
+def _recorded_frame(step: AnyStep, frame: Mapping[str, Any], titles: dict[int, str]) -> RecordedFrame:
     name = _name(frame["frame"])
     now, fate = _now(step, _key(frame), frame["rank"])
     return RecordedFrame(
@@ -261,12 +327,12 @@ def _recorded_frame(step: ReplayStep, frame: dict[str, Any], titles: dict[int, s
     )
 
 
-def _key(frame: dict[str, Any]) -> Any:
+def _key(frame: Mapping[str, Any]) -> Any:
     """What the retrieval's comparison knew the frame by."""
     return frame["frame"] if frame["frame"] is not None else frame["sha256"] or f"rank {frame['rank']}"
 
 
-def _now(step: ReplayStep, frame: Any, rank: int) -> tuple[str, str]:
+def _now(step: AnyStep, frame: Any, rank: int) -> tuple[str, str]:
     retrieval = step.retrieval or {}
     if frame in retrieval.get("lost", []):
         return "lost", "lost"
@@ -276,7 +342,7 @@ def _now(step: ReplayStep, frame: Any, rank: int) -> tuple[str, str]:
     return f"rank {rank}", "same"
 
 
-def _found_frame(step: ReplayStep, hit: ReplayHit) -> FoundFrame:
+def _found_frame(step: AnyStep, hit: AnyPassage) -> FoundFrame:
     retrieval, name = step.retrieval or {}, _name(hit.frame)
     key = _found_key(hit)
     then, fate = f"rank {hit.rank}", "same"
@@ -290,7 +356,7 @@ def _found_frame(step: ReplayStep, hit: ReplayHit) -> FoundFrame:
     )
 
 
-def _found_key(hit: ReplayHit) -> Any:
+def _found_key(hit: AnyPassage) -> Any:
     return hit.frame if hit.frame is not None else hit.sha256
 
 

@@ -29,7 +29,7 @@ from timemachine.replay.suites.queries import run_of_replay
 from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.replays.forms.replays import ReplayForm, chosen_options
-from timemachine.web.replays.presenters.side_by_side import side_by_side
+from timemachine.web.replays.presenters.side_by_side import pair_of, side_by_side
 
 SHOWN_STEPS = 200
 SHOWN_REPLAYS = 20
@@ -105,7 +105,7 @@ def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa:
         "session": found.session,
         "step": shown,
         "everything": everything,
-        "sides": side_by_side(shown, everything=everything),
+        "sides": side_by_side(pair_of(shown), everything=everything),
         "beside": _beside(found, shown),
         "is_over": shown.status in TERMINAL_STEP_STATUSES,
         "may_try": access.may("operator"),

@@ -8,6 +8,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from timemachine.core.pure.formatting import counted
+from timemachine.governance.sharing.read_models.rows import SharedPlace, SharedRow, SharedRows
 from timemachine.recording.timeline.pure.nesting import Place
 from timemachine.recording.timeline.rows import Row, Window
 from timemachine.web import formatting
@@ -24,7 +25,7 @@ QUICK: Final = (
 
 
 @register.simple_tag(takes_context=True)
-def step_rows(context: Context, window: Window) -> SafeString:
+def step_rows(context: Context, window: Window | SharedRows) -> SafeString:
     """The rows of a window: each a link to its step, the selected one marked, a fold with its own link."""
     kept = escape(query(context, step=None).removeprefix("?"))
     quick = escape(query(context, step=None, tab=None).removeprefix("?"))
@@ -50,7 +51,7 @@ def step_rows(context: Context, window: Window) -> SafeString:
 
 
 def _row(
-    place: Place[Row],
+    place: Place[Row] | SharedPlace,
     label: str,
     ends: Mapping[str, str],
     selected: bool,
@@ -72,7 +73,7 @@ def _row(
     )
 
 
-def _significance(row: Row) -> str:
+def _significance(row: Row | SharedRow) -> str:
     if row.significance is None or row.significance == "normal":
         return ""
     return f'<span class="significance">{escape(row.significance)}</span>'

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from timemachine.core.pure import safe_text
 from timemachine.core.pure.formatting import spaced
+from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.llm.pure.completion import ended_by
 from timemachine.recording.timeline.step import Step
 from timemachine.web import formatting
@@ -116,7 +117,7 @@ def payload_words(kind: str, failed: bool = False) -> dict[str, str]:  # a tag's
 
 
 @register.simple_tag
-def how_it_ended(found: Step) -> dict[str, Any]:
+def how_it_ended(found: Step | SharedStep) -> dict[str, Any]:
     """How a step ended otherwise than with a whole answer: the provider's reason, that it is empty, the provider's own error."""
     known = found.action.parameters if isinstance(found.action.parameters, dict) else {}
     said = known.get("provider_error")

@@ -1,10 +1,9 @@
 """What a visitor without an account opens: a neutral page, then one session, replay or comparison, read-only.
 
-Every reading goes through the scope of the link; nothing here asks the database for anything.
+Pages read what the scope of the link returns, and nothing here reads the database. Templates get read models only.
 """
 
-import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -15,17 +14,14 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
-from timemachine.core.payloads.models import Payload
 from timemachine.evidence.bundles import downloads
-from timemachine.evidence.log.keys import signing_now
 from timemachine.governance.sharing.commands import PassphraseNeeded, WrongPassphrase, download, open_link
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION
+from timemachine.governance.sharing.pure.refusal import link_not_valid
+from timemachine.governance.sharing.read_models.steps import SharedPayload
 from timemachine.governance.sharing.scope import Scope
-from timemachine.governance.sharing.shared_steps import gone
 from timemachine.jobs import ring_results
-from timemachine.recording.timeline.document import USAGE
-from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES, Head, Step
-from timemachine.replay.runs.models import ReplayStep
+from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES
 from timemachine.replay.runs.pure.summary import sentence
 from timemachine.verifier import program_sha256
 from timemachine.web.access import address_of
@@ -34,10 +30,7 @@ from timemachine.web.comparisons.presenters.matrix import column_names, wanted
 from timemachine.web.http import asked_part, page
 from timemachine.web.redirects import see_other
 from timemachine.web.replays.forms.replays import chosen_options
-from timemachine.web.replays.presenters.side_by_side import Sides, side_by_side
-from timemachine.web.sessions.presenters.sentences import sentences
-from timemachine.web.sessions.presenters.step_tabs import PROSE
-from timemachine.web.sessions.presenters.supporting_passages import evidence, sources_of
+from timemachine.web.sharing.presenters import raw_json, shown_step, sides_of
 from timemachine.web.sharing.visitors import for_visitors, held_at_door, let_in, scope_of
 
 FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")
@@ -98,9 +91,9 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
     contexts = scope.context_steps(sequence)
     context = _about(scope) | {
         "step": step,
-        "erased_parts": scope.erased_parts([step]),
-        "sides": _sides(request, scope, step),
-        "beside": scope.beside(sequence),
+        "erased_parts": {step.id: step.erased},
+        "sides": sides_of(step, everything=_all(request), withholds=scope.link.redaction is not None),
+        "beside": scope.neighbours(sequence),
         "contexts": contexts,
         "erased_fields": scope.erased_fields(contexts),
         "asked": Asked(tab="context", more=False),
@@ -115,15 +108,15 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
     scope = scope_of(request, public_id)
     comparison = scope.comparison()
     cell = comparison.cell(step)
-    marks, opinions = comparison.said_of_cell(cell)
     contexts = comparison.contexts(cell)
-    context = _about(scope) | {
-        "column": column_names(comparison.arms())[cell.replay.run.arm],
-        "step": cell,
-        "erased_parts": scope.erased_parts([cell]),
-        "sides": _sides(request, scope, cell),
-        "marks": marks,
-        "opinions": opinions,
+    about = _about(scope)
+    context = about | {
+        "column": column_names(about["comparison"].arms)[cell.arm],
+        "step": cell.step,
+        "erased_parts": {cell.step.id: cell.step.erased},
+        "sides": sides_of(cell.step, everything=_all(request), withholds=scope.link.redaction is not None),
+        "marks": cell.marks,
+        "opinions": cell.opinions,
         "contexts": contexts,
         "erased_fields": scope.erased_fields(contexts),
         "asked": Asked(tab="context", more=False),
@@ -144,7 +137,7 @@ def shared_evidence(request: HttpRequest, public_id: str) -> HttpResponseBase:
     """The evidence of exactly what the link shows, as a zip; a line of the access log says that it was taken. HEAD writes none."""
     scope, name = scope_of(request, public_id), f"evidence-{public_id}.zip"
     if not scope.has_evidence():
-        raise gone()
+        raise link_not_valid()
     if request.method == "HEAD":
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         return StreamingHttpResponse((), content_type="application/zip", headers=headers)  # of unknown length
@@ -155,7 +148,7 @@ def shared_evidence(request: HttpRequest, public_id: str) -> HttpResponseBase:
 @for_visitors
 def nothing(_request: HttpRequest) -> HttpResponse:
     """Every other address under /share/."""
-    raise gone()
+    raise link_not_valid()
 
 
 @require_safe
@@ -174,60 +167,26 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     tab = request.GET.get("tab", "")
     asked = Asked(tab=tab if tab in TABS else TABS[0], more=request.GET.get("more") == "1")
     context = _about(scope) | {
-        "beside": scope.beside(sequence),
+        "beside": scope.neighbours(sequence),
         "sequence": sequence,
         "tabs": TABS,
         "asked": asked,
         "here": {"step": sequence, "tab": asked.tab if asked.tab != TABS[0] else None},
     }
     found = scope.step(sequence, asked.first_bytes)
-    context |= _of_step(found) | {"origin": scope.origin(found.action)}
+    context |= shown_step(found)
     context["erased_fields"] = scope.erased_fields([found])
     context["deleted_at"] = scope.deleted_at(found)
     if asked.tab == "raw":
-        context["raw"] = _raw(scope.document(sequence), asked.first_bytes)
+        context["raw"] = raw_json(scope.document(sequence), asked.first_bytes)
     if asked_part(request, PARTS) != "step":
         context |= _came_to(scope) | {"window": scope.rows(sequence)}
     return page(request, "shares/session.html", context, parts=PARTS)
 
 
-def _of_step(found: Step) -> dict[str, Any]:
-    """What a step shows, in the words that the timeline's parts know."""
-    action, answer = found.action, _answer(found.output)
-    if found.parent is None:
-        # the parts would say that the parent is not in this session, and it may be: it is not in this link
-        action.parent_id_given = action.parent_sequence = None
-    said = sentences(answer, action.grounding)
-    return {
-        "source": found.source,
-        "found": replace(found, source=None),  # the parts link to it where only members get it
-        "sentences": said,
-        "evidence": evidence(said, sources_of(found.passages)),
-        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
-        "usage": [(name, number) for name in USAGE if (number := getattr(action, name)) is not None],
-        "prose": action.kind in PROSE,
-    }
-
-
-def _answer(output: Head | None) -> str | None:
-    """The recorded answer's text, where it is a text and shown whole."""
-    return output.text if output and output.media_type == "text/plain" and not output.cut else None
-
-
-def _raw(document: dict[str, object], first: int) -> dict[str, Any]:
-    """The document as indented JSON, as much of it as is shown."""
-    text = json.dumps(document, ensure_ascii=False, indent=2)
-    return {"text": text[:first], "cut": len(text) > first, "size": len(text)}
-
-
-def _sides(request: HttpRequest, scope: Scope, step: ReplayStep) -> Sides:
-    """Both sides of a step. What is withheld of two answers may be all that differs: only the verdict says that they are the same."""
-    found = side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True)
-    return (
-        found
-        if scope.link.redaction is None
-        else replace(found, same=found.same and step.verdict == "identical")
-    )
+def _all(request: HttpRequest) -> bool:
+    """Whether the address asks for every line of a comparison, also those that are the same."""
+    return request.GET.get("all") == "1"
 
 
 def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
@@ -239,7 +198,7 @@ def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
         | {
             "options": chosen_options(found.options),
             "steps": steps[:SHOWN_STEPS],
-            "erased_parts": scope.erased_parts(steps[:SHOWN_STEPS]),
+            "erased_parts": {each.id: each.erased for each in steps},
             "next": steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
             "address": {"id": scope.link.public_id, "kind": found.kind},
         }
@@ -248,13 +207,13 @@ def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
 
 
 def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
-    comparison = scope.comparison()
-    results, arms = comparison.results(), comparison.arms()
+    comparison, about = scope.comparison(), _about(scope)
+    results, made = comparison.results(), about["comparison"]
     if results.due:
-        ring_results(comparison.comparison.id)
-    asked = wanted(request.GET, len(arms))
+        ring_results(made.id)
+    asked = wanted(request.GET, len(made.arms))
     context = (
-        _about(scope)
+        about
         | _came_to(scope)
         | {
             "results": results,
@@ -264,13 +223,13 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
         }
     )
     if results.findings is not None:
-        context |= figures(results.findings, arms, asked, comparison.said)
+        context |= figures(results.findings, made.arms, asked, comparison.remarks)
     return render(request, "shares/comparison.html", context)
 
 
 def _about(scope: Scope) -> dict[str, Any]:
     """What the head of every page says: what is shown, whose it is, whether it is sealed, what of it was erased, what can be taken along."""
-    link, sessions = scope.link, scope.sessions()
+    link, sessions = scope.about(), scope.sessions()
     context: dict[str, Any] = {
         "link": link,
         "sessions": sessions,
@@ -278,12 +237,12 @@ def _about(scope: Scope) -> dict[str, Any]:
         "earlier": scope.earlier_seals(),
         "erased": scope.erased(),
         "bundle": reverse("shared_evidence", args=[link.public_id]) if scope.has_evidence() else None,
-        "signing_key": SimpleLazyObject(lambda: signing_now(link.project)),
+        "signing_key": SimpleLazyObject(scope.signing_key),
         "verifier_sha256": SimpleLazyObject(program_sha256),
     }
     if link.target_type == COMPARISON:
-        comparison = scope.comparison()
-        return context | {"comparison": comparison.comparison, "arms": comparison.arms()}
+        made = scope.comparison().about()
+        return context | {"comparison": made, "arms": made.arms}
     context["session"] = sessions[0]
     return context | {"replay": scope.replay()} if link.target_type == REPLAY else context
 
@@ -293,7 +252,7 @@ def _came_to(scope: Scope) -> dict[str, Any]:
     if scope.link.target_type == SESSION:
         return {"totals": scope.totals()}
     if scope.link.target_type == COMPARISON:
-        return {"ask_count": scope.comparison().ask_count()}
+        return {"ask_count": scope.comparison().about().asks}
     counts = scope.tally()
     return {"counts": counts, "sentence": sentence(counts)}
 
@@ -301,10 +260,10 @@ def _came_to(scope: Scope) -> dict[str, Any]:
 _PAGES: Final = {SESSION: _session, REPLAY: _replay, COMPARISON: _comparison}
 
 
-def _download(payload: Payload) -> HttpResponse:
+def _download(payload: SharedPayload) -> HttpResponse:
     ending = "json" if payload.media_type == "application/json" else "txt"
     return HttpResponse(
-        bytes(payload.data),
+        payload.data,
         content_type="text/plain; charset=utf-8",
         headers={
             "Content-Disposition": f'attachment; filename="{payload.sha256[:16]}.{ending}"',
@@ -316,5 +275,5 @@ def _download(payload: Payload) -> HttpResponse:
 def _whole(text: str | None) -> int:
     """The number that an address names. Raises `NotFound` for what is none."""
     if not text or not text.isascii() or not text.isdigit() or len(text) > LONGEST_NUMBER:
-        raise gone()
+        raise link_not_valid()
     return int(text)

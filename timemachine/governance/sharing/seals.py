@@ -1,44 +1,27 @@
-"""What a visitor learns of the seal of what they look at: when, by which key, how far, and what the last comparison found."""
+"""The seal of what a link shows: when it was signed, by which key, how far, and what the last check found."""
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from uuid import UUID
 
+from timemachine.evidence.log.keys import signing_now
 from timemachine.evidence.models import SealCheck, SealCheckpoint
 from timemachine.evidence.queries import Sealed, result_of, sealed_as, sealed_replay, sealed_session
 from timemachine.evidence.sealing.checkpoints import state_of
 from timemachine.evidence.sealing.comparison_subject import current_seal
 from timemachine.evidence.sealing.erased_since import Erased, erased_among, erased_around, erased_through
-from timemachine.evidence.sealing.previous_seals import Earlier, earlier_of
+from timemachine.evidence.sealing.previous_seals import earlier_of
 from timemachine.governance.sharing.boundaries import counted_actions, counted_steps
 from timemachine.governance.sharing.evidence import reader
 from timemachine.governance.sharing.models import REPLAY, SESSION, ShareLink
+from timemachine.governance.sharing.read_models.seals import (
+    SharedEarlierSeal,
+    SharedKey,
+    SharedSeal,
+    shared_earlier_seal,
+    shared_key,
+)
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedSeal:
-    """The signed state that what the link shows stands in: of the `records` in the link, `left` are not in it yet.
-
-    That is the state of just so many records (`own`), which the link's evidence has, where it was signed before the database was last compared with
-    it. Else it is the one that was compared, or the newest, with more records; `own_at` is then when the evidence's own was signed, None until
-    the first download does that.
-    `result` is what that comparison found, `intact` or `altered`; None where there was none. It is of the whole session, replay or
-    comparison, also where the link shows a part; `checked_records` is how many there were, where that is fewer than the link shows.
-    `erased_since` says that something was erased after it.
-    """
-
-    at: datetime
-    key: str
-    records: int
-    left: int
-    checked_at: datetime | None
-    result: str | None
-    erased_since: bool = False
-    own: bool = True
-    own_at: datetime | None = None
-    checked_records: int | None = None
 
 
 def seal_of(link: ShareLink) -> SharedSeal | None:
@@ -53,18 +36,24 @@ def seal_of(link: ShareLink) -> SharedSeal | None:
     return None
 
 
-def earlier_seals(link: ShareLink) -> list[Earlier]:
-    """The seals that were before this one, as far as the visitors of the link may know. Five queries at most, none of a session."""
+def earlier_seals(link: ShareLink) -> list[SharedEarlierSeal]:
+    """The seals before this one, as far as the visitors of the link may know of them. Five queries at most, none for a session."""
     seal = None
     if link.comparison is not None:
         seal = current_seal(link.comparison)
     elif link.replay is not None:
         seal = sealed_replay(link.replay).seal
-    return [] if seal is None else earlier_of(seal, reader(link))
+    return [] if seal is None else [shared_earlier_seal(each) for each in earlier_of(seal, reader(link))]
+
+
+def signing_key(link: ShareLink) -> SharedKey | None:
+    """The key that signs a download now; None where nothing was sealed yet. One query."""
+    key = signing_now(link.project)
+    return None if key is None else shared_key(key)
 
 
 def _of_comparison(link: ShareLink, comparison: Comparison) -> SharedSeal | None:
-    """Its cells are sealed when it is over; what was said of them by then and until the link was made may be sealed later."""
+    """Its cells are sealed when it has finished. Marks and opinions from before the link was created may be sealed later."""
     sealed = sealed_as(current_seal(comparison), records=counted_steps(link).count() + 1)
     newest = sealed.checkpoint
     found = None if newest is None else _shared(sealed, newest.size)
@@ -99,7 +88,7 @@ def _shared(sealed: Sealed, records: int) -> SharedSeal | None:
 
 
 def _compared(check: SealCheck | None, own: SealCheckpoint | None, records: int) -> SealCheckpoint | None:
-    """The state with all that is shown that the last comparison was of, where the link's own one was signed after it began; None else. One query at most."""
+    """The state that the last check was of and that covers all that is shown, where the link's own state was signed after the check began; otherwise None. One query at most."""
     began = (check.started_at or check.finished_at) if check else None
     if began is None or own is None or own.at <= began:
         return None
@@ -108,9 +97,9 @@ def _compared(check: SealCheck | None, own: SealCheckpoint | None, records: int)
 
 
 def erased_within(link: ShareLink) -> Erased:
-    """What was erased of what the link shows: how much and when, for by whom and why is not the visitor's business. At most two queries.
+    """How much was erased of what the link shows, and when; not by whom or why. At most two queries.
 
-    As in the bundle, a comparison's own records do not count: they are sealed anew as what is left of them.
+    As in the bundle, a comparison's own records do not count: what is left of them is sealed again.
     """
     if link.target_type == SESSION and link.session is not None:
         return erased_through(link.session, link.through_sequence or 0)

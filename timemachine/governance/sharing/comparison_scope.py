@@ -1,0 +1,149 @@
+"""What a link to a comparison shows: its asks with the answers that existed when the link was created, and what was said of them by then."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from django.db.models import QuerySet
+
+from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_parts
+from timemachine.governance.sharing.boundaries import actions_within, counted_steps, steps_within
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.pure.refusal import link_not_valid
+from timemachine.governance.sharing.read_models.comparisons import (
+    SharedCell,
+    SharedComparison,
+    SharedMark,
+    SharedOpinion,
+    SharedRemarks,
+    SharedResults,
+    shared_ask,
+    shared_comparison,
+    shared_mark,
+    shared_opinion,
+)
+from timemachine.governance.sharing.read_models.replays import shared_replay_step
+from timemachine.governance.sharing.read_models.steps import SharedStep
+from timemachine.governance.sharing.recorded_steps import RecordedSteps
+from timemachine.governance.sharing.redactor import Redactor
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.comparison.progress import progress_of
+from timemachine.replay.comparison.pure.cells import Ask, Cell
+from timemachine.replay.comparison.pure.findings import Findings, findings
+from timemachine.replay.comparison.pure.metrics import arm_totals, column
+from timemachine.replay.comparison.pure.variants import RECORDING
+from timemachine.replay.comparison.queries import marks_of, opinions_of, said_of
+from timemachine.replay.comparison.results import FEW, results_of
+from timemachine.replay.runs.models import ReplayStep
+
+LATER: Final = "answered later"
+_NOTHING_ERASED: Final = ErasedParts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonScope:
+    """One comparison. Asking for anything that is not among its cells raises the one `NotFound`."""
+
+    link: ShareLink
+    comparison: Comparison
+
+    def about(self) -> SharedComparison:
+        """How it was made."""
+        return shared_comparison(self.comparison, self._ask_count(), self._redactor())
+
+    def results(self) -> SharedResults:
+        """The asks with their answers, and what the figures show of them."""
+        if self.link.evidence_only:
+            raise link_not_valid()
+        kept = results_of(self.comparison, progress_of([self.comparison])[self.comparison.id], so_far=True)
+        if kept.findings is None:
+            return SharedResults(findings=None, state=kept.state, due=kept.due)
+        shown = set(self._cells().values_list("id", flat=True))
+        later = sum(cell.step not in shown for ask in kept.findings.asks for cell in ask.runs.values())
+        if not later:
+            return SharedResults(findings=kept.findings, state=kept.state, due=kept.due)
+        asks = [_without_later(ask, shown) for ask in kept.findings.asks]
+        paired = len(shown) <= FEW
+        return SharedResults(
+            findings=self._counted(asks, paired=paired), state="current", later=later, paired=paired
+        )
+
+    def remarks(self, asks: Sequence[Ask]) -> SharedRemarks:
+        """These asks with their questions, and what people and judges had said of their answers when the link was created."""
+        found = said_of(asks)
+        return SharedRemarks(
+            asks=self._asks(found.asks),
+            marks={step: self._marks(marks) for step, marks in found.marks.items()},
+            opinions={step: self._opinions(opinions) for step, opinions in found.opinions.items()},
+        )
+
+    def cell(self, step_id: int) -> SharedCell:
+        """One answer beside the recorded one, with what people and judges say of it."""
+        found = self._step(step_id)
+        erased = erased_parts([found]).get(found.id, _NOTHING_ERASED)
+        return SharedCell(
+            step=shared_replay_step(found, self._redactor(), erased),
+            arm=found.replay.run.arm,
+            marks=self._marks(marks_of([found.id]).get(found.id, [])),
+            opinions=self._opinions(opinions_of([found.id]).get(found.id, [])),
+        )
+
+    def contexts(self, cell: SharedCell) -> list[SharedStep]:
+        """The recorded steps that hold the passages of a cell's ask."""
+        session = Session.objects.get(id=cell.step.session)
+        actions = actions_within(self.link).filter(session=session)
+        recorded = RecordedSteps(session=session, actions=actions, redactor=self._redactor())
+        return recorded.context_steps(cell.step.sequence)
+
+    def _step(self, step_id: int) -> ReplayStep:
+        cells = self._cells().select_related("replay__run", "action__input", "action__output", "output")
+        found = cells.filter(id=step_id).first() if 0 < step_id < 2**62 else None
+        if found is None:
+            raise link_not_valid()
+        return found
+
+    def _ask_count(self) -> int:
+        asks = counted_steps(self.link).filter(kind="ask")
+        return asks.values("action_id").distinct().count()
+
+    def _counted(self, asks: Sequence[Ask], *, paired: bool) -> Findings:
+        arms = len(self.comparison.arms)
+        if paired:
+            return findings(asks, arms, noise_floor=self.comparison.noise_floor)
+        columns = [arm_totals(asks, column(asks, each)) for each in range(RECORDING, arms + 1)]
+        return Findings(asks=asks, columns=columns, ordered=[], noise=[])
+
+    def _asks(self, asks: Sequence[Ask]) -> list[Ask]:
+        redactor = self._redactor()
+        if redactor.rules is None:
+            return [shared_ask(ask, None, redactor) for ask in asks]
+        found = Action.objects.filter(id__in=[ask.action for ask in asks]).select_related("input", "output")
+        actions = {each.id: each for each in found}
+        return [shared_ask(ask, actions[ask.action], redactor) for ask in asks]
+
+    def _marks(self, marks: Sequence[CellMark]) -> list[SharedMark]:
+        redactor, end = self._redactor(), self.link.created_at
+        return [shared_mark(each, redactor) for each in marks if each.created_at <= end]
+
+    def _opinions(self, opinions: Sequence[CellOpinion]) -> list[SharedOpinion]:
+        redactor, end = self._redactor(), self.link.created_at
+        return [
+            shared_opinion(each, redactor)
+            for each in opinions
+            if each.finished_at is not None and each.finished_at <= end
+        ]
+
+    def _redactor(self) -> Redactor:
+        return Redactor.of(self.link)
+
+    def _cells(self) -> QuerySet[ReplayStep]:
+        return steps_within(self.link)
+
+
+def _without_later(ask: Ask, shown: set[int]) -> Ask:
+    runs: Mapping[tuple[int, int], Cell] = {
+        at: cell if cell.step in shown else Cell(arm=cell.arm, repeat=cell.repeat, missing=LATER)
+        for at, cell in ask.runs.items()
+    }
+    return replace(ask, runs=runs)

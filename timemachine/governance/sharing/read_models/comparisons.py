@@ -1,0 +1,207 @@
+"""A comparison as a visitor sees it: how it was made, its answers, and what people and judges say of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from timemachine.governance.sharing.read_models.links import session_name
+from timemachine.governance.sharing.read_models.replays import SharedReplayStep
+from timemachine.governance.sharing.redactor import Redactor, naming_fields
+from timemachine.recording.sessions.models import Action
+from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.comparison.pure.cells import Ask, Cell
+from timemachine.replay.comparison.pure.findings import Findings
+from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.runs import frozen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedComparison:
+    """How a comparison was launched, not by whom; `asks` is how many recorded asks it shows."""
+
+    id: UUID
+    reason: str
+    arms: Sequence[Arm]
+    repeats: int
+    noise_floor: bool
+    created_at: datetime
+    asks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedResults:
+    """What the figures show of the answers in the link; None where a worker has not computed them (`state`, as in `Results`).
+
+    `later` answers came after the link was created and are in none of it; where they leave more than a few to count again, no two columns are
+    compared (`paired` is False). `due` says that a worker has still to compute them.
+    """
+
+    findings: Findings | None
+    state: str
+    later: int = 0
+    paired: bool = True
+    due: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedMark:
+    """What a person says of an answer."""
+
+    verdict: str
+    note: str
+    marked_by: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedJudgement:
+    """What a judge model said when it saw the two answers in one order."""
+
+    order: str
+    relation: str | None
+    preference: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedOpinion:
+    """What a judge model says of an answer, not who asked it."""
+
+    model: str
+    state: str
+    relation: str | None
+    preference: str | None
+    asked: Sequence[SharedJudgement]
+    cost_usd: Decimal | None
+    calls_made: int
+    unknown_cost_calls: int
+    error_message: str | None
+    created_at: datetime
+    asked_again_at: datetime | None
+    waits_because: str | None
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedRemarks:
+    """Asks with their questions, and by the steps of their answers what people and judges say of them."""
+
+    asks: Sequence[Ask]
+    marks: Mapping[int, Sequence[SharedMark]]
+    opinions: Mapping[int, Sequence[SharedOpinion]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedCell:
+    """One answer of a comparison beside the recorded one. `arm` counts its models from 1."""
+
+    step: SharedReplayStep
+    arm: int
+    marks: Sequence[SharedMark]
+    opinions: Sequence[SharedOpinion]
+
+
+def shared_comparison(comparison: Comparison, asks: int, redactor: Redactor) -> SharedComparison:
+    """The comparison with its reason and its models redacted."""
+    return SharedComparison(
+        id=comparison.id,
+        reason=redactor.text(comparison.reason),
+        arms=[_arm(each) for each in redactor.value(comparison.arms)],
+        repeats=comparison.repeats,
+        noise_floor=comparison.noise_floor,
+        created_at=comparison.created_at,
+        asks=asks,
+    )
+
+
+def shared_mark(mark: CellMark, redactor: Redactor) -> SharedMark:
+    """A person's mark with its note redacted."""
+    return SharedMark(
+        verdict=mark.verdict,
+        note=redactor.text(mark.note),
+        marked_by=redactor.text(mark.marked_by),
+        created_at=mark.created_at,
+    )
+
+
+def shared_opinion(opinion: CellOpinion, redactor: Redactor) -> SharedOpinion:
+    """A judge's opinion with its reasons redacted."""
+    return SharedOpinion(
+        model=redactor.text(opinion.model),
+        state=opinion.state,
+        relation=opinion.relation,
+        preference=opinion.preference,
+        asked=[_judgement(each) for each in redactor.value(opinion.asked) or []],
+        cost_usd=opinion.cost_usd,
+        calls_made=opinion.calls_made,
+        unknown_cost_calls=opinion.unknown_cost_calls,
+        error_message=redactor.text(opinion.error_message),
+        created_at=opinion.created_at,
+        asked_again_at=opinion.asked_again_at,
+        waits_because=redactor.text(opinion.waits_because),
+        waits=opinion.waits,
+    )
+
+
+def shared_ask(ask: Ask, action: Action | None, redactor: Redactor) -> Ask:
+    """An ask with its question and errors redacted. `action` is the recorded step; None where nothing is withheld."""
+    return Ask(
+        session=ask.session,
+        session_name=session_name(ask.session_name, redactor),
+        sequence=ask.sequence,
+        action=ask.action,
+        question=ask.question if action is None else _question(action, redactor),
+        recorded=_answer(ask.recorded, redactor),
+        runs={at: _answer(cell, redactor) for at, cell in ask.runs.items()},
+    )
+
+
+def _answer(cell: Cell, redactor: Redactor) -> Cell:
+    return Cell(
+        arm=cell.arm,
+        repeat=cell.repeat,
+        step=cell.step,
+        status=cell.status,
+        verdict=cell.verdict,
+        missing=cell.missing,
+        refused=cell.refused,
+        grounding=cell.grounding,
+        label=cell.label,
+        cost_usd=cell.cost_usd,
+        latency_ms=cell.latency_ms,
+        tokens=cell.tokens,
+        cached=cell.cached,
+        cut_off=cell.cut_off,
+        spent_usd=cell.spent_usd,
+        unknown_calls=cell.unknown_calls,
+        error=redactor.text(cell.error),
+    )
+
+
+def _question(action: Action, redactor: Redactor) -> str:
+    """What was asked at a step; its label where that was not recorded."""
+    document = redactor.document(naming_fields(action))
+    return frozen.question_in(document["input"]) or redactor.label(action, document)
+
+
+def _arm(options: Mapping[str, Any]) -> Arm:
+    return Arm(
+        model=options["model"],
+        system_prompt=options.get("system_prompt"),
+        prompt_template=options.get("prompt_template"),
+        temperature=options.get("temperature"),
+        seed=options.get("seed"),
+        max_tokens=options.get("max_tokens"),
+    )
+
+
+def _judgement(asked: Mapping[str, Any]) -> SharedJudgement:
+    return SharedJudgement(
+        order=asked.get("order", ""),
+        relation=asked.get("relation"),
+        preference=asked.get("preference"),
+        reason=asked.get("reason"),
+    )

@@ -1,0 +1,90 @@
+"""The link itself, and the session behind it, as a visitor sees them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.redactor import Redactor
+from timemachine.recording.sessions.models import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedProfile:
+    """The redaction profile by which a link withholds; `version` is None for the built-in one."""
+
+    name: str | None
+    version: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedLink:
+    """What a link is to, who shows it, and for how long.
+
+    `through_sequence` is the last step that it shows; None for a comparison. `models` is how many models a comparison is
+    of, and `replay_kind` the kind of a replay; None where the link is to something else.
+    """
+
+    public_id: str
+    name: str
+    project_name: str
+    target_type: str
+    target_id: UUID | None
+    through_sequence: int | None
+    models: int | None
+    replay_kind: str | None
+    evidence_only: bool
+    redaction: SharedProfile | None
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedSession:
+    """A session as a whole: its name, its agent and when it was. Neither who used it nor a count that goes beyond the link."""
+
+    id: UUID
+    name: str
+    agent: str | None
+    started_at: datetime
+    is_undated: bool
+
+
+def shared_link(link: ShareLink, redactor: Redactor) -> SharedLink:
+    """The link, named after what it is to."""
+    profile = link.redaction
+    return SharedLink(
+        public_id=link.public_id,
+        name=link.name if link.session is None else shared_session(link.session, redactor).name,
+        project_name=link.project.name,
+        target_type=link.target_type,
+        target_id=link.target_id,
+        through_sequence=link.through_sequence,
+        models=None if link.comparison is None else len(link.comparison.arms),
+        replay_kind=None if link.replay is None else link.replay.kind,
+        evidence_only=link.evidence_only,
+        redaction=None
+        if profile is None
+        else SharedProfile(name=profile.get("name"), version=profile.get("version")),
+        created_by=link.created_by,
+        created_at=link.created_at,
+        expires_at=link.expires_at,
+    )
+
+
+def shared_session(session: Session, redactor: Redactor) -> SharedSession:
+    """The session with its name and agent redacted."""
+    named = redactor.session({"name": session.name, "agent": session.agent})
+    return SharedSession(
+        id=session.id,
+        name=named["name"],
+        agent=named["agent"],
+        started_at=session.started_at,
+        is_undated=session.is_undated,
+    )
+
+
+def session_name(name: str, redactor: Redactor) -> str:
+    """The name of a session of which nothing else is read."""
+    return str(redactor.session({"name": name})["name"])

@@ -1,0 +1,370 @@
+"""A replay and its steps as a visitor sees them: both answers of a step, and what was computed from them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from timemachine.core.payloads import queries as payloads
+from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_passages
+from timemachine.governance.sharing.read_models.steps import RETRIEVAL, hits_in, shown_of_retrieval
+from timemachine.governance.sharing.redactor import Redactor, naming_fields, payload_text
+from timemachine.recording.sessions.models import Action, FrozenPassage
+from timemachine.recording.timeline.document import hit_json
+from timemachine.replay.runs import frozen
+from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.pure.summary import Tally
+from timemachine.replay.runs.queries import passages_of
+from timemachine.text.redaction.pure.marks import HASH, REPEATS, mark
+
+_COUNTED_RETRIEVAL: Final = ("verdict", "gained", "lost", "moved")
+_NO_QUOTES: Final = ("not_asked", "cut_off")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedReplay:
+    """How a replay was launched and how it ended, not by whom."""
+
+    id: UUID
+    kind: str
+    status: str
+    model: str | None
+    options: Mapping[str, Any]
+    reason: str | None
+    created_at: datetime
+    finished_at: datetime | None
+    cancel_requested_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedLabel:
+    """The one line that names a recorded step."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedReplayRow:
+    """A step of a replay in a list: its name, and what it came to."""
+
+    id: int
+    sequence: int
+    kind: str
+    action: SharedLabel
+    status: str
+    asked_again_at: datetime | None
+    waits_because: str | None
+    context: str | None
+    frames: Sequence[Mapping[str, Any]]
+    retrieval: Mapping[str, Any] | None
+    verdict: str | None
+    evidence: Mapping[str, Any] | None
+    model: str | None
+    cost_usd: Decimal | None
+    duration_ms: float | None
+    erased: ErasedParts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedFrame:
+    """A passage of a replayed step with its whole text; None where no text was recorded."""
+
+    rank: int
+    frame: Any
+    version: int | None
+    title: str | None
+    sha256: str | None
+    score: float | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedAttempt:
+    """One try at a step. What it failed of is shown only where the step itself failed."""
+
+    number: int
+    started_at: datetime
+    call_intended_at: datetime | None
+    outcome: str | None
+    calls_made: int | None
+    cost_usd: Decimal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedRecording:
+    """The recorded side of a replayed step."""
+
+    model: str | None
+    parameters: Any
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: Decimal | None
+    grounding: Any
+    retrieval: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedReplayStep:
+    """A step of a replay, recorded and replayed.
+
+    `asked` is the question that a trial asked instead of the recorded one. `recorded_frames` are the passages that were frozen with
+    the step, `found_frames` those that the replay found, `answer_frames` those that the new answer rests on. `erased_ranks` are the ranks of the frozen passages of
+    which something was erased.
+    """
+
+    id: int
+    session: UUID
+    sequence: int
+    kind: str
+    status: str
+    verdict: str | None
+    context: str | None
+    evidence: Mapping[str, Any] | None
+    frames: Sequence[Mapping[str, Any]] | None
+    retrieval: Mapping[str, Any] | None
+    error_message: str | None
+    model: str | None
+    parameters: Any
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: Decimal | None
+    duration_ms: float | None
+    grounding: Any
+    action: SharedRecording
+    question: str | None
+    asked: str | None
+    recorded_answer: str | None
+    new_answer: str | None
+    recorded_frames: Sequence[SharedFrame]
+    found_frames: Sequence[SharedFrame]
+    answer_frames: Sequence[SharedFrame]
+    erased_ranks: frozenset[int]
+    attempts: Sequence[SharedAttempt]
+    erased: ErasedParts
+
+
+def shared_replay(replay: Replay, redactor: Redactor) -> SharedReplay:
+    """The replay with its texts and options redacted."""
+    return SharedReplay(
+        id=replay.id,
+        kind=replay.kind,
+        status=replay.status,
+        model=redactor.text(replay.model),
+        options=redactor.value(replay.options),
+        reason=redactor.text(replay.reason),
+        created_at=replay.created_at,
+        finished_at=replay.finished_at,
+        cancel_requested_at=replay.cancel_requested_at,
+    )
+
+
+def shared_tally(counted: Tally, redactor: Redactor) -> Tally:
+    """The counts of a replay. What its steps failed of is shown only with those that the link shows."""
+    return Tally(
+        kind=counted.kind,
+        status=counted.status,
+        model=redactor.text(counted.model),
+        statuses=counted.statuses,
+        asked=counted.asked,
+        contexts=counted.contexts,
+        verdicts=counted.verdicts,
+        retrievals=counted.retrievals,
+        cost_usd=counted.cost_usd,
+        unknown_cost_calls=counted.unknown_cost_calls,
+        recorded_cost_usd=counted.recorded_cost_usd,
+        recorded_unknown_cost_calls=counted.recorded_unknown_cost_calls,
+        uncertain_calls=counted.uncertain_calls,
+        called=counted.called,
+        cut_off=counted.cut_off,
+        spend_limit_usd=counted.spend_limit_usd,
+        waiting=counted.waiting,
+        waits_until=counted.waits_until,
+    )
+
+
+def shared_replay_row(step: ReplayStep, redactor: Redactor, erased: ErasedParts) -> SharedReplayRow:
+    """A step of a replay for a list. No field of it quotes an answer where a profile withholds something."""
+    return SharedReplayRow(
+        id=step.id,
+        sequence=step.sequence,
+        kind=step.kind,
+        action=SharedLabel(label=_label(step.action, redactor)),
+        status=step.status,
+        asked_again_at=step.asked_again_at,
+        waits_because=redactor.text(step.waits_because),
+        context=step.context,
+        frames=redactor.measurements([{**each, "sha256": None} for each in step.frames or []]),
+        retrieval=None
+        if step.retrieval is None
+        else {name: step.retrieval[name] for name in _COUNTED_RETRIEVAL if name in step.retrieval},
+        verdict=step.verdict,
+        evidence=_without_quotes(step.evidence, redactor) if redactor.rules else step.evidence,
+        model=redactor.text(step.model),
+        cost_usd=step.cost_usd,
+        duration_ms=step.duration_ms,
+        erased=erased,
+    )
+
+
+def shared_replay_step(step: ReplayStep, redactor: Redactor, erased: ErasedParts) -> SharedReplayStep:
+    """A step of a replay with what was recorded and what came of it, both redacted by the same rules."""
+    hits, found = frozen.hits_of(step.action), list(step.hits.all())
+    recorded = _recorded(step.action, hits)
+    new = _new(step, recorded, found if step.retrieval is not None else hits)
+    left, right = redactor.document(recorded), redactor.document(new)
+    recorded_frames = _frames(hits, recorded, left)
+    found_frames = [] if step.retrieval is None else _frames(found, new, right)
+    withheld = _changed_hashes(hits, recorded_frames) | _changed_hashes(found, found_frames)
+    touched = left["output"] != recorded["output"] or right["output"] != new["output"]
+    action = step.action
+    failed = action.error_type is not None or action.error_message is not None
+    return SharedReplayStep(
+        id=step.id,
+        session=action.session_id,
+        sequence=step.sequence,
+        kind=step.kind,
+        status=step.status,
+        verdict=step.verdict,
+        context=step.context,
+        evidence=_without_quotes(step.evidence, redactor) if touched else redactor.value(step.evidence),
+        frames=redactor.measurements(_without(step.frames, withheld)),
+        retrieval=_new_retrieval(step, right["retrieval"], withheld),
+        error_message=redactor.text(step.error_message),
+        model=right["model"],
+        parameters=right["parameters"],
+        input_tokens=step.input_tokens,
+        output_tokens=step.output_tokens,
+        cost_usd=step.cost_usd,
+        duration_ms=step.duration_ms,
+        grounding=right["grounding"],
+        action=SharedRecording(
+            model=left["model"],
+            parameters=left["parameters"],
+            input_tokens=action.input_tokens,
+            output_tokens=action.output_tokens,
+            cost_usd=action.cost_usd,
+            grounding=left["grounding"],
+            retrieval=shown_of_retrieval(action, left["retrieval"]),
+        ),
+        question=frozen.question_in(left["input"]),
+        asked=redactor.value(step.replay.options).get("question"),
+        recorded_answer=None if failed or step.kind != "ask" else frozen.answer_in(left["output"]),
+        new_answer=payload_text(step.output, new["output"], right["output"]),
+        recorded_frames=recorded_frames,
+        found_frames=found_frames,
+        answer_frames=_answer_frames(step, recorded_frames, found_frames),
+        erased_ranks=frozenset(erased_passages(hits)),
+        attempts=[_attempt(each) for each in step.attempts.all()],
+        erased=erased,
+    )
+
+
+def _attempt(attempt: ReplayAttempt) -> SharedAttempt:
+    return SharedAttempt(
+        number=attempt.number,
+        started_at=attempt.started_at,
+        call_intended_at=attempt.call_intended_at,
+        outcome=attempt.outcome,
+        calls_made=attempt.calls_made,
+        cost_usd=attempt.cost_usd,
+    )
+
+
+def _label(action: Action, redactor: Redactor) -> str:
+    if redactor.rules is None:
+        return action.label
+    return redactor.label(action, redactor.document(naming_fields(action)))
+
+
+def _recorded(action: Action, hits: Sequence[FrozenPassage]) -> dict[str, Any]:
+    """What is shown of a recorded step, in the form of the API, with the passages of the finds inside it where it has none of its own."""
+    found = action.retrieval or {}
+    retrieval = {name: found.get(name) for name in RETRIEVAL} | {"hits": [hit_json(hit) for hit in hits]}
+    return {
+        "input": payloads.value(action.input),
+        "output": payloads.value(action.output),
+        "model": action.model,
+        "parameters": action.parameters,
+        "grounding": action.grounding,
+        "retrieval": retrieval if hits or action.retrieval is not None else None,
+    }
+
+
+def _new(step: ReplayStep, recorded: Mapping[str, Any], hits: Sequence[FrozenPassage]) -> dict[str, Any]:
+    """What came of the step in the same form, so that the same rules hold for it."""
+    return {
+        "input": recorded["input"],
+        "output": payloads.value(step.output),
+        "model": step.model,
+        "parameters": step.parameters,
+        "grounding": step.grounding,
+        "retrieval": {**(step.retrieval or {}), "hits": [hit_json(hit) for hit in hits]},
+    }
+
+
+def _new_retrieval(step: ReplayStep, redacted: Any, withheld: set[str | None]) -> Mapping[str, Any] | None:
+    """How the new list of passages differs; None where nothing was looked for, or all of it is withheld."""
+    if step.retrieval is None or not isinstance(redacted, Mapping):
+        return None
+    found: dict[str, Any] = _without(
+        {name: value for name, value in redacted.items() if name != "hits"}, withheld
+    )
+    return found
+
+
+def _frames(
+    hits: Sequence[FrozenPassage], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[SharedFrame]:
+    documents = zip(hits, hits_in(before, len(hits)), hits_in(after, len(hits)), strict=True)
+    return [_frame(hit, recorded, left) for hit, recorded, left in documents]
+
+
+def _frame(hit: FrozenPassage, recorded: Mapping[str, Any], left: Mapping[str, Any]) -> SharedFrame:
+    score = left.get("score")
+    return SharedFrame(
+        rank=hit.rank,
+        frame=left.get("frame"),
+        version=left.get("version"),
+        title=left.get("title"),
+        sha256=left.get("sha256"),
+        score=score if isinstance(score, int | float) else None,
+        text=payload_text(hit.payload, recorded.get("text"), left.get("text")),
+    )
+
+
+def _answer_frames(
+    step: ReplayStep, recorded: Sequence[SharedFrame], found: Sequence[SharedFrame]
+) -> Sequence[SharedFrame]:
+    if step.retrieval is not None:
+        return found
+    return () if passages_of(step) is None else recorded
+
+
+def _changed_hashes(hits: Sequence[FrozenPassage], frames: Sequence[SharedFrame]) -> set[str | None]:
+    """The hashes that are withheld."""
+    return {hit.sha256 for hit, frame in zip(hits, frames, strict=False) if hit.sha256 != frame.sha256}
+
+
+def _without(value: Any, hashes: set[str | None]) -> Any:
+    """A JSON value with these hashes replaced by a mark."""
+    if isinstance(value, str):
+        return mark(HASH) if value in hashes else value
+    if isinstance(value, list):
+        return [_without(each, hashes) for each in value]
+    if isinstance(value, Mapping):
+        return {name: _without(each, hashes) for name, each in value.items()}
+    return value
+
+
+def _without_quotes(evidence: Mapping[str, Any] | None, redactor: Redactor) -> dict[str, Any] | None:
+    """What a verdict rests on, without the quotes: what is withheld may be among them."""
+    if evidence is None:
+        return None
+    kept = {
+        name: redactor.value(value)
+        for name, value in evidence.items()
+        if name in _NO_QUOTES or isinstance(value, bool | int | float)
+    }
+    return kept if len(kept) == len(evidence) else kept | {"withheld": mark(REPEATS)}

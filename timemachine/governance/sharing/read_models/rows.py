@@ -1,0 +1,63 @@
+"""The timeline as a visitor sees it: its lines, and which steps they are inside of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from timemachine.governance.sharing.redactor import Redactor, naming_fields
+from timemachine.recording.sessions.models import Action
+from timemachine.recording.timeline.pure.nesting import Place
+from timemachine.recording.timeline.rows import Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedRow:
+    """One line of the timeline. `significance` is what was recorded, not what somebody said of it later."""
+
+    sequence: int
+    kind: str
+    label: str
+    name: str | None
+    tool: str | None
+    duration_ms: float | None
+    significance: str | None
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedPlace:
+    """A row and the steps that it is inside of, as in `timeline.pure.nesting`. Nothing folds."""
+
+    step: SharedRow
+    above: tuple[int, ...]
+    below: tuple[int, ...]
+    depth: int
+    folds: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedRows:
+    """Consecutive rows; `earlier` and `later` are steps of the pages before and after, None at an end."""
+
+    rows: Sequence[SharedPlace]
+    earlier: int | None
+    later: int | None
+
+
+def shared_row(row: Row, action: Action | None, redactor: Redactor) -> SharedRow:
+    """A line of the timeline. `action` is the step with its payloads, which a line is named by; None where nothing is withheld."""
+    document = None if action is None else redactor.document(naming_fields(action))
+    return SharedRow(
+        sequence=row.sequence,
+        kind=row.kind,
+        label=row.label if action is None or document is None else redactor.label(action, document),
+        name=row.name if document is None else document["name"],
+        tool=row.tool if document is None else document["tool"],
+        duration_ms=row.duration_ms,
+        significance=row.significance,
+        failed=row.failed,
+    )
+
+
+def shared_place(place: Place[Row], row: SharedRow) -> SharedPlace:
+    """Where a row stands."""
+    return SharedPlace(step=row, above=place.above, below=place.below, depth=place.depth)

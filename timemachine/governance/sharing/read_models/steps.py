@@ -1,0 +1,389 @@
+"""A recorded step as a visitor sees it: its fields, its payloads, its passages, and the steps around it."""
+
+import codecs
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from timemachine.core.payloads.models import Payload
+from timemachine.core.pure.content import content_of
+from timemachine.governance.sharing.pure.key_holders import is_maker
+from timemachine.governance.sharing.read_models.rows import SharedRow
+from timemachine.governance.sharing.redactor import error_of
+from timemachine.recording.sessions.models import Action, FrozenPassage
+from timemachine.recording.timeline.document import action_json
+from timemachine.recording.timeline.step import Head, Step
+from timemachine.text.redaction.pure.marks import FIELD, HASH, mark
+
+DOCUMENT: Final = (
+    "sequence",
+    "id",
+    "kind",
+    "layer",
+    "role",
+    "agent",
+    "name",
+    "tool",
+    "call_id",
+    "parent",
+    "significance",
+    "importance",
+    "iteration",
+    "tags",
+    "started_at",
+    "duration_ms",
+    "input",
+    "output",
+    "error",
+    "model",
+    "parameters",
+    "usage",
+    "cost_usd",
+    "prices",
+    "cached",
+    "saved_usd",
+    "cached_from",
+    "grounding",
+    "retrieval",
+    "source",
+)
+"""The fields of a recorded step that a link shows as JSON. A field that the API gains is not among them before it is added here."""
+RETRIEVAL: Final = (
+    "mode",
+    "top_k",
+    "adaptive",
+    "cut_by",
+    "as_of",
+    "embedding_model",
+    "semantic_search",
+    "curve",
+    "below",
+    "not_embedded",
+    "thresholds",
+    "min_score",
+)
+HIT: Final = (
+    "rank",
+    "score",
+    "scores",
+    "frame",
+    "version",
+    "title",
+    "uri",
+    "metadata",
+    "sha256",
+    "text",
+    "matched",
+)
+WITHHELD_HIT: Final = {"title": mark(FIELD), "text": mark(FIELD), "sha256": mark(HASH)}
+_WITHHELD: Final = {"withheld": mark(FIELD)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedHit:
+    """A passage that was frozen with a step, without its text."""
+
+    rank: int
+    score: float | None
+    scores: Mapping[str, Any] | None
+    frame: Any
+    version: int | None
+    title: str | None
+    uri: str | None
+    metadata: Mapping[str, Any] | None
+    sha256: str | None
+    matched: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedPassage:
+    """A frozen passage with the beginning of its text; None where no text was recorded."""
+
+    hit: SharedHit
+    text: Head | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedAction:
+    """The fields of a recorded step. Neither its agent nor anything else names who had it recorded."""
+
+    sequence: int
+    kind: str
+    layer: str | None
+    role: str | None
+    agent: str | None
+    name: str | None
+    tool: str | None
+    client_id: str | None
+    call_id: str | None
+    parent_id_given: str | None
+    parent_sequence: int | None
+    significance: str | None
+    importance: float | None
+    iteration: int | None
+    tags: Sequence[str]
+    started_at: datetime | None
+    recorded_at: datetime
+    duration_ms: float | None
+    error_type: str | None
+    error_message: str | None
+    model: str | None
+    parameters: Any
+    input_tokens: int | None
+    output_tokens: int | None
+    total_tokens: int | None
+    cached_tokens: int | None
+    cache_write_tokens: int | None
+    reasoning_tokens: int | None
+    cost_usd: Decimal | None
+    prices: Any
+    cached: bool | None
+    saved_usd: Decimal | None
+    grounding: Any
+    retrieval: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedOrigin:
+    """Which ask an answer from the cache was first given to. `session` is set where it is of the same session; another one has no name."""
+
+    session: UUID | None
+    sequence: int | None
+    outside: bool
+    erased: bool
+    at: datetime | None
+    call_ms: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedStep:
+    """One step with the beginnings of its payloads, its passages, and those steps above and inside it that the link shows."""
+
+    session: UUID
+    action: SharedAction
+    input: Head | None
+    output: Head | None
+    source: Head | None
+    passages: Sequence[SharedPassage]
+    parent: SharedRow | None
+    children: Sequence[SharedRow]
+    origin: SharedOrigin | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error was recorded."""
+        return self.action.error_type is not None or self.action.error_message is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedPayload:
+    """The bytes of a payload that nothing is withheld of."""
+
+    sha256: str
+    media_type: str
+    data: bytes
+
+
+def shared_payload(payload: Payload) -> SharedPayload:
+    """A payload, whole."""
+    return SharedPayload(sha256=payload.sha256, media_type=payload.media_type, data=bytes(payload.data))
+
+
+def recorded_document(action: Action, session: UUID) -> dict[str, Any]:
+    """The fields of a recorded step that a link may show, in the form of the API and before redaction.
+
+    The agent is withheld where it is a key or a person's address, and an answer from the cache names no other session.
+    """
+    recorded = action_json(action)
+    shown = {name: recorded[name] for name in DOCUMENT if name in recorded}
+    return shown | {
+        "agent": _agent(action),
+        "cached_from": cached_from(action, session),
+        "retrieval": _shown_retrieval(recorded["retrieval"]),
+    }
+
+
+def cached_from(action: Action, session: UUID) -> dict[str, Any] | None:
+    """Which ask a cached answer came from, without the name of another session."""
+    origin = action.cached_from
+    if origin is None or origin.get("session") == str(session):
+        return origin
+    return {name: value for name, value in origin.items() if name not in {"session", "sequence"}}
+
+
+def shared_action(action: Action, document: Mapping[str, Any] | None, *, has_parent: bool) -> SharedAction:
+    """The fields of an action. `document` is its redacted `recorded_document`; None where nothing is withheld.
+
+    Without a parent that the link shows, the step does not say that it has one.
+    """
+    words = _words(action) if document is None else _redacted_words(action, document)
+    return SharedAction(
+        sequence=action.sequence,
+        kind=action.kind,
+        layer=action.layer,
+        role=action.role,
+        agent=words["agent"],
+        name=words["name"],
+        tool=words["tool"],
+        client_id=words["client_id"],
+        call_id=words["call_id"],
+        parent_id_given=words["parent_id_given"] if has_parent else None,
+        parent_sequence=action.parent_sequence if has_parent else None,
+        significance=action.significance,
+        importance=action.importance,
+        iteration=action.iteration,
+        tags=words["tags"],
+        started_at=action.started_at,
+        recorded_at=action.recorded_at,
+        duration_ms=action.duration_ms,
+        error_type=words["error_type"],
+        error_message=words["error_message"],
+        model=words["model"],
+        parameters=words["parameters"],
+        input_tokens=action.input_tokens,
+        output_tokens=action.output_tokens,
+        total_tokens=action.total_tokens,
+        cached_tokens=action.cached_tokens,
+        cache_write_tokens=action.cache_write_tokens,
+        reasoning_tokens=action.reasoning_tokens,
+        cost_usd=action.cost_usd,
+        prices=words["prices"],
+        cached=action.cached,
+        saved_usd=action.saved_usd,
+        grounding=words["grounding"],
+        retrieval=words["retrieval"],
+    )
+
+
+def shared_hit(hit: FrozenPassage, document: Mapping[str, Any]) -> SharedHit:
+    """A passage. `document` is what is left of it in the redacted document of its step; its fields where nothing is withheld."""
+    score = document.get("score")
+    return SharedHit(
+        rank=hit.rank,
+        score=score if isinstance(score, int | float) else None,
+        scores=_mapping(document.get("scores")),
+        frame=document.get("frame"),
+        version=document.get("version"),
+        title=document.get("title"),
+        uri=document.get("uri"),
+        metadata=_mapping(document.get("metadata")),
+        sha256=document.get("sha256"),
+        matched=document.get("matched"),
+    )
+
+
+def shared_passages(
+    found: Step, before: Mapping[str, Any], after: Mapping[str, Any], first_bytes: int
+) -> list[SharedPassage]:
+    """The passages of a step, by its documents before and after redaction."""
+    texts = zip(found.passages, hits_in(before), hits_in(after, len(found.passages)), strict=True)
+    return [
+        SharedPassage(
+            hit=shared_hit(each.hit, left),
+            text=shared_head(each.text, recorded.get("text"), left.get("text"), first_bytes),
+        )
+        for each, recorded, left in texts
+    ]
+
+
+def unredacted_passages(found: Step) -> list[SharedPassage]:
+    """The passages of a step of which nothing is withheld."""
+    return [
+        SharedPassage(
+            hit=shared_hit(each.hit, {name: getattr(each.hit, name) for name in HIT if name != "text"}),
+            text=each.text,
+        )
+        for each in found.passages
+    ]
+
+
+def hits_in(document: Mapping[str, Any], number: int | None = None) -> list[Mapping[str, Any]]:
+    """The passages of a document; where they are withheld whole, as many marks as there are passages (`number`)."""
+    retrieval = document["retrieval"]
+    hits = retrieval.get("hits") if isinstance(retrieval, Mapping) else []
+    if not isinstance(hits, list) or (number and not hits):
+        return [WITHHELD_HIT] * (number or 0)
+    return [each if isinstance(each, Mapping) else WITHHELD_HIT for each in hits]
+
+
+def shared_head(head: Head | None, before: Any, after: Any, first_bytes: int) -> Head | None:
+    """The beginning of a payload whose value was `before` redaction and is `after` it."""
+    if head is None or before == after:
+        return head
+    content = content_of(after)
+    text = codecs.getincrementaldecoder("utf-8")("surrogatepass").decode(content.data[:first_bytes])
+    return Head(
+        sha256=mark(HASH),
+        media_type=content.media_type,
+        size=len(content.data),
+        text=text,
+        cut=len(content.data) > first_bytes,
+        withheld=True,
+    )
+
+
+def shown_of_retrieval(action: Action, retrieval: Any) -> dict[str, Any] | None:
+    """How the passages of an action were found, from its document; None where that was not recorded or is withheld whole."""
+    if action.retrieval is None or not isinstance(retrieval, Mapping):
+        return None
+    return {name: retrieval[name] for name in RETRIEVAL if name in retrieval}
+
+
+def _words(action: Action) -> dict[str, Any]:
+    """The fields that redaction may change, as they were recorded."""
+    return {
+        "agent": _agent(action),
+        "name": action.name,
+        "tool": action.tool,
+        "client_id": action.client_id,
+        "call_id": action.call_id,
+        "parent_id_given": action.parent_id_given,
+        "tags": action.tags,
+        "error_type": action.error_type,
+        "error_message": action.error_message,
+        "model": action.model,
+        "parameters": action.parameters,
+        "prices": action.prices,
+        "grounding": action.grounding,
+        "retrieval": shown_of_retrieval(action, action.retrieval),
+    }
+
+
+def _redacted_words(action: Action, document: Mapping[str, Any]) -> dict[str, Any]:
+    """The same fields as they are in a redacted document."""
+    error_type, error_message = error_of(document["error"])
+    return {
+        "agent": document["agent"],
+        "name": document["name"],
+        "tool": document["tool"],
+        "client_id": document["id"],
+        "call_id": document["call_id"],
+        "parent_id_given": None if action.parent_id_given is None else document["parent"],
+        "tags": document["tags"],
+        "error_type": error_type,
+        "error_message": error_message,
+        "model": document["model"],
+        "parameters": document["parameters"],
+        "prices": document["prices"],
+        "grounding": document["grounding"],
+        "retrieval": shown_of_retrieval(action, document["retrieval"]),
+    }
+
+
+def _agent(action: Action) -> str | None:
+    return mark(FIELD) if is_maker(action.kind, action.agent) else action.agent
+
+
+def _shown_retrieval(retrieval: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if retrieval is None:
+        return None
+    hits = [{name: hit[name] for name in HIT if name in hit} for hit in retrieval["hits"]]
+    return {name: retrieval[name] for name in RETRIEVAL if name in retrieval} | {"hits": hits}
+
+
+def _mapping(value: Any) -> Mapping[str, Any] | None:
+    """A map that is withheld whole says so in the form of a map."""
+    return value if value is None or isinstance(value, Mapping) else dict(_WITHHELD)

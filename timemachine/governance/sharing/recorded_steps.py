@@ -1,0 +1,170 @@
+"""The recorded steps of one session, as far as a link shows them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.db.models import Q, QuerySet
+
+from timemachine.governance.deletion.erasure.queries import erased_of
+from timemachine.governance.sharing.pure.refusal import link_not_valid
+from timemachine.governance.sharing.read_models.rows import (
+    SharedRow,
+    SharedRows,
+    shared_place,
+    shared_row,
+)
+from timemachine.governance.sharing.read_models.seals import SharedErasure, shared_erasure
+from timemachine.governance.sharing.read_models.steps import (
+    SharedOrigin,
+    SharedStep,
+    cached_from,
+    recorded_document,
+    shared_action,
+    shared_head,
+    shared_passages,
+    unredacted_passages,
+)
+from timemachine.governance.sharing.redactor import Redactor
+from timemachine.recording.sessions.deletions import deletions_of
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.timeline.cache_origin import origin_of
+from timemachine.recording.timeline.document import with_everything
+from timemachine.recording.timeline.pure.nesting import REACH, nest
+from timemachine.recording.timeline.rows import Row, rows_of
+from timemachine.recording.timeline.step import FIRST_BYTES, Step, step
+
+PAGE: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedSteps:
+    """Some actions of a session. Asking for any other raises the one `NotFound`."""
+
+    session: Session
+    actions: QuerySet[Action]
+    redactor: Redactor
+
+    def rows(self, around: int, last: int) -> SharedRows:
+        """The page of `PAGE` steps that contains a step, of those up to `last`. Nothing folds."""
+        first = (min(max(around, 1), last) - 1) // PAGE * PAGE + 1
+        end = min(first + PAGE - 1, last)
+        reached = Q(sequence__gte=first - REACH, sequence__lte=end)
+        found = rows_of(self.session, reached, PAGE + REACH, recorded=True)
+        places = nest(found, unfolded={row.sequence for row in found})
+        shown = [place for place in places if place.step.sequence >= first]
+        rows = self._rows([place.step for place in shown])
+        return SharedRows(
+            rows=[shared_place(place, row) for place, row in zip(shown, rows, strict=True)],
+            earlier=first - 1 if first > 1 else None,
+            later=end + 1 if end < last else None,
+        )
+
+    def step(self, sequence: int, first_bytes: int = FIRST_BYTES) -> SharedStep:
+        """One step with its payloads and passages, and those steps above and inside it that are shown as well."""
+        if not self.actions.filter(sequence=sequence).exists():
+            raise link_not_valid()
+        found = step(self.session, sequence, first_bytes)
+        relatives = [row for row in (found.parent, *found.children) if row is not None]
+        seen = self._shown(relatives)
+        parent, children = found.parent, [row for row in found.children if row.sequence in seen]
+        if parent is not None and parent.sequence not in seen:
+            parent = None
+        rows = self._rows([*([parent] if parent else []), *children])
+        above, inside = (rows[0], rows[1:]) if parent else (None, rows)
+        if self.redactor.rules is None:
+            return self._unredacted(found, above, inside)
+        return self._redacted(found, above, inside, first_bytes)
+
+    def context_steps(self, sequence: int) -> list[SharedStep]:
+        """The steps that hold the passages of a find or ask: the step itself, or else every find inside it, in order."""
+        found = self.step(sequence)
+        inside = [row.sequence for row in found.children if row.kind == "find"]
+        return [found] if found.passages or not inside else [self.step(each) for each in inside]
+
+    def document(self, sequence: int) -> dict[str, Any]:
+        """One step in the form of the API, whole."""
+        return self.redactor.document(recorded_document(self._whole(sequence), self.session.id))
+
+    def _unredacted(self, found: Step, parent: SharedRow | None, children: Sequence[SharedRow]) -> SharedStep:
+        return SharedStep(
+            session=self.session.id,
+            action=shared_action(found.action, None, has_parent=parent is not None),
+            input=found.input,
+            output=found.output,
+            source=found.source,
+            passages=unredacted_passages(found),
+            parent=parent,
+            children=children,
+            origin=self._origin(cached_from(found.action, self.session.id)),
+        )
+
+    def _redacted(
+        self, found: Step, parent: SharedRow | None, children: Sequence[SharedRow], first_bytes: int
+    ) -> SharedStep:
+        before = recorded_document(self._whole(found.action.sequence), self.session.id)
+        after = self.redactor.document(before)
+        return SharedStep(
+            session=self.session.id,
+            action=shared_action(found.action, after, has_parent=parent is not None),
+            input=shared_head(found.input, before["input"], after["input"], first_bytes),
+            output=shared_head(found.output, before["output"], after["output"], first_bytes),
+            source=shared_head(found.source, before.get("source"), after.get("source"), first_bytes),
+            passages=shared_passages(found, before, after, first_bytes),
+            parent=parent,
+            children=children,
+            origin=self._origin(
+                before["cached_from"] if before["cached_from"] == after["cached_from"] else {}
+            ),
+        )
+
+    def _origin(self, named: dict[str, Any] | None) -> SharedOrigin | None:
+        """The origin of a cached answer. An empty `named` is an origin that is withheld."""
+        found = origin_of(self.session.project_id, named)
+        if found is None:
+            return None
+        return SharedOrigin(
+            session=found.session.id if found.session else None,
+            sequence=found.sequence,
+            outside=found.outside,
+            erased=found.erased,
+            at=found.at,
+            call_ms=found.call_ms,
+        )
+
+    def _rows(self, rows: Sequence[Row]) -> list[SharedRow]:
+        """Lines of the timeline. One query where something is withheld, to name them by what is left of their payloads."""
+        if self.redactor.rules is None or not rows:
+            return [shared_row(row, None, self.redactor) for row in rows]
+        actions = Action.objects.filter(session=self.session, sequence__in=[row.sequence for row in rows])
+        found = {each.sequence: each for each in actions.select_related("input", "output")}
+        return [shared_row(row, found[row.sequence], self.redactor) for row in rows]
+
+    def _shown(self, rows: Sequence[Row]) -> set[int]:
+        shown = self.actions.filter(sequence__in=[row.sequence for row in rows])
+        return set(shown.values_list("sequence", flat=True))
+
+    def _whole(self, sequence: int) -> Action:
+        found = with_everything(self.actions).filter(sequence=sequence).first()
+        if found is None:
+            raise link_not_valid()
+        return found
+
+
+def erasures_in(steps: Sequence[SharedStep]) -> dict[int, list[SharedErasure]]:
+    """What was erased of steps, all of one session, by their sequence. One query."""
+    if not steps:
+        return {}
+    found = erased_of(steps[0].session, [each.action.sequence for each in steps])
+    return {sequence: [shared_erasure(each) for each in rows] for sequence, rows in found.items()}
+
+
+def deleted_at(found: SharedStep) -> datetime | None:
+    """When a step was deleted whole; None where it was not. One query.
+
+    The label does not say so reliably: whoever recorded the step may have named it like a deleted one.
+    """
+    sequence = found.action.sequence
+    deleted = deletions_of(found.session, [sequence]).get(sequence)
+    return None if deleted is None else deleted.at
