@@ -10,12 +10,12 @@ from timemachine.core.payloads.queries import text
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
-from timemachine.governance.sharing import scope_comparison
+from timemachine.governance.sharing import comparison_scope
 from timemachine.governance.sharing.commands import create_link
+from timemachine.governance.sharing.comparison_scope import LATER
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.terms import ORDINARY, Terms
 from timemachine.governance.sharing.scope import Scope
-from timemachine.governance.sharing.scope_comparison import LATER
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.comparison.commands import Plan, create
@@ -54,9 +54,9 @@ def test_the_scope_shows_every_ask_with_its_answers_and_what_they_come_to(compar
     shared = scope_of(comparison).comparison()
     results = shared.results()
     assert results.findings is not None
-    assert (len(results.findings.asks), shared.ask_count(), results.later) == (3, 3, 0)
+    assert (len(results.findings.asks), shared.about().asks, results.later) == (3, 3, 0)
     assert len(results.findings.columns) == 3
-    assert [ask.question for ask in shared.said(results.findings.asks).asks] == list(QUESTIONS)
+    assert [ask.question for ask in shared.remarks(results.findings.asks).asks] == list(QUESTIONS)
 
 
 def test_a_cell_comes_with_its_answer_its_passages_and_the_recorded_ask(
@@ -65,8 +65,9 @@ def test_a_cell_comes_with_its_answer_its_passages_and_the_recorded_ask(
     scope = scope_of(comparison)
     for step in steps_of(comparison):
         cell = scope.comparison().cell(step.id)
-        assert cell.output is not None
-        assert text(scope.payload(cell.output.sha256)) == text(cell.output)
+        assert step.output is not None
+        assert cell.step.new_answer == text(step.output)
+        assert scope.payload(step.output.sha256).data.decode() == text(step.output)
         passages = [each for found in scope.comparison().contexts(cell) for each in found.passages]
         assert passages
         for passage in passages:
@@ -125,7 +126,7 @@ def test_where_many_answers_are_left_the_columns_are_counted_and_no_two_set_agai
 ) -> None:
     scope = scope_of(comparison)
     answered_later(steps_of(comparison)[0])
-    monkeypatch.setattr(scope_comparison, "FEW", 2)
+    monkeypatch.setattr(comparison_scope, "FEW", 2)
     results = scope.comparison().results()
     assert results.findings is not None
     assert (len(results.findings.columns), results.findings.pairs, results.paired) == (3, [], False)
@@ -145,12 +146,12 @@ def test_marks_and_opinions_are_those_that_stood_when_the_link_was_made(comparis
         **before, model="late", state="done", relation="different", finished_at=later, requested_by="anna"
     )
     CellOpinion.objects.create(**before, model="waits", requested_by="anna")
-    marks, opinions = scope.comparison().said_of_cell(step)
-    assert [each.verdict for each in marks] == ["worse"]
-    assert [each.model for each in opinions] == ["m"]
+    cell = scope.comparison().cell(step.id)
+    assert [each.verdict for each in cell.marks] == ["worse"]
+    assert [each.model for each in cell.opinions] == ["m"]
     results = scope.comparison().results()
     assert results.findings is not None
-    said = scope.comparison().said(results.findings.asks)
+    said = scope.comparison().remarks(results.findings.asks)
     assert [each.verdict for each in said.marks[step.id]] == ["worse"]
     assert [each.model for each in said.opinions[step.id]] == ["m"]
 
@@ -195,9 +196,7 @@ def test_of_two_sessions_one_does_not_lend_the_other_its_steps(project: Project)
     assert [each.id for each in scope.sessions()] == [first.id, second.id]
     for step in steps_of(made):
         cell = scope.comparison().cell(step.id)
-        assert {found.action.session_id for found in scope.comparison().contexts(cell)} == {
-            cell.replay.session_id
-        }
+        assert {found.session for found in scope.comparison().contexts(cell)} == {step.action.session_id}
 
 
 def test_evidence_alone_shows_what_it_is_and_no_cell(comparison: Comparison) -> None:
@@ -205,7 +204,7 @@ def test_evidence_alone_shows_what_it_is_and_no_cell(comparison: Comparison) -> 
     step = steps_of(comparison)[0]
     assert step.output is not None
     answer = step.output.sha256
-    assert scope.comparison().ask_count() == 3
+    assert scope.comparison().about().asks == 3
     for read in (
         scope.comparison().results,
         lambda: scope.comparison().cell(step.id),

@@ -14,8 +14,8 @@ from timemachine.evidence.sealing.seals import seal_comparison, seal_replay, sea
 from timemachine.governance.sharing.commands import create_link
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.queries import Shareable
+from timemachine.governance.sharing.read_models.seals import SharedSeal
 from timemachine.governance.sharing.scope import Scope
-from timemachine.governance.sharing.shared_seal import SharedSeal
 from timemachine.recording.sessions.commands import append
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft

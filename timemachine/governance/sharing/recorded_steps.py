@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from django.db.models import Q, QuerySet
@@ -15,7 +14,7 @@ from timemachine.governance.sharing.read_models.rows import (
     shared_place,
     shared_row,
 )
-from timemachine.governance.sharing.read_models.seals import SharedErasure, shared_erasure
+from timemachine.governance.sharing.read_models.seals import SharedDeletion, SharedErasure, shared_erasure
 from timemachine.governance.sharing.read_models.steps import (
     SharedOrigin,
     SharedStep,
@@ -160,11 +159,11 @@ def erasures_in(steps: Sequence[SharedStep]) -> dict[int, list[SharedErasure]]:
     return {sequence: [shared_erasure(each) for each in rows] for sequence, rows in found.items()}
 
 
-def deleted_at(found: SharedStep) -> datetime | None:
-    """When a step was deleted whole; None where it was not. One query.
+def deletion_of(found: SharedStep) -> SharedDeletion | None:
+    """The deletion of a step that was deleted whole; None where it was not. One query.
 
     The label does not say so reliably: whoever recorded the step may have named it like a deleted one.
     """
     sequence = found.action.sequence
     deleted = deletions_of(found.session, [sequence]).get(sequence)
-    return None if deleted is None else deleted.at
+    return None if deleted is None else SharedDeletion(erased_at=deleted.at)

@@ -6,7 +6,6 @@ they are built. Asking for anything else raises one and the same `NotFound`, so 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import IO
 
 from django.db.models import QuerySet
@@ -41,6 +40,7 @@ from timemachine.governance.sharing.read_models.replays import (
 )
 from timemachine.governance.sharing.read_models.rows import SharedRows
 from timemachine.governance.sharing.read_models.seals import (
+    SharedDeletion,
     SharedEarlierSeal,
     SharedErasure,
     SharedKey,
@@ -169,9 +169,9 @@ class Scope:
         """What was erased of steps of this scope, all of one session, by their sequence. One query."""
         return recorded_steps.erasures_in(steps)
 
-    def deleted_at(self, found: SharedStep) -> datetime | None:
-        """When a step of this scope was deleted whole; None where it was not. One query."""
-        return recorded_steps.deleted_at(found)
+    def deletion(self, found: SharedStep) -> SharedDeletion | None:
+        """The deletion of a step of this scope that was deleted whole; None where it was not. One query."""
+        return recorded_steps.deletion_of(found)
 
     def has_evidence(self) -> bool:
         """Whether there is evidence of exactly what the link shows."""

@@ -55,6 +55,13 @@ class SharedErasure:
     erased_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedDeletion:
+    """That a step was deleted whole, and when."""
+
+    erased_at: datetime
+
+
 def shared_earlier_seal(earlier: Earlier) -> SharedEarlierSeal:
     """The earlier seal by its newest state."""
     return SharedEarlierSeal(

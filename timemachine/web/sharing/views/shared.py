@@ -176,7 +176,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     found = scope.step(sequence, asked.first_bytes)
     context |= shown_step(found)
     context["erased_fields"] = scope.erased_fields([found])
-    context["deleted_at"] = scope.deleted_at(found)
+    context["deletion"] = scope.deletion(found)
     if asked.tab == "raw":
         context["raw"] = raw_json(scope.document(sequence), asked.first_bytes)
     if asked_part(request, PARTS) != "step":

@@ -1,0 +1,152 @@
+"""Every field that a share link could lead to is decided on: shown by a read model, or not shown."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields as dataclass_fields
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import Model
+
+from tests.governance.sharing.recorded import recorded
+from timemachine.core.accounts.models import Project
+from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.read_models.decisions import DECISIONS, START, Decision
+from timemachine.governance.sharing.read_models.links import SharedLink
+from timemachine.governance.sharing.read_models.steps import DOCUMENT, HIT, RETRIEVAL
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.timeline import document
+from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.runs.models import Replay
+
+type Decisions = Mapping[type[Model], Decision]
+
+WHERE = "timemachine/governance/sharing/read_models/decisions.py"
+
+
+def fields_of(model: type[Model]) -> set[str]:
+    """The columns and relations of a model by the names that code reads them by, the relations to it included."""
+    return {
+        getattr(each, "get_accessor_name", lambda: None)() or each.name for each in model._meta.get_fields()
+    }
+
+
+def model_behind(model: type[Model], name: str) -> type[Model] | None:
+    """The model that a relation leads to; None for a column."""
+    for each in model._meta.get_fields():
+        if name in {each.name, getattr(each, "get_accessor_name", lambda: None)()}:
+            return each.related_model if isinstance(each.related_model, type) else None
+    raise FieldDoesNotExist(f"{model.__name__} has no field {name}")
+
+
+def problems(
+    start: type[Model],
+    decisions: Decisions,
+    fields_of: Callable[[type[Model]], set[str]] = fields_of,
+) -> list[str]:
+    """What is undecided, or decided wrongly, from a model on and along every relation that is shown."""
+    found: list[str] = []
+    seen, waiting = {start}, [start]
+    while waiting:
+        model = waiting.pop()
+        decision = decisions.get(model)
+        if decision is None:
+            found.append(f"A share link leads to {model.__name__}. Decide on its fields in {WHERE}.")
+            continue
+        found += problems_of(model, decision, fields_of(model))
+        for name in (decision.shown | decision.shown_as.keys()) & fields_of(model):
+            behind = model_behind(model, name)
+            if behind is not None and behind not in seen:
+                seen.add(behind)
+                waiting.append(behind)
+    found += [
+        f"No share link leads to {each.__name__}. Take it out of {WHERE}." for each in decisions.keys() - seen
+    ]
+    return found
+
+
+def problems_of(model: type[Model], decision: Decision, actual: set[str]) -> Iterable[str]:
+    """What is undecided of one model."""
+    shown, shown_as, not_shown = decision.shown, set(decision.shown_as), decision.not_shown
+    for name in sorted(actual - shown - shown_as - not_shown):
+        yield (
+            f"{model.__name__}.{name}: may whoever opens a share link see it? Decide in {WHERE}: "
+            "add it to a read model and to `shown` or `shown_as`, or to `not_shown`."
+        )
+    for name in sorted((shown | shown_as | not_shown) - actual):
+        yield f"{model.__name__}.{name} does not exist any more. Take it out of {WHERE}."
+    for name in sorted((shown & shown_as) | (shown & not_shown) | (shown_as & not_shown)):
+        yield f"{model.__name__}.{name} is in two lists of {WHERE}."
+    in_read_models = {each for read in decision.read_models for each in names_in(read)} & actual
+    for name in sorted(in_read_models ^ shown):
+        yield f"{model.__name__}.{name} is in `shown` of {WHERE} or in a read model, and not in both."
+    for name, (read, here) in sorted(decision.shown_as.items()):
+        if here not in names_in(read):
+            yield f"{model.__name__}.{name} should be shown as {read.__name__}.{here}, which does not exist."
+
+
+def names_in(read_model: type[Any]) -> set[str]:
+    return {each.name for each in dataclass_fields(read_model)}
+
+
+def test_every_field_that_a_link_leads_to_is_decided_on() -> None:
+    assert problems(START, DECISIONS) == []
+
+
+@pytest.mark.parametrize("model", [Session, Replay, Comparison])
+def test_what_can_be_shared_is_among_them(model: type[Model]) -> None:
+    assert START is ShareLink
+    assert model in DECISIONS
+
+
+def test_a_new_column_fails_until_somebody_decides_on_it() -> None:
+    """As when a migration gives recorded steps a column."""
+
+    def with_a_new_column(model: type[Model]) -> set[str]:
+        return fields_of(model) | ({"prompt_cache_key"} if model is Action else set())
+
+    [problem] = problems(START, DECISIONS, with_a_new_column)
+    assert problem.startswith("Action.prompt_cache_key: may whoever opens a share link see it?")
+    assert WHERE in problem
+    decision = DECISIONS[Action]
+    decided = replace(decision, not_shown=decision.not_shown | {"prompt_cache_key"})
+    assert problems(START, {**DECISIONS, Action: decided}, with_a_new_column) == []
+
+
+def test_a_column_that_is_listed_as_shown_has_to_be_in_a_read_model() -> None:
+    decision = DECISIONS[Session]
+    listed = replace(decision, shown=decision.shown | {"user"}, not_shown=decision.not_shown - {"user"})
+    [problem] = problems(START, {**DECISIONS, Session: listed})
+    assert problem.startswith("Session.user is in `shown`")
+
+
+def test_a_column_that_a_read_model_shows_has_to_be_listed() -> None:
+    decision = DECISIONS[ShareLink]
+    hidden = replace(
+        decision, shown=decision.shown - {"created_by"}, not_shown=decision.not_shown | {"created_by"}
+    )
+    [problem] = problems(START, {**DECISIONS, ShareLink: hidden})
+    assert problem.startswith("ShareLink.created_by is in `shown`")
+
+
+def test_a_relation_that_is_shown_leads_to_the_next_model() -> None:
+    without = {model: each for model, each in DECISIONS.items() if model is not Action}
+    assert any(each.startswith("A share link leads to Action.") for each in problems(START, without))
+
+
+def test_a_field_is_shown_as_one_that_exists() -> None:
+    decision = DECISIONS[Project]
+    wrong = replace(decision, shown_as={"name": (SharedLink, "project")})
+    [problem] = problems(START, {**DECISIONS, Project: wrong})
+    assert problem == "Project.name should be shown as SharedLink.project, which does not exist."
+
+
+def test_a_step_as_json_has_no_field_that_nobody_decided_on(project: Project) -> None:
+    """The Raw tab shows these alone. A field that the API gains is added to them, or left out, in `read_models/steps.py`."""
+    session = recorded(project)
+    steps = [action_json(each) for each in with_everything(Action.objects.filter(session=session))]
+    assert {name for step in steps for name in step} == set(DOCUMENT)
+    assert set(document.RETRIEVAL) == set(RETRIEVAL)
+    assert {*document.HIT, "text", "matched"} == set(HIT)
