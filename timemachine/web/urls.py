@@ -248,5 +248,5 @@ urlpatterns = [
     path("share/<str:public_id>/cells/<int:step>/", shared.shared_cell, name="shared_cell"),
     path("share/<str:public_id>/payloads/<str:sha256>/", shared.shared_payload, name="shared_payload"),
     path("share/<str:public_id>/evidence.zip", shared.shared_evidence, name="shared_evidence"),
-    re_path(r"^share(?:/.*)?$", shared.nothing, name="shared_nothing"),
+    re_path(r"^share(?:/.*)?$", shared.not_found, name="shared_nothing"),
 ]

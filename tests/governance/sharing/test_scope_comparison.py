@@ -54,7 +54,7 @@ def test_the_scope_shows_every_ask_with_its_answers_and_what_they_come_to(compar
     shared = scope_of(comparison).comparison()
     results = shared.results()
     assert results.findings is not None
-    assert (len(results.findings.asks), shared.about().asks, results.later) == (3, 3, 0)
+    assert (len(results.findings.asks), shared.ask_count(), results.later) == (3, 3, 0)
     assert len(results.findings.columns) == 3
     assert [ask.question for ask in shared.remarks(results.findings.asks).asks] == list(QUESTIONS)
 
@@ -204,7 +204,7 @@ def test_evidence_alone_shows_what_it_is_and_no_cell(comparison: Comparison) -> 
     step = steps_of(comparison)[0]
     assert step.output is not None
     answer = step.output.sha256
-    assert scope.comparison().about().asks == 3
+    assert scope.comparison().ask_count() == 3
     for read in (
         scope.comparison().results,
         lambda: scope.comparison().cell(step.id),

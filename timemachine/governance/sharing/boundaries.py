@@ -1,8 +1,8 @@
-"""What lies within a link: which recorded actions, which steps of replays, which payloads. All that a visitor reads is cut to these.
+"""What belongs to a link: which recorded actions, which steps of replays, which payloads. Everything that a visitor reads is limited to these.
 
-A link to a session holds its steps up to one of them. A link to a replay, or to a comparison, holds the steps of those replays and the
-recorded actions that they repeated: finds, asks, and the finds inside an ask, which hold that ask's passages. Of a comparison
-it holds the answers that there were when the link was made: one that came later is not in it. A link to the evidence alone holds none.
+A link to a session contains its steps up to one of them. A link to a replay, or to a comparison, contains the steps of those replays and the
+recorded actions that they repeated: finds, asks, and the finds inside an ask, which hold that ask's passages. A link to a comparison
+contains the answers that existed when it was created, and none that came later. A link to the evidence alone contains none.
 """
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -15,7 +15,7 @@ from timemachine.replay.runs.models import ReplayHit, ReplayStep
 
 
 def counted_actions(link: ShareLink) -> QuerySet[Action]:
-    """The recorded actions in the link, also of one that shows them as a number only."""
+    """The recorded actions of the link, including one that only shows how many there are."""
     if link.target_type == SESSION:
         return Action.objects.filter(session_id=str(link.session_id), sequence__lte=link.through_sequence)
     replayed = Action.objects.filter(id__in=counted_steps(link).values("action_id"))
@@ -25,7 +25,7 @@ def counted_actions(link: ShareLink) -> QuerySet[Action]:
 
 
 def counted_steps(link: ShareLink) -> QuerySet[ReplayStep]:
-    """The steps of replays in the link, also of one that shows them as a number only."""
+    """The steps of replays of the link, including one that only shows how many there are."""
     if link.target_type == REPLAY:
         return ReplayStep.objects.filter(replay_id=str(link.replay_id), sequence__lte=link.through_sequence)
     if link.target_type == COMPARISON:
@@ -52,8 +52,8 @@ def payloads_within(link: ShareLink) -> QuerySet[Payload]:
     frozen = Hit.objects.filter(payload=OuterRef("pk"), action__in=actions)
     found = Q(Exists(actions.filter(own))) | Q(Exists(frozen))
     if link.target_type != SESSION:
-        again = ReplayHit.objects.filter(payload=OuterRef("pk"), step__in=steps)
-        found |= Q(Exists(steps.filter(output=OuterRef("pk")))) | Q(Exists(again))
+        found_now = ReplayHit.objects.filter(payload=OuterRef("pk"), step__in=steps)
+        found |= Q(Exists(steps.filter(output=OuterRef("pk")))) | Q(Exists(found_now))
     return Payload.objects.filter(found, project_id=link.project_id)
 
 

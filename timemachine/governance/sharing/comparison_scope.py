@@ -50,7 +50,7 @@ class ComparisonScope:
 
     def about(self) -> SharedComparison:
         """How it was made."""
-        return shared_comparison(self.comparison, self._ask_count(), self._redactor())
+        return shared_comparison(self.comparison, self._redactor())
 
     def results(self) -> SharedResults:
         """The asks with their answers, and what the figures show of them."""
@@ -103,7 +103,8 @@ class ComparisonScope:
             raise link_not_valid()
         return found
 
-    def _ask_count(self) -> int:
+    def ask_count(self) -> int:
+        """How many recorded asks were answered."""
         asks = counted_steps(self.link).filter(kind="ask")
         return asks.values("action_id").distinct().count()
 

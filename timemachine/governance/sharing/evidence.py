@@ -1,13 +1,13 @@
-"""The evidence of exactly what a link shows, and what of it is told.
+"""The evidence of exactly what a link shows, and which of its fields are disclosed.
 
-Who made a thing is nobody's business outside the project, so record 0 tells its figures alone, and of a comparison its arms. A redaction
-profile withholds a field whole where anything in it is found, and everything that repeats it; a path withholds its group of fields in every
-record. Under a profile nothing is told that quotes an answer in its own way: what a verdict rests on, what a judge was sent; nor, of a
-withheld input, by which of its words a passage was found.
+Who made something is not disclosed: record 0 shows its figures only, and of a comparison its variants. A redaction
+profile withholds a field whole where it finds anything in it, together with every field that repeats it; a path withholds its group of fields in every
+record. Under a profile nothing is disclosed that quotes an answer: what a verdict rests on, what a judge was sent; nor, where the
+input is withheld, by which of its words a passage was found.
 
-An answer from the cache says in its `words` which ask it was first given to. They are withheld where that is of another session, whose
-name and steps are on none of the link's pages: a field that is told has to be told whole. So they are where they have a key or a person as
-the agent, as earlier versions wrote down who had a step recorded.
+An answer from the cache names, in its `words`, the ask that it was first given to. They are withheld where that ask is of another session,
+which is on none of the link's pages: a field is disclosed whole or not at all. They are also withheld where their agent is a key or a person,
+as earlier versions recorded who had a step recorded.
 """
 
 import json
@@ -35,9 +35,9 @@ from timemachine.text.redaction.pure.text import redact_text
 from timemachine.text.redaction.pure.values import redact_value
 
 FACTS: Final = "facts"
-# What visitors are not told of what judges said: who asked, and what is on none of their pages.
+# Of judges' opinions: who asked for them, and what is on none of the link's pages.
 _OF_PROJECT: Final = frozenset({"about", "prompt", "raw"})
-# What quotes the recorded and the new answer, of which only one may be told; of a replayed step its words hold it.
+# What quotes both the recorded and the new answer, of which one may be withheld. In a replay's step that is in its words.
 _QUOTING: Final = {COMPARISON: frozenset({"evidence"}), REPLAY: frozenset({"words"})}
 _OPINION: Final = "opinion"
 _WHOLE: Final = frozenset({"input", "output", "source", "grounding", "retrieval"})
@@ -68,22 +68,22 @@ def can_be_written(link: ShareLink) -> bool:
     return link.replay is None or link.replay.finished_at is not None
 
 
-def write(link: ShareLink, target: IO[bytes], told: Mapping[str, Any]) -> None:
-    """Write the bundle of what the link shows; `told` is what its statement says of the session, or of each. Raises `Conflict`, `NotFound`.
+def write(link: ShareLink, target: IO[bytes], named: Mapping[str, Any]) -> None:
+    """Write the bundle of what the link shows; `named` is what its statement says of the session, or of each. Raises `Conflict`, `NotFound`.
 
-    What was sealed is read as it was recorded: a link in somebody's hands names things as its veil lets them be named.
+    Sealed records are read as they were recorded, from the database: read models are already redacted.
     """
     shown = discloses(link)
     if link.target_type == COMPARISON:
         comparison = Comparison.objects.select_related("project").get(id=str(link.comparison_id))
         rows = shown_records(link, comparison)
         exporting.write_comparison(
-            target, comparison, rows=rows, discloses=shown, told=told, link=about(link), reader=reader(link)
+            target, comparison, rows=rows, discloses=shown, told=named, link=about(link), reader=reader(link)
         )
     elif link.target_type == REPLAY:
         replay = Replay.objects.select_related("session__project", "project").get(id=str(link.replay_id))
         exporting.write_replay(
-            target, replay, discloses=shown, told=told, link=about(link), reader=reader(link)
+            target, replay, discloses=shown, told=named, link=about(link), reader=reader(link)
         )
     else:
         session = Session.objects.select_related("project").get(id=str(link.session_id))
@@ -92,32 +92,36 @@ def write(link: ShareLink, target: IO[bytes], told: Mapping[str, Any]) -> None:
             session,
             through=link.through_sequence,
             discloses=shown,
-            told=told,
+            told=named,
             link=about(link),
             reader=reader(link),
         )
 
 
 def about(link: ShareLink) -> dict[str, Any]:
-    """What the bundle says of the link that it is of: under which profile, and which of its versions, it withholds, or that it tells no text."""
+    """What the bundle says of its link: the profile by which it withholds, and its version, or that it discloses no text."""
     profile = link.redaction or {}
-    said = {name: profile[name] for name in ("name", "version") if profile.get(name) is not None}
+    withheld_by = {name: profile[name] for name in ("name", "version") if profile.get(name) is not None}
     return {
         "id": link.public_id,
-        **({"redaction": said} if said else {}),
+        **({"redaction": withheld_by} if withheld_by else {}),
         **({"evidence_only": True} if link.evidence_only else {}),
     }
 
 
 def reader(link: ShareLink) -> Reader:
-    """What the visitors of a link may know of signed states: those that are theirs."""
+    """Which signed states the visitors of a link may know of."""
     return Reader(link=link.public_id, made_at=link.created_at)
 
 
 def discloses(link: ShareLink) -> Discloses:
-    """What the bundle of that link tells of each record."""
-    told = _figures if link.evidence_only else _all_but_makers
-    return told if link.redaction is None else partial(_not_found, rules_of(link.redaction), told)
+    """Which fields of each record the bundle of that link discloses."""
+    disclosed = _figures if link.evidence_only else _all_but_makers
+    return (
+        disclosed
+        if link.redaction is None
+        else partial(_without_findings, rules_of(link.redaction), disclosed)
+    )
 
 
 def _figures(_of: Subject, record: Record, _texts: Texts) -> AbstractSet[str]:
@@ -133,8 +137,8 @@ def _all_but_makers(of: Subject, record: Record, texts: Texts) -> AbstractSet[st
 def _names_others(of: Subject, record: Record) -> bool:
     """Whether a record names who had it recorded, or another session as the one in which its answer was first given."""
     words = record.fields.get("words")
-    said = json.loads(words.data) if words and words.data else {}
-    return is_maker(record.kind, said.get("agent")) or _is_of_another(of, said.get("cached_from"))
+    read = json.loads(words.data) if words and words.data else {}
+    return is_maker(record.kind, read.get("agent")) or _is_of_another(of, read.get("cached_from"))
 
 
 def _is_of_another(of: Subject, origin: object) -> bool:
@@ -143,18 +147,18 @@ def _is_of_another(of: Subject, origin: object) -> bool:
     return not origin.keys().isdisjoint({"session", "sequence"})
 
 
-def _not_found(rules: Rules, told: Discloses, of: Subject, record: Record, texts: Texts) -> AbstractSet[str]:
-    """The fields in which nothing is found that the rules withhold, and that repeat none in which something is."""
-    shown = set(told(of, record, texts)) - _by_path(rules.paths, record.fields.keys())
+def _without_findings(
+    rules: Rules, disclosed: Discloses, of: Subject, record: Record, texts: Texts
+) -> AbstractSet[str]:
+    """The fields in which the rules find nothing to withhold, and which repeat no field in which they do."""
+    shown = set(disclosed(of, record, texts)) - _by_path(rules.paths, record.fields.keys())
     shown -= _QUOTING.get(of.of, frozenset()) if record.index else frozenset()
     shown -= {"words"} if record.kind == _OPINION and rules.paths else frozenset()
     found = {
         name for name, text in texts().items() if name in record.fields and _has_findings(name, text, rules)
     }
     withheld = found | (record.fields.keys() - shown)
-    return (
-        shown - found - _repeating(withheld, record.fields.keys()) - _telling_of_input(of, record, withheld)
-    )
+    return shown - found - _repeating(withheld, record.fields.keys()) - _quoting_input(of, record, withheld)
 
 
 def _has_findings(name: str, text: str, rules: Rules) -> bool:
@@ -178,7 +182,7 @@ def _by_path(paths: tuple[Path, ...], names: AbstractSet[str]) -> set[str]:
 
 
 def _repeating(found: AbstractSet[str], names: AbstractSet[str]) -> set[str]:
-    """What repeats withheld fields in other words: another tool's own record of them, sentences of an answer, words of a passage."""
+    """What repeats withheld fields: another tool's record of them, the sentences of an answer, the words of a passage."""
     also = {name.removesuffix(".text") for name in found if name.endswith(".text")}
     if found:
         also |= {"source"}
@@ -187,16 +191,16 @@ def _repeating(found: AbstractSet[str], names: AbstractSet[str]) -> set[str]:
     return also & names
 
 
-def _telling_of_input(of: Subject, record: Record, withheld: AbstractSet[str]) -> set[str]:
+def _quoting_input(of: Subject, record: Record, withheld: AbstractSet[str]) -> set[str]:
     """The passages that say by which words they were found, where these are words of a withheld input.
 
-    What repeats a recorded step has no input of its own that could be looked at, so there it is each of them.
+    A replayed step has no input of its own that could be checked, so there it is all such passages.
     """
     if of.of == SESSION and "input" not in withheld:
         return set()
     passages = (name for name in record.fields if name.startswith("hit.") and not name.endswith(".text"))
-    return {name for name in passages if _says_words(record.fields[name])}
+    return {name for name in passages if _has_matched_words(record.fields[name])}
 
 
-def _says_words(passage: Field) -> bool:
+def _has_matched_words(passage: Field) -> bool:
     return passage.data is not None and json.loads(passage.data).get("matched") is not None

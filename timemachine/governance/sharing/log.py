@@ -124,7 +124,7 @@ def line_of(row: ShareOpening, owner: ShareLink | Project) -> Line:
 
 def _miscounted(link: ShareLink, lines: list[Line]) -> Break | None:
     """Lines cut off at the end leave a whole chain: the link itself says how often it was opened, and whether it was revoked."""
-    told = {result: sum(line.result == result for line in lines) for result in (CREATED, OPENED, ENDED)}
-    if told == {CREATED: 1, OPENED: link.opens, ENDED: int(link.revoked_at is not None)}:
+    counted = {result: sum(line.result == result for line in lines) for result in (CREATED, OPENED, ENDED)}
+    if counted == {CREATED: 1, OPENED: link.opens, ENDED: int(link.revoked_at is not None)}:
         return None
     return Break(sequence=len(lines) + 1, why="the line is missing: the link tells of more than the log does")

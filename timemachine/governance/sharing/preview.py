@@ -1,4 +1,4 @@
-"""What a link would show and withhold, before it is made."""
+"""What a link would show and withhold, before it is created."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,13 +27,13 @@ MOST_STEPS: Final = 500
 MOST_BYTES: Final = 8 << 20
 AT_ONCE: Final = 50
 SHOWN: Final = 12
-# What of a session stands on the pages of a link and in its evidence.
+# The fields of a session on the pages of a link and in its evidence.
 OF_SESSION: Final = ("name", "agent")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A place where something is withheld, as it would read: the session and its step (None: the session itself), the field and where in it, the text around it."""
+    """A place where something is withheld: the session and its step (None: the session itself), the field and where in it, and the text around it as it would read."""
 
     session: SharedSession
     sequence: int | None
@@ -43,11 +43,11 @@ class Line:
 
 @dataclass(slots=True, kw_only=True)
 class Preview:
-    """What a link would show: its `sessions` as they would be named, and `steps` recorded steps.
+    """What a link would show: its `sessions` as they would be named, and the number of recorded `steps`.
 
-    By its profile `tally` is withheld, by rule, in the first `read` of the steps; `lines` are the first places as they would read. Of a
-    link that shows evidence alone no step is read, for it shows no text of one. Of a link that withholds nothing, `found` is what the
-    built-in profile would find in them, so that nobody hands it on unawares.
+    `tally` counts what its profile withholds, by rule, in the first `read` steps; `lines` are the first places as they would read. For a
+    link that shows evidence alone no step is read, because it shows no text. For a link that withholds nothing, `found` counts what the
+    built-in profile would find, so that nobody passes it on by accident.
     """
 
     link: ShareLink
@@ -60,7 +60,7 @@ class Preview:
 
     @property
     def total_found(self) -> int:
-        """How many places whoever opens it would read that the built-in profile finds."""
+        """How many places that the built-in profile finds would be readable."""
         return self.found.total()
 
     @property
@@ -69,7 +69,7 @@ class Preview:
         return self.tally.total()
 
     def note(self, session: UUID, sequence: int | None, fields: dict[str, Any], tally: Tally) -> None:
-        """Count what was found in the fields of a step or session, and keep how its places read while there is room."""
+        """Count what was found in the fields of a step or session, and keep the places while there is room."""
         self.tally += tally
         room = SHOWN - len(self.lines)
         self.lines += islice(self._lines(session, sequence, fields), max(room, 0))
@@ -82,7 +82,7 @@ class Preview:
 
 
 def preview_of(link: ShareLink) -> Preview:
-    """What a link that need not be kept yet would show and withhold. At most `MOST_STEPS` steps are read, and `MOST_BYTES`."""
+    """What a link would show and withhold; it need not be saved. At most `MOST_STEPS` steps are read, and `MOST_BYTES`."""
     preview = Preview(link=link, sessions=Scope(link=link).sessions(), steps=counted_actions(link).count())
     rules = BUILT_IN.rules if link.redaction is None else rules_of(link.redaction)
     for session in _sessions(link):

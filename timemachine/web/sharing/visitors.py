@@ -1,7 +1,7 @@
-"""Pages under /share/: what they have in common is that they are nobody's business but the visitor's.
+"""What all pages under /share/ have in common.
 
-Nothing is stored on the way, nothing is indexed, nothing tells another site where the visitor came from; and whatever is not
-there, or not any more, gets one and the same page.
+No cache stores them, no search engine indexes them, and no other site learns where the visitor came from. Whatever does not exist, or no
+longer does, gets one and the same page.
 """
 
 from collections.abc import Callable, Collection
@@ -31,7 +31,7 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_AT_DOOR: Final = "_door"
+_OF_OPENING_PAGE: Final = "_door"
 TITLES_OF: Final = {"too_many_views": "Too many pages at once", "too_many_downloads": "Too many downloads"}
 
 
@@ -87,11 +87,11 @@ def scope_of(request: HttpRequest, public_id: str, parts: Collection[str] = ()) 
     return view(public_id, request.COOKIES.get(_cookie_name(public_id)), part=part)
 
 
-def let_in(response: HttpResponse, opened: Opened, *, door: str) -> HttpResponse:
-    """The response with the cookie for this link alone, which the browser sends to its pages, and to the `door` where it was opened."""
+def let_in(response: HttpResponse, opened: Opened, *, opened_at: str) -> HttpResponse:
+    """The response with the cookie for this link alone, which the browser sends to its pages, and to the page where it was opened (`opened_at`)."""
     public_id = opened.link.public_id
     name = _cookie_name(public_id)
-    for called, path in ((name, reverse("shared", args=[public_id])), (f"{name}{_AT_DOOR}", door)):
+    for called, path in ((name, reverse("shared", args=[public_id])), (f"{name}{_OF_OPENING_PAGE}", opened_at)):
         response.set_cookie(
             called,
             opened.secret,
@@ -104,10 +104,10 @@ def let_in(response: HttpResponse, opened: Opened, *, door: str) -> HttpResponse
     return response
 
 
-def held_at_door(request: HttpRequest, token: str) -> str | None:
+def grant_held(request: HttpRequest, token: str) -> str | None:
     """What this browser was given when it opened the link of that token before; the page alone says whether it is still good."""
     parts = parse_token(token)
-    return request.COOKIES.get(f"{_cookie_name(parts.public_id)}{_AT_DOOR}") if parts else None
+    return request.COOKIES.get(f"{_cookie_name(parts.public_id)}{_OF_OPENING_PAGE}") if parts else None
 
 
 def _cookie_name(public_id: str) -> str:
@@ -127,5 +127,5 @@ def _sorry(request: HttpRequest, why: TimeMachineError, back: dict[str, str] | N
     title = TITLES_OF.get(why.code) or TITLES.get(why.status, "Something went wrong")
     facts = {"title": title, "message": why.message, "back": back}
     response = render(request, "shares/sorry.html", facts, status=why.status)
-    response["HX-Refresh"] = "true"  # a part of a page that is gone must not stand inside what is left of it
+    response["HX-Refresh"] = "true"  # a part of a page must not be put into one that is no longer valid
     return response

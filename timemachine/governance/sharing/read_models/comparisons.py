@@ -20,7 +20,7 @@ from timemachine.replay.runs import frozen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedComparison:
-    """How a comparison was launched, not by whom; `asks` is how many recorded asks it shows."""
+    """How a comparison was launched, not by whom."""
 
     id: UUID
     reason: str
@@ -28,7 +28,6 @@ class SharedComparison:
     repeats: int
     noise_floor: bool
     created_at: datetime
-    asks: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +103,7 @@ class SharedCell:
     opinions: Sequence[SharedOpinion]
 
 
-def shared_comparison(comparison: Comparison, asks: int, redactor: Redactor) -> SharedComparison:
+def shared_comparison(comparison: Comparison, redactor: Redactor) -> SharedComparison:
     """The comparison with its reason and its models redacted."""
     return SharedComparison(
         id=comparison.id,
@@ -113,7 +112,6 @@ def shared_comparison(comparison: Comparison, asks: int, redactor: Redactor) -> 
         repeats=comparison.repeats,
         noise_floor=comparison.noise_floor,
         created_at=comparison.created_at,
-        asks=asks,
     )
 
 

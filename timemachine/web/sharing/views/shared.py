@@ -31,7 +31,7 @@ from timemachine.web.http import asked_part, page
 from timemachine.web.redirects import see_other
 from timemachine.web.replays.forms.replays import chosen_options
 from timemachine.web.sharing.presenters import raw_json, shown_step, sides_of
-from timemachine.web.sharing.visitors import for_visitors, held_at_door, let_in, scope_of
+from timemachine.web.sharing.visitors import for_visitors, grant_held, let_in, scope_of
 
 FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")
 TABS: Final = ("action", "context", "raw")
@@ -60,16 +60,16 @@ class Asked:
 def share(request: HttpRequest, token: str) -> HttpResponse:
     """`/share/{token}`: the same page for every token, which counts nothing; its button opens the link, once."""
     if request.method != "POST":
-        return _door(request)
+        return _opening_page(request)
     passphrase = request.POST.get("passphrase")
     browser = request.headers.get("User-Agent")
     try:
         opened = open_link(
-            token, passphrase, address=address_of(request), browser=browser, held=held_at_door(request, token)
+            token, passphrase, address=address_of(request), browser=browser, held=grant_held(request, token)
         )
     except (PassphraseNeeded, WrongPassphrase) as why:
-        return _door(request, asks=why.message, status=why.status)
-    return let_in(see_other("shared", opened.link.public_id), opened, door=request.path)
+        return _opening_page(request, asks=why.message, status=why.status)
+    return let_in(see_other("shared", opened.link.public_id), opened, opened_at=request.path)
 
 
 @for_visitors
@@ -78,7 +78,7 @@ def shared(request: HttpRequest, public_id: str) -> HttpResponse:
     """`/share/{public id}/`: what the link shows; of a session `step`, `tab` and `more`, of a replay `after`, of a comparison its filters."""
     scope = scope_of(request, public_id, PARTS)
     if scope.link.evidence_only:
-        return render(request, "shares/evidence_only.html", _about(scope) | _came_to(scope))
+        return render(request, "shares/evidence_only.html", _about(scope) | _outcome(scope))
     return _PAGES[scope.link.target_type](request, scope)
 
 
@@ -93,7 +93,7 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
         "step": step,
         "erased_parts": {step.id: step.erased},
         "sides": sides_of(step, everything=_all(request), withholds=scope.link.redaction is not None),
-        "beside": scope.neighbours(sequence),
+        "neighbours": scope.neighbours(sequence),
         "contexts": contexts,
         "erased_fields": scope.erased_fields(contexts),
         "asked": Asked(tab="context", more=False),
@@ -104,7 +104,7 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
 @for_visitors
 @require_safe
 def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse:
-    """One answer of a shared comparison beside the recorded one, with what was said of it."""
+    """One answer of a shared comparison beside the recorded one, with what people and judges say of it."""
     scope = scope_of(request, public_id)
     comparison = scope.comparison()
     cell = comparison.cell(step)
@@ -146,7 +146,7 @@ def shared_evidence(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
 
 @for_visitors
-def nothing(_request: HttpRequest) -> HttpResponse:
+def not_found(_request: HttpRequest) -> HttpResponse:
     """Every other address under /share/."""
     raise link_not_valid()
 
@@ -157,17 +157,17 @@ def robots(_request: HttpRequest) -> HttpResponse:
     return HttpResponse("User-agent: *\nDisallow: /share/\n", content_type="text/plain; charset=utf-8")
 
 
-def _door(request: HttpRequest, asks: str = "", status: int = 200) -> HttpResponse:
+def _opening_page(request: HttpRequest, asks: str = "", status: int = 200) -> HttpResponse:
     facts = {"asks": asks, "wrong": bool(request.POST.get("passphrase"))}
-    return render(request, "shares/door.html", facts, status=status)
+    return render(request, "shares/open.html", facts, status=status)
 
 
 def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
-    sequence = _whole(request.GET.get("step")) if "step" in request.GET else scope.first_step()
+    sequence = _number(request.GET.get("step")) if "step" in request.GET else scope.first_step()
     tab = request.GET.get("tab", "")
     asked = Asked(tab=tab if tab in TABS else TABS[0], more=request.GET.get("more") == "1")
     context = _about(scope) | {
-        "beside": scope.neighbours(sequence),
+        "neighbours": scope.neighbours(sequence),
         "sequence": sequence,
         "tabs": TABS,
         "asked": asked,
@@ -180,7 +180,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     if asked.tab == "raw":
         context["raw"] = raw_json(scope.document(sequence), asked.first_bytes)
     if asked_part(request, PARTS) != "step":
-        context |= _came_to(scope) | {"window": scope.rows(sequence)}
+        context |= _outcome(scope) | {"window": scope.rows(sequence)}
     return page(request, "shares/session.html", context, parts=PARTS)
 
 
@@ -190,11 +190,11 @@ def _all(request: HttpRequest) -> bool:
 
 
 def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
-    after = _whole(request.GET.get("after")) if "after" in request.GET else 0
+    after = _number(request.GET.get("after")) if "after" in request.GET else 0
     found, steps = scope.replay(), scope.replay_steps(after, SHOWN_STEPS + 1)
     context = (
         _about(scope)
-        | _came_to(scope)
+        | _outcome(scope)
         | {
             "options": chosen_options(found.options),
             "steps": steps[:SHOWN_STEPS],
@@ -214,7 +214,7 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
     asked = wanted(request.GET, len(made.arms))
     context = (
         about
-        | _came_to(scope)
+        | _outcome(scope)
         | {
             "results": results,
             "asked": asked,
@@ -228,7 +228,7 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
 
 
 def _about(scope: Scope) -> dict[str, Any]:
-    """What the head of every page says: what is shown, whose it is, whether it is sealed, what of it was erased, what can be taken along."""
+    """What the head of every page says: what is shown, who shares it, whether it is sealed, what was erased of it, what can be downloaded."""
     link, sessions = scope.about(), scope.sessions()
     context: dict[str, Any] = {
         "link": link,
@@ -247,12 +247,12 @@ def _about(scope: Scope) -> dict[str, Any]:
     return context | {"replay": scope.replay()} if link.target_type == REPLAY else context
 
 
-def _came_to(scope: Scope) -> dict[str, Any]:
-    """What it came to, in numbers alone."""
+def _outcome(scope: Scope) -> dict[str, Any]:
+    """What it came to, in numbers only."""
     if scope.link.target_type == SESSION:
         return {"totals": scope.totals()}
     if scope.link.target_type == COMPARISON:
-        return {"ask_count": scope.comparison().about().asks}
+        return {"ask_count": scope.comparison().ask_count()}
     counts = scope.tally()
     return {"counts": counts, "sentence": sentence(counts)}
 
@@ -272,7 +272,7 @@ def _download(payload: SharedPayload) -> HttpResponse:
     )
 
 
-def _whole(text: str | None) -> int:
+def _number(text: str | None) -> int:
     """The number that an address names. Raises `NotFound` for what is none."""
     if not text or not text.isascii() or not text.isdigit() or len(text) > LONGEST_NUMBER:
         raise link_not_valid()
