@@ -1,8 +1,13 @@
-"""The queue on another broker, in the process of a test."""
+"""The queue on another broker, in the process of a test, and what waits in it."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from timemachine.config.celery import app as queue
+from timemachine.core.jobs import Job
+from timemachine.jobs import registry
+
+IN_MEMORY: dict[str, Any] = {"broker_url": "memory://", "broker_transport_options": {}}
 
 
 def use_broker(configuration: dict[str, Any]) -> None:
@@ -10,3 +15,27 @@ def use_broker(configuration: dict[str, Any]) -> None:
     queue.conf.update(configuration)
     queue._pool = None  # type: ignore[attr-defined]  # the stubs leave out what is not public
     queue.amqp._producer_pool = None  # type: ignore[attr-defined]  # the same
+
+
+def received() -> list[tuple[str, list[str]]]:
+    """Take every message out of the queue: the name of its job, and the ids."""
+    with queue.connection_for_read() as connection, connection.SimpleQueue("celery") as waiting:
+        found = []
+        while waiting.qsize():
+            message = waiting.get(timeout=60)
+            message.ack()
+            found.append((message.headers["task"].rpartition(".")[2], message.payload[0]))
+        return found
+
+
+def run(job: Job, *ids: Any) -> None:
+    """Run a job and all that it enqueues next, in this process."""
+    for following, following_id in job(*ids):
+        run(following, following_id)
+
+
+def run_overdue(jobs: Iterable[Job]) -> None:
+    """Run what the sweep would enqueue of these jobs, in this process."""
+    for job in jobs:
+        for each in registry.overdue(job):
+            run(job, each)

@@ -3,7 +3,7 @@
 import gc
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import coverage
@@ -18,10 +18,12 @@ from xdist.remote import Producer
 
 from tests import branches, crash_figures
 from tests.alone import one_at_a_time, shared_folder
+from tests.brokers import IN_MEMORY, received, use_broker
 from tests.embedded.homes import home_of_this_run
 from tests.measuring import unmeasured
 from tests.static_files import find_once
 from tests.turns import Turns
+from timemachine.config.celery import app as queue
 from timemachine.core.accounts.models import Project
 
 MIGRATED = "migrated"
@@ -174,6 +176,16 @@ def on_one_day() -> None:
 def fast_hash(settings: Settings) -> None:
     """One round instead of a million."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture
+def silent_queue() -> Iterator[None]:
+    """An empty queue that no worker listens to."""
+    before = {name: queue.conf[name] for name in IN_MEMORY}
+    use_broker(IN_MEMORY)
+    received()
+    yield
+    use_broker(before)
 
 
 @pytest.fixture

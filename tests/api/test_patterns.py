@@ -6,10 +6,12 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
+from tests.brokers import received, run
 from tests.memory.patterns.recorded import asked, failed, read, said, session_of
 from timemachine.core.accounts.models import Project
-from timemachine.jobs import index_steps, read_patterns, sweep
+from timemachine.jobs.registry import sweep
 from timemachine.memory.patterns.models import PatternAlert
+from timemachine.memory.tasks import index_steps
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.session_deletion import erase_session
 
@@ -152,18 +154,15 @@ def test_a_text_is_told_which_patterns_it_is_like(api: Program, two: list[Sessio
     assert api.get("/patterns", text="another matter altogether").json()["items"] == []
 
 
-def test_the_worker_reads_what_was_recorded_and_the_sweeper_rings_for_it(
-    api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
+def test_the_worker_reads_what_was_recorded_and_the_sweep_enqueues_it(
+    api: Program, project: Project, silent_queue: None
 ) -> None:
     for _ in range(2):
         session_of(project, failed(SHORT))
     assert api.get("/patterns").json()["not_read"] == 2
-    rung: list[str] = []
-    monkeypatch.setattr(index_steps, "delay", lambda _: None)
-    monkeypatch.setattr(read_patterns, "delay", rung.append)
     sweep()
-    assert rung == [str(project.id)]
-    index_steps(str(project.id))
+    assert ("read_patterns", [str(project.id)]) in received()
+    run(index_steps, project.id)
     assert only(api.get("/patterns"))["sessions"] == 2
 
 

@@ -1,4 +1,4 @@
-"""What is launched while the queue is out of reach is accepted and kept; the sweeper rings for it when the queue is back."""
+"""What is launched while the queue is out of reach is accepted and kept; the sweep enqueues it when the queue is back."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program
-from tests.brokers import use_broker
+from tests.brokers import received, use_broker
 from tests.builders import recorded_session
 from tests.embedded.machine import free_port
 from timemachine.config.celery import app as queue
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
-from timemachine.jobs import ring_replays, run_replay, sweep
+from timemachine.jobs.registry import run, sweep
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.models import Replay
+from timemachine.replay.tasks import run_replay
 
 GONE: dict[str, Callable[[Path], dict[str, Any]]] = {
     "pgmq": lambda folder: {"conn_string": f"host={folder} dbname=timemachine"},
@@ -34,7 +35,7 @@ def own_queue() -> Iterator[None]:
     """Whatever a test makes of the queue, the next one has its own again; one in memory has nothing from earlier tests."""
     before = queue.conf["broker_url"], queue.conf["broker_transport_options"]
     use("memory://", {})
-    rung()
+    replays()
     use(*before)
     yield
     use(*before)
@@ -58,43 +59,33 @@ def test_a_launch_is_accepted_and_nothing_of_it_is_lost(
     assert set(replay.steps.values_list("status", flat=True)) == {"waiting"}
 
     use("memory://", {})
-    assert rung() == []
-    Replay.objects.update(rung_at=now() - timedelta(minutes=1))
+    assert replays() == []
+    Replay.objects.update(enqueued_at=now() - timedelta(minutes=1))
     sweep()
-    assert rung() == [str(replay.id)]
+    assert replays() == [[str(replay.id)]]
 
 
-def test_replays_that_are_launched_together_are_rung_for_by_one_message(
+def test_replays_that_are_launched_together_are_enqueued_by_one_message(
     session: Session, api: Program, own_queue: None
 ) -> None:
     use("memory://", {})
     arms = [{"model": "local:extractive-1"}, {"model": "local:extractive-3"}]
     sent = api.post("/comparisons", {"sessions": [session.key], "arms": arms, "reason": "r", "repeats": 2})
-    (bell,) = rung()
-    assert bell == sent.json()["replay_ids"]
-    ring_replays(bell)
-    assert rung() == sent.json()["replay_ids"]
+    (ids,) = replays()
+    assert ids == sent.json()["replay_ids"]
+    run(run_replay, *ids)
+    assert replays() == [[each] for each in sent.json()["replay_ids"]]
 
     api.post(f"/comparisons/{sent.json()['comparison_id']}/cancel")
     api.post(f"/comparisons/{sent.json()['comparison_id']}/retry")
-    assert [sorted(each) for each in rung()] == [sorted(bell)]
+    assert [sorted(each) for each in replays()] == [sorted(ids)]
 
     suite = {"name": "nightly", "sessions": [session.key], "use_models": [each["model"] for each in arms]}
     assert api.post("/suites", suite).status_code == 201
     assert api.post("/suites/nightly/runs").status_code == 202
-    assert [len(each) for each in rung()] == [2]
+    assert [len(each) for each in replays()] == [2]
 
 
-def rung() -> list[Any]:
-    """The replays that the queue has a bell of; a list of them where one is of several."""
-    with queue.connection_for_read() as connection, connection.SimpleQueue("celery") as waiting:
-        found: list[Any] = []
-        while waiting.qsize():
-            message = waiting.get(timeout=60)
-            message.ack()
-            if message.headers["task"] in {
-                run_replay.name,
-                ring_replays.name,
-            }:  # others ring to index and to seal
-                found += message.payload[0]
-        return found
+def replays() -> list[list[str]]:
+    """The replays that each message is about; others are about indexing and sealing."""
+    return [ids for job, ids in received() if job == run_replay.name]

@@ -24,12 +24,10 @@ from schemathesis.core.result import Ok
 from schemathesis.specs.openapi import checks
 
 from tests.builders import compared, recorded_session, replayed
-from tests.cli.conftest import bell
 from timemachine.core.accounts.commands import make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
 from timemachine.replay.runs.pure.options import ReplayOptions
 
-__all__ = ["bell"]
 type Operation = APIOperation[Any, Any, Any, Any]
 ASKED = os.environ.get("SCHEMA_EXAMPLES")
 EXAMPLES = int(ASKED or "8")
@@ -145,7 +143,10 @@ class Api:
 
 @pytest.fixture
 def described(
-    transactional_db: None, bell: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    transactional_db: None,
+    silent_queue: None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> Api:
     """The API, from which nothing leads out of this machine."""
 

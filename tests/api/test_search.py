@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program, program
+from tests.brokers import received, run
 from timemachine.core.accounts.models import Project
-from timemachine.jobs import index_steps, read_patterns, sweep
+from timemachine.jobs.registry import sweep
+from timemachine.memory.tasks import index_steps
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +23,7 @@ def record(api: Program, *texts: str, name: str = "a run") -> str:
 def test_what_was_recorded_is_found_with_the_place_where_it_stands(api: Program, project: Project) -> None:
     session = record(api, "All is well.", "The <gateway> timed out: ERR_CONN_RESET")
     assert api.get("/search", q="gateway").json()["not_indexed"] == 2
-    index_steps(str(project.id))
+    run(index_steps, project.id)
     answer = api.get("/search", q="ERR_CONN_RESET", mode="text").json()
     assert {
         name: answer[name] for name in ("next", "mode", "not_indexed", "too_common", "embedding_model")
@@ -49,22 +51,17 @@ def test_what_was_recorded_is_found_with_the_place_where_it_stands(api: Program,
     assert api.get("/search", q="gateway").json()["embedding_model"].startswith("wordllama")
 
 
-def test_the_sweeper_rings_for_what_nobody_indexed(
-    api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_sweep_enqueues_what_nobody_indexed(api: Program, project: Project, silent_queue: None) -> None:
     record(api, "one")
-    rung: list[str] = []
-    monkeypatch.setattr(index_steps, "delay", rung.append)
-    monkeypatch.setattr(read_patterns, "delay", lambda _: None)
     sweep()
-    assert rung == [str(project.id)]
+    assert ("index_steps", [str(project.id)]) in received()
 
 
 def test_another_projects_key_finds_nothing_of_it(
     api: Program, project: Project, other_project: Project
 ) -> None:
     record(api, "The gateway timed out.")
-    index_steps(str(project.id))
+    run(index_steps, project.id)
     assert program(other_project).get("/search", q="gateway").json()["items"] == []
 
 
@@ -72,7 +69,7 @@ def test_pages_go_on_where_the_last_one_ended(api: Program, project: Project) ->
     names = {f"run {n}" for n in range(5)}
     for name in names:
         record(api, "gateway", name=name)
-    index_steps(str(project.id))
+    run(index_steps, project.id)
     seen: list[str] = []
     after: dict[str, str] = {}
     while True:

@@ -4,15 +4,12 @@ import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.db import connection
 from pytest_django.live_server_helper import LiveServer
 
-from tests.brokers import use_broker
 from tests.cli.terminal import Here, Terminal
-from timemachine.config.celery import app as queue
 from timemachine.core.accounts.commands import make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
 from timemachine.recording.importing.models import FileImport
@@ -36,19 +33,9 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 
 @pytest.fixture
-def bell() -> Generator[None]:
-    """A queue that is rung and heard by nobody: the worker of these tests looks at the rows."""
-    silent: dict[str, Any] = {"broker_url": "memory://", "broker_transport_options": {}}
-    before = {name: queue.conf[name] for name in silent}
-    use_broker(silent)
-    yield
-    use_broker(before)
-
-
-@pytest.fixture
 def tm(
     transactional_db: None,
-    bell: None,
+    silent_queue: None,
     live_server: LiveServer,
     terminal: Terminal,
     monkeypatch: pytest.MonkeyPatch,
@@ -77,7 +64,7 @@ def worker(tm: Here) -> Generator[None]:  # it works on what is in that database
                 put_file(intake_id)
             for import_id in FileImport.objects.filter(status="waiting").values_list("id", flat=True):
                 import_file(import_id)
-            time.sleep(0.02)  # nothing rings: it looks again and again
+            time.sleep(0.02)  # nothing wakes it up: it looks again and again
         connection.close()
 
     thread = threading.Thread(target=tend)

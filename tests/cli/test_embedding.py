@@ -10,8 +10,10 @@ from django.db import connection
 
 from tests.cli.terminal import Here
 from tests.stub_model_server import Script, StubModelServer
+from timemachine.jobs.registry import overdue
 from timemachine.knowledge import embedding_backlog
 from timemachine.knowledge.models import Collection
+from timemachine.knowledge.tasks import embed_backlog
 
 
 @pytest.fixture
@@ -28,9 +30,9 @@ def embedder(tm: Here) -> Generator[None]:
 
     def tend() -> None:
         while not stop.is_set():
-            for collection_id in embedding_backlog.due_for_ringing(at_once=True):
+            for collection_id in overdue(embed_backlog, at_start=True):
                 embedding_backlog.work_off(collection_id)
-            time.sleep(0.02)  # nothing rings: it looks again and again
+            time.sleep(0.02)  # nothing wakes it up: it looks again and again
         connection.close()
 
     thread = threading.Thread(target=tend)

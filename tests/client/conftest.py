@@ -14,7 +14,6 @@ import pytest
 from django.db import connection
 from pytest_django.live_server_helper import LiveServer
 
-from tests.cli.conftest import bell
 from tests.client.gate import Gate
 from tests.client.spools import refused, waiting
 from timemachine.client import TimeMachine
@@ -27,8 +26,6 @@ from timemachine.governance.deletion.retention.models import RUNNING, Forgetting
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.worker import work
-
-__all__ = ["bell"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +75,7 @@ class Served:
 @pytest.fixture
 def served(
     transactional_db: None,
-    bell: None,
+    silent_queue: None,
     live_server: LiveServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

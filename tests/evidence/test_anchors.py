@@ -24,6 +24,8 @@ from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, Anchored
 from timemachine.evidence.pure.note import known_size
 from timemachine.evidence.pure.timestamping import time_told
 from timemachine.evidence.sealing import seals
+from timemachine.evidence.tasks import send_anchor
+from timemachine.jobs.registry import overdue
 from timemachine.llm import outbound_posts
 from timemachine.llm.outbound_posts import Unreached, post
 from timemachine.recording.sessions.commands import append, start_session
@@ -49,7 +51,7 @@ def grown(project: Project, by: int = 1) -> None:
 
 def told(project: Project) -> dict[str, Anchor]:
     """Everybody, once whoever is due was told."""
-    for each in anchors.due():
+    for each in overdue(send_anchor):
         anchors.tell(each)
     return anchors_of(project)
 
@@ -66,11 +68,11 @@ def test_a_witness_takes_each_state_with_the_proof_that_it_continues_the_one_bef
     witness = Witness(key_for_witness(project))
     with served(witness) as url:
         set_anchor(project, WITNESS, url, by="ada@example.org")
-        assert anchors.due() == []  # nothing was sealed yet
+        assert overdue(send_anchor) == []  # nothing was sealed yet
         for by in (3, 1, 4, 2):
             grown(project, by)
             assert told(project)[WITNESS].error is None
-        assert anchors.due() == []
+        assert overdue(send_anchor) == []
     assert witness.taken == [3, 4, 8, 10]
     found = anchor_json(anchors_of(project)[WITNESS])
     assert (found["size"], found["set_by"], found["error"]) == (10, "ada@example.org", None)
@@ -110,7 +112,7 @@ def test_what_goes_wrong_is_kept_and_tried_again_later(project: Project) -> None
             before, wait = now(), timedelta(seconds=waits)
             found = told(project)[WITNESS]
             assert says in (found.error or "")
-            assert anchors.due() == []
+            assert overdue(send_anchor) == []
             assert before + wait <= found.next_at <= now() + wait
             Anchor.objects.update(next_at=now())
     assert "cannot be reached" in (told(project)[WITNESS].error or "")
@@ -196,7 +198,7 @@ def test_an_authority_dates_states_of_the_log_and_openssl_verifies_that(
         grown(project, 2)
         assert told(project)[TIMESTAMP].error is None
         grown(project)
-        assert anchors.due() == []  # not for every entry
+        assert overdue(send_anchor) == []  # not for every entry
         settings.SEAL_SECONDS = 0
         assert told(project)[TIMESTAMP].size == 3
     report, files = bundle(project, tmp_path / "log.zip")

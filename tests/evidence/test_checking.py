@@ -23,6 +23,8 @@ from timemachine.evidence.pure.tree import leaf_hash
 from timemachine.evidence.queries import sealed_session
 from timemachine.evidence.sealing import checking, seals
 from timemachine.evidence.sealing.subjects import SessionSubject
+from timemachine.evidence.tasks import check_seal
+from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.commands import append
 from timemachine.recording.sessions.read_snapshot import snapshot
 
@@ -196,8 +198,8 @@ def test_a_check_that_is_asked_for_twice_is_one(project: Project) -> None:
     seal = seals.seal_session(session.id)
     first, second = commands.ask_for_check(seal, by="a"), commands.ask_for_check(seal, by="b")
     assert (first.id, sealed_session(session).checking) == (second.id, first)
-    assert commands.due_for_ringing() == []
-    type(first).objects.update(requested_at=now() - timedelta(minutes=1))
-    assert commands.due_for_ringing() == [first.id]
+    assert overdue(check_seal) == []
+    type(first).objects.update(enqueued_at=now() - timedelta(minutes=1))
+    assert overdue(check_seal) == [first.id]
     assert commands.check(first.id) == commands.check(first.id)
     assert commands.check(uuid4()) is None

@@ -13,6 +13,7 @@ from tests.knowledge.slow_models import OTHER, SLOW, lacking, letters, passages,
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, ModelFailed, TimeMachineError, Unavailable
+from timemachine.jobs.registry import overdue
 from timemachine.knowledge import embedding_backlog
 from timemachine.knowledge.collection_deletion import erase_collection
 from timemachine.knowledge.commands import NewFrame, make_collection, put
@@ -21,6 +22,7 @@ from timemachine.knowledge.embedding.table import Vectors
 from timemachine.knowledge.find import Query, find
 from timemachine.knowledge.models import BlankFrame, Collection, EmbeddingWork, FrameEmbedding
 from timemachine.knowledge.reembedding import Refused, progress, reembed
+from timemachine.knowledge.tasks import embed_backlog
 
 pytestmark = pytest.mark.usefixtures("models")
 
@@ -82,7 +84,7 @@ def test_a_worker_that_is_killed_half_way_loses_nothing_and_another_goes_on(
     assert not embedding_backlog.is_due(slow.id)  # its lease still holds
     assert embedding_backlog.work_off(slow.id) is False
     EmbeddingWork.objects.update(lease_until=now() - timedelta(seconds=1))
-    assert embedding_backlog.due_for_ringing() == [slow.id]
+    assert overdue(embed_backlog) == [slow.id]
     models(SLOW)
     work_off(slow)
     assert len(seen) == 8  # and the two that were lacking were made by the other worker
@@ -113,9 +115,9 @@ def test_a_turn_ends_and_says_that_there_is_more(slow: Collection) -> None:
 
 def test_the_sweeper_rings_once_a_while_and_a_starting_worker_at_once(slow: Collection) -> None:
     put(slow, passages(1), by="test")
-    assert embedding_backlog.due_for_ringing() == [slow.id]
-    assert embedding_backlog.due_for_ringing() == []
-    assert embedding_backlog.due_for_ringing(at_once=True) == [slow.id]
+    assert overdue(embed_backlog) == [slow.id]
+    assert overdue(embed_backlog) == []
+    assert overdue(embed_backlog, at_start=True) == [slow.id]
 
 
 def test_a_failure_is_told_and_tried_again_later_each_time(

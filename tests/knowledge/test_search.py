@@ -232,7 +232,7 @@ def test_a_large_collection_is_searched_by_an_index_and_says_so(
     put(collection, many, by="test")
     exact = find(collection, Query(text="How long are invoices kept?", mode="semantic"))
     assert exact.semantic_search == "exact"
-    assert hnsw.due() == [(collection.id, collection.embedding_model)]
+    assert hnsw.due() == [collection.id]
     assert hnsw.build(collection.id, collection.embedding_model)
     assert hnsw.due() == []
     near = find(collection, Query(text="How long are invoices kept?", mode="semantic"))

@@ -1,4 +1,4 @@
-"""Diffs that a page does not wait for: noted down, rung for, made by a worker, shown in pages of rows."""
+"""Diffs that a page does not wait for: noted down, enqueued, made by a worker, shown in pages of rows."""
 
 import re
 from datetime import timedelta
@@ -7,15 +7,18 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from timemachine import jobs
+from tests.brokers import received
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import MOST_ATTEMPTS
 from timemachine.core.pure.clock import now
+from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.alignment import long_diffs
 from timemachine.replay.alignment.models import LongDiff
+from timemachine.replay.tasks import make_long_diff
 
 LINES = [f"Line {number} says what line {number} says." for number in range(400)]
 POLL = {"HX-Request": "true", "HX-Target": "values"}
@@ -55,7 +58,7 @@ def test_a_long_diff_is_waited_for_by_polling_or_by_reload_and_then_shown(
     assert 'hx-trigger="every 1s"' in waiting
     assert "<noscript>" in waiting
     assert viewer.get(address(both), headers=POLL).status_code == 204
-    jobs.make_long_diff(str(LongDiff.objects.get().id))
+    make_long_diff(LongDiff.objects.get().id)
     part = viewer.get(address(both), headers=POLL)
     assert part.status_code == 200
     assert "<html" not in part.content.decode()
@@ -124,27 +127,25 @@ def test_its_rows_come_in_pages(viewer: Client, both: list[Session]) -> None:
     assert "100 more rows" in second
 
 
-def test_of_many_pages_that_wait_one_rings(
+def test_of_many_pages_that_wait_one_enqueues_it(
     viewer: Client,
     both: list[Session],
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
-    monkeypatch: pytest.MonkeyPatch,
+    silent_queue: None,
 ) -> None:
-    rung: list[str] = []
-    monkeypatch.setattr(jobs.make_long_diff, "delay", rung.append)
     for _ in range(3):
         with django_capture_on_commit_callbacks(execute=True):
             page(viewer, address(both))
-    assert rung == [str(LongDiff.objects.get().id)]
+    assert received() == [("make_long_diff", [str(LongDiff.objects.get().id)])]
 
 
-def test_the_sweeper_rings_again_and_gives_up_in_the_end(viewer: Client, both: list[Session]) -> None:
+def test_the_sweep_enqueues_it_again_and_gives_up_in_the_end(viewer: Client, both: list[Session]) -> None:
     page(viewer, address(both))
     found = LongDiff.objects.get()
-    assert long_diffs.due_for_ringing() == [found.id]
-    assert long_diffs.due_for_ringing() == []
-    LongDiff.objects.update(rung_at=now() - timedelta(minutes=1), attempts=long_diffs.MOST_ATTEMPTS)
-    assert long_diffs.due_for_ringing() == []
+    assert overdue(make_long_diff) == [found.id]
+    assert overdue(make_long_diff) == []
+    LongDiff.objects.update(enqueued_at=now() - timedelta(minutes=1), attempts=MOST_ATTEMPTS)
+    assert overdue(make_long_diff) == []
     assert not long_diffs.is_due(found.id)
     assert "failed at it three times" in page(viewer, address(both))
 
@@ -159,7 +160,7 @@ def test_one_that_is_made_is_not_made_again_and_goes_after_a_week(
     found.refresh_from_db()
     assert found.attempts == 1
     LongDiff.objects.update(created_at=now() - timedelta(days=8))
-    long_diffs.due_for_ringing()
+    overdue(make_long_diff)
     assert not LongDiff.objects.exists()
 
 

@@ -14,10 +14,11 @@ from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.api.sessions import ask_query, call_parameters, find_query
-from timemachine.jobs import ring_backlog
+from timemachine.jobs.queue import enqueue
 from timemachine.knowledge import commands
 from timemachine.knowledge.queries import collection_of, collections_of, frames_at, versions_of
 from timemachine.knowledge.sources import places_of
+from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.sessions.frame_usage import usage_of
 from timemachine.recording.sessions.moments import moment
@@ -102,7 +103,7 @@ def put(request: HttpRequest, name: str, payload: schemas.PutIn) -> Status[dict[
     with transaction.atomic():  # a put that is refused makes no collection
         collection = collection_for(who, name)
         done = answering.put(collection, frames_in(payload), by=who.by)
-    ring_backlog(collection.id)
+    enqueue(embed_backlog, collection.id)
     return Status(201, puts_json(done))
 
 

@@ -12,7 +12,7 @@ from timemachine.api.paging import checked_limit, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.jobs import ring_all, ring_judges, ring_results
+from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import session_of, sessions_named
 from timemachine.replay.comparison import commands
 from timemachine.replay.comparison.commands import Plan
@@ -54,6 +54,7 @@ from timemachine.replay.comparison.schemas import (
     MarkIn,
     MarkOut,
 )
+from timemachine.replay.tasks import compute_results, judge_cells, run_replay
 
 router = Router(tags=["comparisons"])
 WITHOUT_REASON = "none was given to the API"
@@ -92,7 +93,7 @@ def launched(project: Project, plan: Plan, by: str) -> Status[ComparisonLaunched
     """The comparison and its replays, launched."""
     made = commands.create(project, plan, by=by)
     ids = [each.id for each in replays_of(made)]
-    ring_all(ids)
+    enqueue(run_replay, *ids)
     return Status(
         202,
         ComparisonLaunched.model_construct(
@@ -129,7 +130,7 @@ def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> Comp
     progress = progress_of([found])[found.id]
     results = results_of(found, progress, so_far=so_far)
     if results.due:
-        ring_results(found.id)
+        enqueue(compute_results, found.id)
     return ComparisonResults.of_results(found, progress, results)
 
 
@@ -183,7 +184,7 @@ def cancel(request: HttpRequest, comparison_id: str) -> ComparisonOut:
 def retry(request: HttpRequest, comparison_id: str) -> Status[ComparisonOut]:
     """Ask again what failed or was cancelled, once the comparison is over."""
     found = comparison_of(caller(request, "run").project, comparison_id)
-    ring_all(commands.retry(found))
+    enqueue(run_replay, *commands.retry(found))
     return Status(202, ComparisonOut.of(found, progress_of([found])[found.id]))
 
 
@@ -211,7 +212,7 @@ def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Stat
     who = caller(request, "run")
     found = comparison_of(who.project, comparison_id)
     asked = ask_judge(found, payload.model, by=who.by, step=_step(who.project, found, payload))
-    ring_judges(found.id)
+    enqueue(judge_cells, found.id)
     return Status(202, JudgeAsked.model_construct(model=asked.model, cells=asked.cells))
 
 

@@ -8,10 +8,11 @@ from ninja import Router, Status
 from timemachine.api import schemas
 from timemachine.api.access import caller
 from timemachine.core.pure.clock import written
-from timemachine.jobs import ring_backlog
+from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.reembedding import Progress, Refused, progress, reembed
+from timemachine.knowledge.tasks import embed_backlog
 
 router = Router(tags=["collections"])
 
@@ -33,7 +34,7 @@ def change(request: HttpRequest, name: str, payload: schemas.EmbeddingIn) -> Sta
     who = caller(request, "admin")
     collection = collection_of(who.project, name)
     asked = reembed(collection, payload.model, by=who.by)
-    ring_backlog(collection.id)
+    enqueue(embed_backlog, collection.id)
     return Status(202, progress_json(collection, asked))
 
 

@@ -14,7 +14,8 @@ from timemachine.governance.deletion.erasure.document import erasure_json
 from timemachine.governance.deletion.erasure.models import Erasure
 from timemachine.governance.deletion.erasure.queries import erasure_of, erasures_of
 from timemachine.governance.deletion.erasure.sample import sample_of
-from timemachine.jobs import ring_erasure
+from timemachine.governance.tasks import run_erasure
+from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import session_of
 from timemachine.text.redaction.queries import profile_of
 
@@ -81,5 +82,5 @@ def done_or_rung(erasure: Erasure) -> Erasure:
     """The erasure after what is next of it was done, where that is quick; else a worker is rung for."""
     if commands.fits_in_a_request(erasure):
         return commands.work(erasure.id) or erasure
-    ring_erasure(erasure.id)
+    enqueue(run_erasure, erasure.id)
     return erasure

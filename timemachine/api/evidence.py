@@ -19,8 +19,9 @@ from timemachine.evidence.bundles.kinds import KINDS
 from timemachine.evidence.log import anchors, keys, project_log
 from timemachine.evidence.models import COMPARISON, REPLAY, SESSION, SigningKey
 from timemachine.evidence.queries import check_json, check_of, keys_of
+from timemachine.evidence.tasks import check_seal
 from timemachine.governance.sharing import log_heads
-from timemachine.jobs import ring_check
+from timemachine.jobs.queue import enqueue
 
 router = Router(tags=["evidence"])
 _ZIP: Final = file_answer("application/zip")
@@ -185,5 +186,5 @@ def _check(request: HttpRequest, of: str, id: str) -> Status[dict[str, Any]]:  #
     asked = commands.ask_for_check(seal, by=who.by)
     if seal is not None and commands.fits_in_a_request(seal):
         return Status(202, check_json(commands.check(asked.id) or asked))
-    ring_check(asked.id)
+    enqueue(check_seal, asked.id)
     return Status(202, check_json(asked))

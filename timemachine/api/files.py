@@ -14,16 +14,18 @@ from timemachine.api.paging import read as read_place
 from timemachine.api.puts import collection_for
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, NotFound, TooLarge
-from timemachine.jobs import ring_taken
+from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.models import Source, SourcePassage
 from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.replacing import MOST_NAMED
 from timemachine.knowledge.sources import passages_of, source_of, sources_of
+from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.intake.commands import FilePut, check
 from timemachine.recording.intake.preparing import HandedIn
 from timemachine.recording.intake.receive import take
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
+from timemachine.recording.tasks import run_intake
 
 router = Router(tags=["collections"])
 
@@ -70,7 +72,9 @@ def put_file(request: HttpRequest, name: str) -> Status[dict[str, Any]]:
     file, session = _sent(request, who)
     check(file)
     taken = take([file], lambda: collection_for(who, name), by=who.by, session=session)
-    ring_taken(taken)
+    if taken.done:
+        enqueue(embed_backlog, taken.collection.id)
+    enqueue(run_intake, *(each.id for each in taken.intakes))
     if taken.done:
         return Status(201, file_json(taken.done[0]))
     return Status(202, {"intake_id": str(taken.intakes[0].id)})

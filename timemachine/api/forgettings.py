@@ -20,7 +20,8 @@ from timemachine.governance.deletion.retention.queries import (
     outcomes_of,
     sessions_of,
 )
-from timemachine.jobs import ring_forgetting
+from timemachine.governance.tasks import run_deletion
+from timemachine.jobs.queue import enqueue
 
 router = Router(tags=["forgetting"])
 
@@ -77,7 +78,7 @@ def confirm(
     """Have a worker delete the sessions that were found, for a `reason` that each tombstone keeps. There is no way back."""
     who = caller(request, "admin")
     found = commands.confirm(forgetting_of(who.project, forgetting_id), reason=payload.reason, by=who.by)
-    ring_forgetting(found.id)
+    enqueue(run_deletion, found.id)
     return Status(202, _told(found))
 
 

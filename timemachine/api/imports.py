@@ -11,12 +11,14 @@ from timemachine.api.bodies import body_of
 from timemachine.api.documents import session_json
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.jobs import ring_import, ring_indexing
+from timemachine.jobs.queue import enqueue
+from timemachine.memory.tasks import index_steps
 from timemachine.recording.importing.commands import ImportDone, ImportedSession, import_file
 from timemachine.recording.importing.file_contents import received
 from timemachine.recording.importing.queries import SessionOfImport, import_of, sessions_of
 from timemachine.recording.importing.worker import hand_in
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.tasks import run_import
 
 router = Router(tags=["import"])
 kept = Router(tags=["import"])
@@ -46,10 +48,10 @@ def import_(
             )
         if later or len(data) > settings.MAX_REQUEST_BYTES:
             found = hand_in(who.project, data, by=who.by, format_name=format, filename=filename)
-            ring_import(found.id)
+            enqueue(run_import, found.id)
             return Status(202, {"import_id": str(found.id)})
         done = import_file(who.project, data, by=who.by, format_name=format, filename=filename)
-    ring_indexing(who.project.id)
+    enqueue(index_steps, who.project.id)
     return Status(201, import_json(done))
 
 

@@ -13,7 +13,7 @@ from timemachine.api.comparisons import launched
 from timemachine.api.paging import checked_limit, sized_page, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.jobs import ring
+from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import checkpoint_of, session_of
 from timemachine.replay.comparison.commands import Plan
@@ -37,6 +37,7 @@ from timemachine.replay.runs.schemas import (
 )
 from timemachine.replay.runs.step_schemas import ReplayStepOut, ReplayStepPage
 from timemachine.replay.runs.trials import step_to_try, try_step
+from timemachine.replay.tasks import run_replay
 
 router = Router(tags=["replays"])
 TRIALS = "/{session_id}/actions/{sequence}/trials"
@@ -60,7 +61,7 @@ def launch(
     model = payload.use_models[0] if payload.use_models else None
     options = payload.options(model=model, after_sequence=_after(session, payload.from_checkpoint))
     replay = commands.launch(session, options, by=who.by)
-    ring(replay.id)
+    enqueue(run_replay, replay.id)
     return Status(202, ReplayLaunched.model_construct(replay_id=str(replay.id)))
 
 
@@ -129,7 +130,7 @@ def cancel(request: HttpRequest, replay_id: str) -> ReplayOut:
 def retry(request: HttpRequest, replay_id: str) -> Status[ReplayOut]:
     """Run the failed and cancelled steps of a finished replay again."""
     replay = commands.retry(replay_of(caller(request, "run").project, replay_id))
-    ring(replay.id)
+    enqueue(run_replay, replay.id)
     return Status(202, ReplayOut.of(replay))
 
 
@@ -143,7 +144,7 @@ def try_again(
     who = caller(request, "run")
     session = session_of(who.project, session_id)
     replay = try_step(session, payload.options(sequence), by=who.by)
-    ring(replay.id)
+    enqueue(run_replay, replay.id)
     return Status(202, ReplayLaunched.model_construct(replay_id=str(replay.id)))
 
 

@@ -21,15 +21,19 @@ from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import sha256_hex
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.evidence.sealing.session_deletion import erase_session
+from timemachine.evidence.tasks import seal_session
 from timemachine.governance.deletion.erasure.commands import delete_turn as delete_turn_of
 from timemachine.governance.deletion.erasure.document import erasure_json
 from timemachine.governance.deletion.erasure.models import DONE
 from timemachine.governance.deletion.erasure.queries import erased_of
-from timemachine.jobs import ring_backlog, ring_erasure, ring_indexing, ring_seal
+from timemachine.governance.tasks import run_erasure
+from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.find import Query
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import collection_of
+from timemachine.knowledge.tasks import embed_backlog
 from timemachine.llm.prices import price_if_known
+from timemachine.memory.tasks import index_steps
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.answering.model_asks import CallParameters
 from timemachine.recording.answering.running_asks import wait_for_asks
@@ -113,7 +117,7 @@ def delete_turn(
     step = action_of(session, sequence)
     made = delete_turn_of(step, reason=payload.reason if payload else "", by=who.by)
     if made.status != DONE:
-        ring_erasure(made.id)
+        enqueue(run_erasure, made.id)
     return Status(200 if made.status == DONE else 202, erasure_json(made))
 
 
@@ -137,7 +141,7 @@ def append(
         idempotency_key=idempotency_key,
         request_sha256=sha256_hex(request.body),
     )
-    ring_indexing(who.project.id)
+    enqueue(index_steps, who.project.id)
     return Status(201, {"sequences": sequences, **_others(session, drafts, sequences)})
 
 
@@ -169,7 +173,7 @@ def put(
     with transaction.atomic():  # a put that is refused makes no collection
         answer = once(request, session, idempotency_key, make)
     for collection in into:
-        ring_backlog(collection.id)
+        enqueue(embed_backlog, collection.id)
     return Status(201, answer)
 
 
@@ -280,7 +284,7 @@ def end(request: HttpRequest, session_id: str, payload: schemas.SessionEnd | Non
     check_end(session.started_at, ended_at)
     wait_for_asks(session)
     commands.end_session(session.id, at=ended_at)
-    ring_seal(session.id)
+    enqueue(seal_session, session.id)
     return session_json(session_of(session.project, str(session.id)))
 
 

@@ -11,7 +11,7 @@ from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.jobs import ring_all
+from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import sessions_named
 from timemachine.replay.runs.schemas import EstimateOut, Estimates
 from timemachine.replay.suites import commands, running
@@ -46,6 +46,7 @@ from timemachine.replay.suites.schemas import (
     SuiteRunOut,
     SuiteRunPage,
 )
+from timemachine.replay.tasks import run_replay
 
 router = Router(tags=["suites"])
 NULLABLE = ("schedule", "matching")
@@ -120,7 +121,7 @@ def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) 
     who = caller(request, "run")
     also = payload.fail_on if payload else []
     made = running.run(suite_of(who.project, suite_id), by=who.by, also_fail_on=also)
-    ring_all(each.replay_id for each in members_of(made) if each.replay_id is not None)
+    enqueue(run_replay, *(each.replay_id for each in members_of(made) if each.replay_id is not None))
     return Status(202, _run(made))
 
 

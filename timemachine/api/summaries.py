@@ -10,7 +10,8 @@ from timemachine.api.access import caller
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Strict
-from timemachine.jobs import ring_backlog
+from timemachine.jobs.queue import enqueue
+from timemachine.knowledge.tasks import embed_backlog
 from timemachine.memory.transcripts.summarising import EXTRACTIVE, summaries_of, summarise
 from timemachine.recording.answering.models import SessionSummary
 from timemachine.recording.sessions.queries import session_of
@@ -40,7 +41,7 @@ def make(request: HttpRequest, session_id: str, payload: SummaryIn) -> Status[di
     who = caller(request, "run")
     session = session_of(who.project, session_id)
     made = summarise(session, by=who.by, collection=payload.collection, use_model=payload.use_model)
-    ring_backlog(made.collection_id)
+    enqueue(embed_backlog, made.collection_id)
     return Status(201, summary_json(made))
 
 

@@ -7,11 +7,12 @@ from timemachine.api import paging, routers
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, typed_page
 from timemachine.api.paging import read as read_place
-from timemachine.jobs import ring_sweep
+from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.sweeps import commands
 from timemachine.replay.sweeps.queries import sweep_of, sweeps_of
 from timemachine.replay.sweeps.schemas import SweepIn, SweepLaunched, SweepOut, SweepPage
+from timemachine.replay.tasks import run_sweep
 
 router = Router(tags=["sweeps"])
 
@@ -23,7 +24,7 @@ def launch(request: HttpRequest, session_id: str, payload: SweepIn) -> Status[Sw
     """Measure every setting of a grid over the session's finds and asks; follow it at /api/sweeps/{id}."""
     who = caller(request, "run")
     sweep = commands.launch(session_of(who.project, session_id), payload, by=who.by)
-    ring_sweep(sweep.id)
+    enqueue(run_sweep, sweep.id)
     return Status(202, SweepLaunched.model_construct(sweep_id=str(sweep.id)))
 
 

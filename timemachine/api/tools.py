@@ -10,9 +10,10 @@ from ninja import Router, Status
 from timemachine.api import schemas
 from timemachine.api.access import caller
 from timemachine.core.pure.errors import TooLarge
-from timemachine.jobs import ring
+from timemachine.jobs.queue import enqueue
 from timemachine.management.demo import commands as demo
 from timemachine.recording.answering.model_asks import ContextPassage, grounding_of
+from timemachine.replay.tasks import run_replay
 from timemachine.text.pure.grounding import bounds
 
 router = Router()
@@ -69,7 +70,7 @@ def load_demo(request: HttpRequest) -> Status[dict[str, Any]]:
     who = caller(request, "record")
     made = demo.load(who.project, by=who.by)
     for replay_id in made.replays:
-        ring(replay_id)
+        enqueue(run_replay, replay_id)
     return Status(201, made.as_json())
 
 

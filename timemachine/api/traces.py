@@ -32,7 +32,8 @@ from timemachine.core.pure.errors import (
     TooLarge,
     Unavailable,
 )
-from timemachine.jobs import ring_indexing
+from timemachine.jobs.queue import enqueue
+from timemachine.memory.tasks import index_steps
 from timemachine.recording.otel.commands import Taken, take
 from timemachine.recording.otel.pure.decoding import from_json, from_protobuf
 from timemachine.recording.sessions.database_errors import is_away
@@ -87,7 +88,7 @@ def receive(request: HttpRequest) -> HttpResponse:
         return _refused(
             Unavailable("The database does not answer; send it again.", retry_after_seconds=2), encoding
         )
-    ring_indexing(who.project.id)
+    enqueue(index_steps, who.project.id)
     return _answered(done, encoding)
 
 

@@ -12,7 +12,7 @@ TRANSPORT_ALIASES["pgmq"] = "timemachine.config.broker:Transport"
 
 app = Celery("timemachine")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["timemachine"], related_name="jobs")
+app.autodiscover_tasks(["timemachine.jobs"], related_name="registry")
 
 
 @celeryd_init.connect(weak=False)

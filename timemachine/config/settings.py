@@ -228,12 +228,6 @@ if CELERY_BROKER_URL.startswith("pgmq"):
         "visibility_timeout": 1800,
     }
 SWEEP_SECONDS = env.number("SWEEP_SECONDS", 10)
-CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "timemachine.jobs.sweep", "schedule": SWEEP_SECONDS},
-    "trim_answer_cache": {"task": "timemachine.jobs.trim_answer_cache", "schedule": timedelta(minutes=5)},
-    "compress_sessions": {"task": "timemachine.jobs.compress_sessions", "schedule": timedelta(minutes=5)},
-    "run_retention": {"task": "timemachine.jobs.run_retention", "schedule": timedelta(hours=1)},
-}
 
 # --- finding
 

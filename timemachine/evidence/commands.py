@@ -1,12 +1,12 @@
 """What changes in evidence at somebody's wish: a comparison with the database is asked for, and made."""
 
-from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, Sum
+from django.db.models import QuerySet, Sum
 
+from timemachine.core.leases import Lease, holding
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
 from timemachine.evidence.models import Seal, SealCheck
@@ -17,7 +17,6 @@ from timemachine.evidence.sealing.subjects import SessionSubject
 from timemachine.recording.sessions.read_snapshot import snapshot
 
 AT_ONCE: Final = 2_000  # records that are compared while somebody waits
-SILENT: Final = timedelta(minutes=10)
 
 
 @transaction.atomic
@@ -31,7 +30,9 @@ def ask_for_check(seal: Seal | None, *, by: str | None) -> SealCheck:
     Seal.objects.select_for_update().get(pk=seal.pk)
     waiting = SealCheck.objects.filter(seal=seal, finished_at=None).first()
     return (
-        waiting if waiting is not None else SealCheck.objects.create(seal=seal, requested_by=by and by[:254])
+        waiting
+        if waiting is not None
+        else SealCheck.objects.create(seal=seal, requested_by=by and by[:254], enqueued_at=now())
     )
 
 
@@ -42,22 +43,26 @@ def fits_in_a_request(seal: Seal) -> bool:
 
 
 def check(check_id: UUID) -> SealCheck | None:
-    """Make a comparison; None where it was erased. Safe to do twice: whoever ends first is kept."""
-    if SealCheck.objects.filter(id=check_id, finished_at=None).update(started_at=now()):
-        _make(check_id)
+    """Make a comparison; None where it was erased. Safe to do twice: one at a time makes it."""
+    with holding(overdue().filter(id=check_id), started_at=now()) as lease:
+        if lease is not None:
+            _make(lease)
     return SealCheck.objects.filter(id=check_id).first()
 
 
-def _make(check_id: UUID) -> None:
+def overdue() -> QuerySet[SealCheck]:
+    """Return the comparisons that are still to be made."""
+    return SealCheck.objects.filter(finished_at=None)
+
+
+def _make(lease: Lease[SealCheck]) -> None:
     whole = ("seal__session__project", "seal__replay__session__project", "seal__comparison__project")
     with snapshot():
-        found = SealCheck.objects.select_related(*whole).filter(id=check_id).first()
-        if found is None:
-            return
+        found = lease.row(*whole)
         made = compare(subject_of(found.seal), found.seal)
         recorded = _repeated(made, found.seal)
     more = [{"code": "more", "index": None, "says": f"And {made.more:,} more."}] if made.more else []
-    SealCheck.objects.filter(id=check_id, finished_at=None).update(
+    lease.write(
         finished_at=now(),
         records=made.records,
         recorded=recorded,
@@ -77,11 +82,3 @@ def _repeated(made: Comparison, seal: Seal) -> int:
         for each in found.problems:
             made.problem(**each, session=session.id)
     return number
-
-
-def due_for_ringing() -> list[UUID]:
-    """Comparisons that wait and nobody makes."""
-    forgotten = Q(started_at=None, requested_at__lt=now() - timedelta(seconds=5)) | Q(
-        started_at__lt=now() - SILENT
-    )
-    return list(SealCheck.objects.filter(forgotten, finished_at=None).values_list("id", flat=True)[:100])

@@ -6,6 +6,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Enqueued, Leased
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.pure.ids import uuid7
 from timemachine.evidence.pure.checkpoint import OPEN
@@ -170,7 +171,7 @@ class SealCheckpoint(models.Model):
         return bytes(self.root).hex()
 
 
-class SealCheck(models.Model):
+class SealCheck(Leased, Enqueued):
     """What came of comparing all that stands in the database with its seal, once."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -305,7 +306,7 @@ class LogCheckpoint(models.Model):
 WITNESS, TIMESTAMP = "witness", "timestamp"
 
 
-class Anchor(models.Model):
+class Anchor(Leased, Enqueued):
     """Somebody outside who is told how the log grows: a witness, or a timestamp authority. `size` is how much of the log they took last.
 
     `error` is what went wrong since; `next_at` is when they are asked again at the earliest.

@@ -8,18 +8,17 @@ then frames, then the row of work.
 
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from uuid import UUID, uuid4
+from datetime import timedelta
+from uuid import UUID
 
-from django.conf import settings
-from django.db import DatabaseError, connection, connections, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, QuerySet
 
+from timemachine.core.leases import Lease, LeaseLost, claim, kept_alive, mark_enqueued
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import ModelFailed, TimeMachineError
-from timemachine.core.pure.heartbeat import heartbeat
 from timemachine.core.pure.postgres_text import searchable
 from timemachine.knowledge.embedding import table
 from timemachine.knowledge.embedding.table import EmbeddingModel
@@ -28,22 +27,15 @@ from timemachine.knowledge.vectors import keep_refusal, keep_vectors, waiting
 from timemachine.llm.embedding_server import refuses_texts
 
 TURN_SECONDS = 20.0
-"""How long a job works on one collection before it queues behind the others again."""
+"""How long a job works on one collection before it is enqueued after the others again."""
 LOOKED_UP = 1_000
 FIRST_PAUSE = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(minutes=10)
-RING_AGAIN_AFTER = timedelta(seconds=15)
-
-
-class LeaseLost(Exception):
-    """Another worker has the row now, or it is gone; what this one made is not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Lease:
-    work_id: int
+class _WorkLease(Lease[EmbeddingWork]):
     collection_id: UUID
-    token: UUID
 
 
 def note_missing(collection: Collection) -> None:
@@ -53,21 +45,13 @@ def note_missing(collection: Collection) -> None:
 
 
 def is_due(collection_id: UUID) -> bool:
-    """Whether the collection lacks vectors and nobody is at it."""
-    return _free().filter(collection_id=collection_id).exists()
+    """Return whether the collection lacks vectors and its work is to be enqueued."""
+    return bool(mark_enqueued(overdue().filter(collection_id=collection_id)))
 
 
-def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
-    """The collections that lack vectors and nobody is at it, marked as rung: the queue may have lost their bell.
-
-    `at_once` (a worker has just started) does not wait for the last ringing to grow old.
-    """
-    unheld = _free()
-    if not at_once:
-        unheld = unheld.filter(Q(rung_at=None) | Q(rung_at__lt=now() - RING_AGAIN_AFTER))
-    found = dict(unheld.values_list("id", "collection_id"))
-    EmbeddingWork.objects.filter(id__in=list(found)).update(rung_at=now())
-    return list(dict.fromkeys(found.values()))
+def overdue() -> QuerySet[EmbeddingWork]:
+    """Return the work on collections that lack vectors, unless it is put off."""
+    return EmbeddingWork.objects.filter(Q(not_before=None) | Q(not_before__lte=now()))
 
 
 def work_off(collection_id: UUID, seconds: float = TURN_SECONDS) -> bool:
@@ -78,7 +62,7 @@ def work_off(collection_id: UUID, seconds: float = TURN_SECONDS) -> bool:
     until = time.monotonic() + seconds
     while (lease := _claim(collection_id)) is not None:
         try:
-            with _kept(lease):
+            with kept_alive(lease):  # a batch of long passages, or a slow server, may take minutes
                 complete = _turn(lease, until)
         except LeaseLost:
             continue
@@ -89,12 +73,12 @@ def work_off(collection_id: UUID, seconds: float = TURN_SECONDS) -> bool:
             _put_off(lease, _not_kept(why))
             continue
         if not complete:
-            _let_go(lease)
+            lease.release()
             return True
     return False
 
 
-def _turn(lease: _Lease, until: float) -> bool:
+def _turn(lease: _WorkLease, until: float) -> bool:
     """Whether nothing is missing any more: then the row of work is gone."""
     model = _settled(lease)
     while True:
@@ -106,9 +90,9 @@ def _turn(lease: _Lease, until: float) -> bool:
             return False
 
 
-def _settled(lease: _Lease) -> EmbeddingModel:
+def _settled(lease: _WorkLease) -> EmbeddingModel:
     """The model with its full name, which is written down where it was not known before."""
-    model = table.named(EmbeddingWork.objects.values_list("model", flat=True).get(id=lease.work_id))
+    model = table.named(EmbeddingWork.objects.values_list("model", flat=True).get(id=lease.pk))
     table.require_usable(model)
     full = table.settled(model)
     if full.name != model.name:
@@ -117,16 +101,16 @@ def _settled(lease: _Lease) -> EmbeddingModel:
 
 
 @transaction.atomic
-def _rename(lease: _Lease, old: str, new: str) -> None:
+def _rename(lease: _WorkLease, old: str, new: str) -> None:
     collection = Collection.objects.select_for_update().get(id=lease.collection_id)
-    work = _owned(lease)
+    work = lease.locked()
     EmbeddingWork.objects.filter(collection=collection, model=new).delete()
     work.model = new
     work.save(update_fields=["model"])
     Collection.objects.filter(id=collection.id, embedding_model=old).update(embedding_model=new)
 
 
-def _missing(lease: _Lease, model: EmbeddingModel) -> list[int]:
+def _missing(lease: _WorkLease, model: EmbeddingModel) -> list[int]:
     """The next frames to see: those that stand before those that ended, older ones first."""
     frames = Frame.objects.filter(collection_id=lease.collection_id)
     missing = waiting(frames, model.name).values_list("id", flat=True)
@@ -134,7 +118,7 @@ def _missing(lease: _Lease, model: EmbeddingModel) -> list[int]:
     return standing or list(missing.order_by("id")[:LOOKED_UP])
 
 
-def _embed_all(lease: _Lease, model: EmbeddingModel, ids: Sequence[int], until: float) -> None:
+def _embed_all(lease: _WorkLease, model: EmbeddingModel, ids: Sequence[int], until: float) -> None:
     """Batch after batch while there is time, and at least one."""
     for first in range(0, len(ids), model.batch):
         _embed(lease, model, ids[first : first + model.batch])
@@ -142,7 +126,7 @@ def _embed_all(lease: _Lease, model: EmbeddingModel, ids: Sequence[int], until: 
             return
 
 
-def _embed(lease: _Lease, model: EmbeddingModel, ids: Sequence[int]) -> None:
+def _embed(lease: _WorkLease, model: EmbeddingModel, ids: Sequence[int]) -> None:
     """Embed these frames; where the server refuses them, by halves, so that one bad text stops no other."""
     frames = list(Frame.objects.filter(id__in=ids).only("id", "number", "search_title", "search_text"))
     try:
@@ -162,15 +146,15 @@ def _embed(lease: _Lease, model: EmbeddingModel, ids: Sequence[int]) -> None:
 
 
 @transaction.atomic
-def _keep(lease: _Lease, model: EmbeddingModel, frames: Sequence[Frame], vectors: table.Vectors) -> None:
+def _keep(lease: _WorkLease, model: EmbeddingModel, frames: Sequence[Frame], vectors: table.Vectors) -> None:
     keep_vectors(_held(lease.collection_id), model.name, frames, vectors)
-    _went_on(lease)
+    lease.write(failures=0, error_code=None, error_message=None)
 
 
 @transaction.atomic
-def _keep_refused(lease: _Lease, model: EmbeddingModel, frame: Frame, failed: ModelFailed) -> None:
+def _keep_refused(lease: _WorkLease, model: EmbeddingModel, frame: Frame, failed: ModelFailed) -> None:
     keep_refusal(_held(lease.collection_id), model.name, frame, _reason(failed))
-    _went_on(lease)
+    lease.write(failures=0, error_code=None, error_message=None)
 
 
 def _reason(failed: ModelFailed) -> str:
@@ -179,18 +163,11 @@ def _reason(failed: ModelFailed) -> str:
     return f"it answered {failed.facts['status']}: {said}" if said else failed.message
 
 
-def _went_on(lease: _Lease) -> None:
-    work = _owned(lease)
-    work.failures, work.error_code, work.error_message = 0, None, None
-    work.lease_until = _until()
-    work.save(update_fields=["failures", "error_code", "error_message", "lease_until"])
-
-
 @transaction.atomic
-def _completed(lease: _Lease, model: EmbeddingModel) -> bool:
+def _completed(lease: _WorkLease, model: EmbeddingModel) -> bool:
     """Close the row of work where, while no put can add one, no frame waits for a vector; a replacement becomes the model."""
     collection = Collection.objects.select_for_update().get(id=lease.collection_id)
-    work = _owned(lease)
+    work = lease.locked()
     if waiting(Frame.objects.filter(collection=collection), model.name).exists():
         return False
     if work.replaces:
@@ -208,31 +185,13 @@ def _text(frame: Frame) -> str:
 # --- who is at it
 
 
-def _free() -> QuerySet[EmbeddingWork]:
-    moment = now()
-    idle = Q(lease_until=None) | Q(lease_until__lt=moment)
-    return EmbeddingWork.objects.filter(idle, Q(not_before=None) | Q(not_before__lte=moment))
-
-
-@transaction.atomic
-def _claim(collection_id: UUID) -> _Lease | None:
+def _claim(collection_id: UUID) -> _WorkLease | None:
     """The work that fills the collection's own model goes first."""
-    unheld = _free().filter(collection_id=collection_id).select_for_update(skip_locked=True)
-    work = unheld.order_by("replaces", "id").first()
-    if work is None:
+    work = overdue().filter(collection_id=collection_id).order_by("replaces", "id")
+    lease = claim(work)
+    if lease is None:
         return None
-    work.lease_token, work.lease_until = uuid4(), _until()
-    work.save(update_fields=["lease_token", "lease_until"])
-    return _Lease(work_id=work.id, collection_id=collection_id, token=work.lease_token)
-
-
-def _owned(lease: _Lease) -> EmbeddingWork:
-    """The row, locked, if the lease still holds. Raises `LeaseLost`."""
-    rows = EmbeddingWork.objects.select_for_update()
-    work = rows.filter(id=lease.work_id, lease_token=lease.token).first()
-    if work is None:
-        raise LeaseLost
-    return work
+    return _WorkLease(model=EmbeddingWork, pk=lease.pk, token=lease.token, collection_id=collection_id)
 
 
 def _held(collection_id: UUID) -> Collection:
@@ -244,43 +203,18 @@ def _held(collection_id: UUID) -> Collection:
     return Collection(id=collection_id)
 
 
-def _let_go(lease: _Lease) -> None:
-    EmbeddingWork.objects.filter(id=lease.work_id, lease_token=lease.token).update(
-        lease_token=None, lease_until=None, rung_at=now()
-    )
-
-
 def _not_kept(why: DatabaseError) -> TimeMachineError:
     first_line = str(why).partition("\n")[0]
     return TimeMachineError(f"The database did not take the vectors: {first_line}", code="not_kept")
 
 
-def _put_off(lease: _Lease, failed: TimeMachineError) -> None:
+def _put_off(lease: _WorkLease, failed: TimeMachineError) -> None:
     """Write down why it failed, and try again later each time."""
-    with transaction.atomic():
-        work = (
-            EmbeddingWork.objects.select_for_update()
-            .filter(id=lease.work_id, lease_token=lease.token)
-            .first()
+    with suppress(LeaseLost), transaction.atomic():
+        failures = lease.locked().failures
+        lease.release(
+            not_before=now() + min(FIRST_PAUSE * 2 ** min(failures, 10), LONGEST_PAUSE),
+            failures=failures + 1,
+            error_code=failed.code,
+            error_message=searchable(failed.message),
         )
-        if work is None:
-            return
-        work.lease_token = work.lease_until = None
-        work.not_before = now() + min(FIRST_PAUSE * 2 ** min(work.failures, 10), LONGEST_PAUSE)
-        work.failures += 1
-        work.error_code, work.error_message = failed.code, searchable(failed.message)
-        work.save()
-
-
-def _until() -> datetime:
-    return now() + timedelta(seconds=settings.LEASE_SECONDS)
-
-
-def _kept(lease: _Lease) -> AbstractContextManager[None]:
-    """Keep the lease alive while the block runs: a batch of long passages, or a slow server, may take minutes."""
-    held = EmbeddingWork.objects.filter(id=lease.work_id, lease_token=lease.token)
-    return heartbeat(
-        lambda: held.update(lease_until=_until()),
-        every=settings.LEASE_SECONDS / 4,
-        at_end=connections.close_all,  # those of its own thread
-    )

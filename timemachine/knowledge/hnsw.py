@@ -78,12 +78,17 @@ def nearest(
         return {row: float(score) for row, score in cursor.fetchall()}
 
 
-def due() -> list[tuple[UUID, str]]:
-    """The large collections with their models that have no whole index yet."""
-    large = Collection.objects.filter(frame_count__gte=settings.APPROXIMATE_SEARCH_FROM).values_list(
-        "id", "embedding_model"
-    )
-    return [(collection, model) for collection, model in large if not has_index(collection, model)]
+def due() -> list[UUID]:
+    """Return the large collections that have no whole index under their model yet."""
+    large = Collection.objects.filter(frame_count__gte=settings.APPROXIMATE_SEARCH_FROM)
+    rows = large.values_list("id", "embedding_model")
+    return [collection for collection, model in rows if not has_index(collection, model)]
+
+
+def build_for(collection_id: UUID) -> None:
+    """Build the index of a collection under its own model, unless it was deleted meanwhile."""
+    for model in Collection.objects.filter(id=collection_id).values_list("embedding_model", flat=True):
+        build(collection_id, model)
 
 
 def build(collection_id: UUID, model: str) -> bool:

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from pgvector.django import HalfVectorField, SparseVectorField
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Enqueued, Leased
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.ids import uuid7
@@ -289,7 +290,7 @@ class RefusedFrame(models.Model):
         return f"{self.frame_id} was refused by {self.model}"
 
 
-class EmbeddingWork(models.Model):
+class EmbeddingWork(Leased, Enqueued):
     """A collection lacks vectors of a model; the row goes when none is missing any more.
 
     `replaces`: then the model becomes the collection's own. A worker holds the row by its lease; where a try failed, the next
@@ -301,13 +302,10 @@ class EmbeddingWork(models.Model):
     replaces = models.BooleanField(default=False)
     requested_by = models.CharField(max_length=254, blank=True)
     requested_at = models.DateTimeField(db_default=Now())
-    lease_token = models.UUIDField(null=True)
-    lease_until = models.DateTimeField(null=True)
     failures = models.IntegerField(default=0)
     error_code = models.CharField(max_length=100, null=True)
     error_message = models.TextField(null=True)
     not_before = models.DateTimeField(null=True)
-    rung_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "tm_embedding_work"

@@ -11,12 +11,13 @@ from tests.memory.patterns.recorded import asked, failed, patterns, read, sessio
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.jobs import tell_pattern_alert
+from timemachine.jobs.registry import overdue
 from timemachine.memory.patterns import alerts
 from timemachine.memory.patterns.models import PatternAlert, PatternRule
 from timemachine.memory.patterns.pure.windows import window_of
 from timemachine.memory.patterns.queries import alerts_of, unseen_in
 from timemachine.memory.patterns.rules import make_rule
+from timemachine.memory.tasks import send_pattern_alert
 from timemachine.recording.sessions.session_deletion import erase_session
 
 pytestmark = pytest.mark.django_db
@@ -133,9 +134,9 @@ def test_the_address_of_a_rule_is_told_once_and_nothing_that_was_recorded(
         for _ in range(2):
             session_of(project, failed(SHORT))
         read(project)
-        [due] = alerts.due()
-        tell_pattern_alert(str(due))
-        tell_pattern_alert(str(due))
+        [due] = overdue(send_pattern_alert)
+        send_pattern_alert(str(due))
+        send_pattern_alert(str(due))
     [body] = heard
     document = json.loads(body)
     pattern = patterns(project)[0]
@@ -145,7 +146,7 @@ def test_the_address_of_a_rule_is_told_once_and_nothing_that_was_recorded(
     assert SHORT.encode() not in body
     alert = PatternAlert.objects.get()
     assert alert.told_at is not None
-    assert alerts.due() == []
+    assert overdue(send_pattern_alert) == []
 
 
 def test_an_address_that_does_not_take_it_is_told_again_later_and_not_for_ever(
@@ -157,7 +158,7 @@ def test_an_address_that_does_not_take_it_is_told_again_later_and_not_for_ever(
         for _ in range(2):
             session_of(project, failed(SHORT))
         read(project)
-        [due] = alerts.due()
+        [due] = overdue(send_pattern_alert)
         alerts.tell(due)
         alert = PatternAlert.objects.get()
         assert alert.problem == "It answered with 503: not now"
@@ -179,7 +180,7 @@ def test_an_address_in_a_private_network_is_refused_then_and_when_it_is_called(
     for _ in range(2):
         session_of(project, failed(SHORT))
     read(project)
-    alerts.tell(alerts.due()[0])
+    alerts.tell(overdue(send_pattern_alert)[0])
     problem = PatternAlert.objects.get().problem
     assert problem is not None
     assert "does not allow this address" in problem

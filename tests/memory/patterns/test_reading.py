@@ -9,9 +9,11 @@ from tests.memory.patterns.recorded import asked, called, failed, patterns, read
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.governance.deletion.erasure.commands import delete_turn
+from timemachine.jobs.registry import overdue
 from timemachine.memory.patterns import clustering, reader
 from timemachine.memory.patterns.models import PatternReading, PatternStep, ReadSession, Wording
 from timemachine.memory.patterns.queries import resolutions_of
+from timemachine.memory.tasks import read_patterns
 from timemachine.recording.annotations.significance.commands import change
 from timemachine.recording.sessions.commands import append
 from timemachine.recording.sessions.session_deletion import erase_session
@@ -89,26 +91,26 @@ def test_a_worker_that_is_killed_leaves_nothing_half_done(
             patched.setattr(where, "bulk_create", dying)
             with pytest.raises(KeyboardInterrupt):
                 clustering.work_off(project.id)
+        PatternReading.objects.update(lease_until=now() - timedelta(seconds=1))
     assert PatternStep.objects.count() == Wording.objects.count() == 0
-    PatternReading.objects.update(lease_until=now() - timedelta(seconds=1))
     read(project)
     assert told(project) == {f"Error: {SHORT}": (2, 2)}
 
 
-def test_nobody_is_rung_for_twice_nor_where_somebody_is_at_it(project: Project) -> None:
-    assert reader.BELL.due() == []
+def test_a_project_is_not_enqueued_twice_nor_while_a_worker_has_it(project: Project) -> None:
+    assert overdue(read_patterns) == []
     session_of(project, failed(SHORT))
-    assert reader.BELL.due() == [project.id]
-    assert reader.BELL.due() == []
-    assert reader.BELL.due(at_once=True) == [project.id]
-    PatternReading.objects.update(rung_at=None, lease_until=now() + timedelta(seconds=9))
-    assert reader.BELL.due(at_once=True) == []
+    assert overdue(read_patterns) == [project.id]
+    assert overdue(read_patterns) == []
+    assert overdue(read_patterns, at_start=True) == [project.id]
+    PatternReading.objects.update(enqueued_at=None, lease_until=now() + timedelta(seconds=9))
+    assert overdue(read_patterns, at_start=True) == []
     assert not clustering.work_off(project.id)
     assert reader.not_read(project.id) == 1
     PatternReading.objects.update(lease_until=None)
     assert clustering.work_off(project.id, seconds=-1)
     read(project)
-    assert reader.BELL.due() == []
+    assert overdue(read_patterns) == []
 
 
 def test_a_session_that_is_erased_takes_its_part_of_a_pattern_along(project: Project) -> None:
@@ -194,7 +196,7 @@ def test_what_a_person_says_later_of_how_much_a_step_matters_counts(project: Pro
     assert resolutions_of([pattern.id]) == {}
     change(session, 2, by="ada", significance="breakthrough")
     change(session, 3, by="ada", significance="error")
-    assert reader.BELL.due(at_once=True) == [project.id]
+    assert overdue(read_patterns, at_start=True) == [project.id]
     read(project)
     assert resolutions_of([pattern.id])[pattern.id].solved_by == 2
     assert told(project, min_sessions=1)["It was twelve, not ten"] == (1, 1)

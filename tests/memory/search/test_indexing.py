@@ -9,8 +9,10 @@ from tests.memory.search.recorded import found, index, said, session_of, steps
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Unavailable
+from timemachine.jobs.registry import overdue
 from timemachine.memory.search import indexing
 from timemachine.memory.search.models import ActionMeaning, IndexedSession, Indexing, SearchedAction
+from timemachine.memory.tasks import index_steps
 from timemachine.recording.sessions.commands import append
 from timemachine.recording.sessions.session_deletion import erase_session
 
@@ -53,25 +55,23 @@ def test_a_batch_ends_where_its_payloads_grow_too_large_and_has_one_at_least(
     assert SearchedAction.objects.count() == 2
 
 
-def test_when_the_time_is_up_there_is_more_to_do_and_the_bell_counts_as_rung(project: Project) -> None:
+def test_when_the_time_is_up_there_is_more_to_do(project: Project) -> None:
     session_of(project, said("one"))
     assert indexing.work_off(project.id, seconds=-1)
     row = Indexing.objects.get(project=project)
     assert row.lease_until is None
-    assert row.rung_at is not None
-    assert indexing.BELL.due() == []
-    assert indexing.BELL.due(at_once=True) == [project.id]
+    assert overdue(index_steps) == [project.id]
 
 
-def test_nobody_is_rung_for_twice_nor_where_somebody_is_at_it(project: Project) -> None:
-    assert indexing.BELL.due() == []
+def test_a_project_is_not_enqueued_twice_nor_while_a_worker_has_it(project: Project) -> None:
+    assert overdue(index_steps) == []
     session_of(project, said("one"))
-    assert indexing.BELL.due() == [project.id]
-    assert indexing.BELL.due() == []
-    Indexing.objects.update(rung_at=now() - timedelta(minutes=1))
-    assert indexing.BELL.may_ring(project.id)
-    Indexing.objects.update(rung_at=None, lease_until=now() + timedelta(seconds=9))
-    assert indexing.BELL.due(at_once=True) == []
+    assert overdue(index_steps) == [project.id]
+    assert overdue(index_steps) == []
+    Indexing.objects.update(enqueued_at=now() - timedelta(minutes=1))
+    assert indexing.is_due(project.id)
+    Indexing.objects.update(enqueued_at=None, lease_until=now() + timedelta(seconds=9))
+    assert overdue(index_steps, at_start=True) == []
     assert not indexing.work_off(project.id)
     assert indexing.not_indexed(project) == 1
 
@@ -96,6 +96,7 @@ def test_a_worker_that_is_killed_between_its_rows_leaves_nothing_half_done(
         with pytest.raises(KeyboardInterrupt):
             indexing.work_off(project.id)
     assert SearchedAction.objects.count() == 0
+    Indexing.objects.update(lease_until=now() - timedelta(seconds=1))
     index(project)
     assert steps(project, "gateway") == [("a run", 1)]
 

@@ -10,9 +10,9 @@ from tests.builders import tamper
 from tests.memory.transcripts.test_transcripts import STORY, record, said, sequences, told
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
-from timemachine.jobs import compress_sessions
 from timemachine.recording.annotations.significance.models import Compression, CompressionRule
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.tasks import compress_sessions
 
 __all__ = ["api", "stranger"]
 pytestmark = pytest.mark.django_db

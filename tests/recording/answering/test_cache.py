@@ -11,10 +11,10 @@ from django.db import connection
 from pytest_django.fixtures import Settings
 
 from tests.stub_model_server import Script, StubModelServer
+from timemachine.config.celery import app as queue
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.errors import ModelFailed
-from timemachine.jobs import trim_answer_cache
 from timemachine.knowledge.collection_deletion import erase_collection
 from timemachine.knowledge.commands import NewFrame, collection_named
 from timemachine.knowledge.find import Query
@@ -28,6 +28,7 @@ from timemachine.recording.answering.models import CachedAnswer
 from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.recording.tasks import trim_answer_cache
 from timemachine.recording.timeline.document import action_json, with_everything
 from timemachine.recording.timeline.summary import summary_of
 from timemachine.replay.runs.commands import launch
@@ -381,7 +382,6 @@ def test_who_listens_gets_the_whole_kept_answer_at_once(project: Project, stub: 
 def test_the_sweeper_keeps_it_in_bounds(project: Project, settings: Settings) -> None:
     asked(collection_of(project), model="local:extractive")
     settings.ANSWER_CACHE_MAX_MB = 0
-    scheduled = [entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()]
-    assert trim_answer_cache.name in scheduled
+    assert trim_answer_cache.name in queue.conf.beat_schedule
     trim_answer_cache()
     assert not CachedAnswer.objects.exists()

@@ -7,12 +7,12 @@ from pytest_django.fixtures import Settings
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
-from timemachine.jobs import sweep
 from timemachine.recording.answering.lost_asks import SILENT_FOR, record_lost
 from timemachine.recording.answering.models import AskUnderWay
 from timemachine.recording.answering.running_asks import asks_of
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.tasks import record_lost_asks
 from timemachine.recording.timeline.summary import summary_of
 
 MODEL = "openai:gpt-4o-mini"
@@ -83,7 +83,7 @@ def test_one_that_cannot_be_recorded_stops_no_other(
     settings.MAX_ACTION_BYTES = 200
     ask(project, session, question="x" * 200)
     ask(project, session)
-    assert sweep() is None
+    assert record_lost_asks() == []
     assert [each.error_type for each in Action.objects.filter(session=session)] == ["ask_lost"]
     assert AskUnderWay.objects.count() == 0
     assert "could not be recorded" in caplog.text

@@ -9,13 +9,16 @@ from django.db import DatabaseError, IntegrityError, transaction
 
 from tests.recording.importing.samples import CHAT, CODEX_RECORDS, lines
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import MOST_ATTEMPTS
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotFound
+from timemachine.jobs.registry import overdue
 from timemachine.recording.importing import worker
 from timemachine.recording.importing.models import FileImport
 from timemachine.recording.importing.queries import import_of, sessions_of
-from timemachine.recording.importing.worker import MOST_ATTEMPTS, due_for_ringing, hand_in, work
+from timemachine.recording.importing.worker import hand_in, work
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.tasks import run_import
 
 pytestmark = pytest.mark.django_db
 FILE = lines(*CODEX_RECORDS)
@@ -44,7 +47,7 @@ def test_a_worker_imports_a_file_and_lets_go_of_it(project: Project) -> None:
 
 def test_how_far_it_is_is_told_of_all_its_actions(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[tuple[int, int]] = []
-    monkeypatch.setattr(worker._Work, "tell", lambda self, done, total: heard.append((done, total)))
+    monkeypatch.setattr(worker._Progress, "tell", lambda self, done, total: heard.append((done, total)))
     many = [{"role": "user", "content": f"{number}"} for number in range(2_500)]
     work(hand_in(project, lines({"messages": many}, {"messages": CHAT}), by="Ada").id)
     assert heard == [(0, 2505), (1000, 2505), (2000, 2505), (2500, 2505), (2505, 2505)]
@@ -135,12 +138,12 @@ def test_the_third_worker_lost_without_a_word_is_said(project: Project) -> None:
 
 def test_what_nobody_is_at_is_rung_for_again(project: Project) -> None:
     found = hand_in(project, FILE, by="Ada")
-    assert due_for_ringing() == []
-    assert due_for_ringing(at_once=True) == [found.id]
-    FileImport.objects.update(rung_at=now() - timedelta(minutes=1))
-    assert due_for_ringing() == [found.id]
+    assert overdue(run_import) == []
+    assert overdue(run_import, at_start=True) == [found.id]
+    FileImport.objects.update(enqueued_at=now() - timedelta(minutes=1))
+    assert overdue(run_import) == [found.id]
     work(found.id)
-    assert due_for_ringing(at_once=True) == []
+    assert overdue(run_import, at_start=True) == []
 
 
 def test_a_file_cannot_be_kept_when_it_is_over(project: Project) -> None:

@@ -8,19 +8,22 @@ from django.db import DatabaseError, connection, transaction
 
 from tests.recording.intake.files import GUIDE, current, guide, long_text, now_put
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, TooLarge
+from timemachine.jobs.registry import overdue
 from timemachine.knowledge.commands import NewFrame, put
 from timemachine.knowledge.models import Collection, Frame, Source, SourcePut
 from timemachine.recording.intake import worker
-from timemachine.recording.intake.commands import due_for_ringing, hand_in, next_after
+from timemachine.recording.intake.commands import hand_in, next_after
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.preparing import HandedIn, prepare
 from timemachine.recording.intake.queries import edited_beside_it, ended_by, intake_of
-from timemachine.recording.intake.worker import BATCH, MOST_ATTEMPTS, LeaseLost, work
+from timemachine.recording.intake.worker import BATCH, work
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Action
+from timemachine.recording.tasks import run_intake
 from timemachine.text.pure.documents.document import LARGEST_FILE
 
 
@@ -68,9 +71,9 @@ def test_a_worker_killed_half_way_is_followed_by_one_that_goes_on(
     assert (intake.status, intake.done, Frame.objects.count()) == ("running", BATCH, BATCH)
     work(intake.id)
     assert Frame.objects.count() == BATCH, "its lease still holds"
-    assert due_for_ringing() == []
+    assert overdue(run_intake) == []
     lost(intake)
-    assert due_for_ringing() == [intake.id]
+    assert overdue(run_intake) == [intake.id]
     work(intake.id)
     intake.refresh_from_db()
     assert (intake.status, intake.done, intake.new, batches) == (
@@ -96,7 +99,7 @@ def test_a_worker_that_slept_past_its_lease_writes_nothing(
     work(intake.id)
     assert Frame.objects.count() == 0
     with pytest.raises(LeaseLost), transaction.atomic():
-        worker._write(worker._Lease(intake_id=intake.id, token=intake.id), done=3)
+        worker._write(Lease(model=Intake, pk=intake.id, token=intake.id), done=3)
 
 
 def test_a_file_that_kills_its_workers_is_given_up(
@@ -115,7 +118,7 @@ def test_a_file_that_kills_its_workers_is_given_up(
     work(intake.id)
     intake.refresh_from_db()
     assert (intake.status, intake.error_code, intake.finished_at is None) == ("failed", "worker_lost", False)
-    assert due_for_ringing(at_once=True) == []
+    assert overdue(run_intake, at_start=True) == []
 
 
 def refused_by_the_database(*_: Any) -> None:
@@ -249,8 +252,8 @@ def test_long_passages_make_small_batches(handbook: Collection, monkeypatch: pyt
 
 def test_a_worker_that_starts_takes_up_what_waits(handbook: Collection) -> None:
     intake = hand_in(handbook, guide(), by="Ada")
-    assert due_for_ringing() == [], "its own bell has just rung"
-    assert due_for_ringing(at_once=True) == [intake.id]
+    assert overdue(run_intake) == [], "it was enqueued just now"
+    assert overdue(run_intake, at_start=True) == [intake.id]
 
 
 def test_a_file_that_a_worker_put_names_what_it_ended_too(handbook: Collection) -> None:

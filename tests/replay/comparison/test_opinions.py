@@ -20,7 +20,7 @@ from timemachine.core.payloads.queries import value
 from timemachine.core.pure.clock import now
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.comparison.judge_calls import ask
-from timemachine.replay.comparison.judge_queue import due_for_ringing, work_off
+from timemachine.replay.comparison.judge_queue import overdue, work_off
 from timemachine.replay.comparison.models import CellOpinion, Comparison
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.runs.models import ReplayStep
@@ -252,16 +252,16 @@ def test_a_page_that_polls_learns_of_an_opinion_on_a_cell_that_was_judged_before
     assert progress_of([made])[made.id].revision != before
 
 
-def test_a_lost_worker_leaves_a_lost_opinion_and_the_others_are_rung_for(
+def test_a_lost_worker_leaves_a_lost_opinion_and_the_others_are_enqueued(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
     api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE})
     first, second = CellOpinion.objects.order_by("id")
-    assert due_for_ringing() == []
+    assert overdue() == []
     long_ago = now() - timedelta(hours=2)
     CellOpinion.objects.filter(id=first.id).update(state="asking", asked_at=long_ago)
     CellOpinion.objects.update(created_at=long_ago)
-    assert due_for_ringing() == [made.id]
+    assert overdue() == [made.id]
     first.refresh_from_db()
     assert first.state == "lost"
     assert api.get(f"/comparisons/{made.id}").json()["judges"]["unknown_cost_calls"] == 1

@@ -7,14 +7,13 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from tests.api.conftest import Program, program
 from tests.builders import compared, recorded_session, worked_off
 from tests.web.people import browser_of
-from timemachine import jobs
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
+from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.comparison import results
 from timemachine.replay.comparison.commands import Plan, create
@@ -25,6 +24,7 @@ from timemachine.replay.runs import leases
 from timemachine.replay.runs.commands import begin, bump
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.worker import work
+from timemachine.replay.tasks import compute_results, run_replay
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 POLL = {"HX-Request": "true", "HX-Target": "div#comparison"}
@@ -82,7 +82,7 @@ def test_many_answers_are_computed_by_a_worker_and_the_page_waits_by_polling(
     revision = shown.split("?rev=")[1].split('"')[0]
     address = f"/comparisons/{made.id}/?rev={revision}"
     assert browser.get(address, headers=POLL).status_code == 204
-    jobs.compute_results(str(made.id))
+    compute_results(made.id)
     assert "Answers side by side" in browser.get(address, headers=POLL).content.decode()
     found = told(api, made)
     assert found["results"]["state"] == "current"
@@ -91,31 +91,29 @@ def test_many_answers_are_computed_by_a_worker_and_the_page_waits_by_polling(
 
 
 @pytest.mark.usefixtures("many")
-def test_with_the_last_replay_of_a_comparison_its_results_are_rung_for(
-    project: Project, made: Comparison, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+def test_with_the_last_replay_of_a_comparison_its_results_are_computed(
+    project: Project, made: Comparison
 ) -> None:
     alone = recorded_session(project)
     replay_id = made.runs.values_list("replay_id", flat=True)[0]
-    with django_capture_on_commit_callbacks() as rung:
-        jobs.run_replay(str(replay_id))
-    assert len(rung) == 1
+    assert run_replay(replay_id) == [(compute_results, made.id)]
     Replay.objects.filter(id=made.runs.values_list("replay_id", flat=True)[1]).update(finished_at=None)
     assert results.over_with(replay_id) == []
     assert results.over_with(alone.id) == []
 
 
 @pytest.mark.usefixtures("many")
-def test_one_page_of_many_rings_and_the_sweeper_rings_again_but_three_times_at_most(
+def test_one_page_of_many_enqueues_them_and_the_sweep_does_again_but_three_times_at_most(
     api: Program, browser: Client, made: Comparison
 ) -> None:
     told(api, made)
     assert results.is_due(made.id)
     assert not results.is_due(made.id)
-    assert results.due_for_ringing() == []
-    ComparisonFindings.objects.update(rung_at="2020-01-01T00:00:00Z")
-    assert results.due_for_ringing() == [made.id]
-    ComparisonFindings.objects.update(rung_at="2020-01-01T00:00:00Z", attempts=3)
-    assert results.due_for_ringing() == []
+    assert overdue(compute_results) == []
+    ComparisonFindings.objects.update(enqueued_at="2020-01-01T00:00:00Z")
+    assert overdue(compute_results) == [made.id]
+    ComparisonFindings.objects.update(enqueued_at="2020-01-01T00:00:00Z", attempts=3)
+    assert overdue(compute_results) == []
     assert told(api, made)["results"]["state"] == "failed"
     shown = page(browser, made)
     assert "failed three times" in shown
@@ -153,7 +151,7 @@ def test_a_step_that_waits_for_a_busy_model_is_news_for_the_page_and_none_for_th
 def test_an_answer_that_came_since_makes_what_is_kept_an_older_one(
     api: Program, browser: Client, made: Comparison
 ) -> None:
-    jobs.compute_results(str(made.id))
+    compute_results(made.id)
     step = ReplayStep.objects.filter(replay__run__comparison=made).earliest("id")
     step.status, step.verdict = "failed", "error"
     step.save()
@@ -170,8 +168,8 @@ def test_an_answer_that_came_since_makes_what_is_kept_an_older_one(
     worked_off(made)
     assert told(api, made)["results"]["state"] == "under_way"
     assert "a worker computes it for those that came since" in page(browser, made)
-    jobs.compute_results(str(made.id))
-    jobs.compute_results(str(made.id))
+    compute_results(made.id)
+    compute_results(made.id)
     assert told(api, made)["results"]["state"] == "current"
 
 
@@ -183,7 +181,7 @@ def test_results_that_a_worker_gave_up_are_computed_again_once_failed_answers_we
     step.status, step.verdict = "failed", "error"
     step.save()
     told(api, made)
-    ComparisonFindings.objects.create(comparison=made, attempts=3, rung_at=now())
+    ComparisonFindings.objects.create(comparison=made, attempts=3, enqueued_at=now())
     assert told(api, made)["results"]["state"] == "failed"
     api.post(f"/comparisons/{made.id}/retry")
     worked_off(made)

@@ -178,7 +178,7 @@ def test_steps_that_are_taken_up_at_this_very_moment_are_left_to_their_worker(re
         taken = leases.claim(replay.id, "quicker", calls=False)
         cancelled_elsewhere(replay)
     assert len(taken) == leases.AT_A_TIME
-    assert all(leases.held(lease).exists() for lease in taken)
+    assert all(lease.held().exists() for lease in taken)
     assert statuses(replay) == {"running": len(taken), "cancelled": 2}
     leases.give_back(taken)
     assert work(replay.id, "quicker") == 0

@@ -26,11 +26,13 @@ from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
+from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.runs.commands import due_for_ringing, launch
+from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
+from timemachine.replay.tasks import run_replay
 
 pytestmark = pytest.mark.crash
 QUESTIONS = [f"How long are invoices kept, asked for time {n}?" for n in range(10)]
@@ -94,7 +96,7 @@ def expire(replay: Replay) -> None:
     ReplayStep.objects.filter(replay=replay, status="running").update(
         lease_until=now() - timedelta(seconds=1)
     )
-    due_for_ringing(at_once=True)
+    overdue(run_replay, at_start=True)
 
 
 def accounted(replay: Replay, calls: list[str]) -> Counter[str]:
@@ -160,7 +162,7 @@ def test_a_worker_that_slept_past_its_lease_writes_nothing_and_its_call_is_marke
         asleep = set(sleepers.values_list("id", flat=True))
         assert asleep
         wait_until(lambda: not sleepers.filter(lease_until__gte=now()).exists())
-        due_for_ringing(at_once=True)
+        overdue(run_replay, at_start=True)
         assert worker(replay, 4) == "ended"
         results = {step.id: step.finished_at for step in replay.steps.all()}
     finally:

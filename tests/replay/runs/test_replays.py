@@ -9,11 +9,13 @@ from django.db.models import Count, Q
 
 from tests.builders import FACTS, QUESTIONS, recorded_session, replayed, tamper
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import MOST_ATTEMPTS
 from timemachine.core.payloads.models import Payload
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, Unavailable
+from timemachine.jobs.registry import overdue
 from timemachine.knowledge.commands import NewFrame, delete, put
 from timemachine.knowledge.models import Frame
 from timemachine.recording.sessions.commands import append, start_session
@@ -21,7 +23,7 @@ from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs import leases
-from timemachine.replay.runs.commands import cancel, due_for_ringing, launch, retry
+from timemachine.replay.runs.commands import cancel, launch, retry
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.outcome import Outcome
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -30,6 +32,7 @@ from timemachine.replay.runs.schemas import ReplayOut
 from timemachine.replay.runs.step_results import Result, write
 from timemachine.replay.runs.step_schemas import ReplayStepOut
 from timemachine.replay.runs.worker import work
+from timemachine.replay.tasks import run_replay
 
 AUDIT = ReplayOptions(audit=True, reason="Wie geprüft?", use_model="local:extractive-1")
 
@@ -216,7 +219,7 @@ def test_cancelling_stops_what_waits_and_trying_again_finishes_it(session: Sessi
         retry(replay)
 
 
-def _claimed_and_lost(replay: Replay) -> list[leases.Lease]:
+def _claimed_and_lost(replay: Replay) -> list[leases.StepLease]:
     """The leases of a worker that was never heard of again."""
     taken = leases.claim(replay.id, "dies", calls=False)
     assert taken
@@ -228,8 +231,8 @@ def test_a_worker_that_slept_past_its_lease_cannot_write(session: Session) -> No
     replay = launch(session, AUDIT, by="test")
     slept, *_ = _claimed_and_lost(replay)
     [taken] = leases.claim(replay.id, "awake", calls=False)
-    assert taken.step_id == slept.step_id
-    step = ReplayStep.objects.get(id=taken.step_id)
+    assert taken.pk == slept.pk
+    step = ReplayStep.objects.get(id=taken.pk)
     assert write([Result(lease=slept, step=step, outcome=Outcome(verdict="identical"))]) == 0
     assert write([Result(lease=taken, step=step, outcome=Outcome(verdict="reworded"))]) == 1
     step.refresh_from_db()
@@ -239,7 +242,7 @@ def test_a_worker_that_slept_past_its_lease_cannot_write(session: Session) -> No
 
 def test_a_step_whose_worker_is_lost_three_times_fails_and_the_replay_goes_on(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
-    for _ in range(leases.MOST_ATTEMPTS):
+    for _ in range(MOST_ATTEMPTS):
         _claimed_and_lost(replay)
     work(replay.id, "lives")
     steps = list(all_steps(replay))
@@ -253,8 +256,8 @@ def test_a_lost_attempt_that_was_about_to_call_shows_as_possibly_billed(session:
     lease, *_ = leases.claim(replay.id, "dies", calls=False)
     leases.intend_call(lease)
     ReplayStep.objects.filter(replay=replay).update(lease_until=now() - timedelta(seconds=1))
-    assert due_for_ringing(at_once=True) == [replay.id]
-    assert ReplayStep.objects.get(id=lease.step_id).status == "uncertain"
+    assert overdue(run_replay, at_start=True) == [replay.id]
+    assert ReplayStep.objects.get(id=lease.pk).status == "uncertain"
     work(replay.id, "lives")
     told = ReplayOut.of(replay_of(session.project, str(replay.id))).model_dump()
     assert told["uncertain_calls"] == 1
@@ -265,10 +268,10 @@ def test_only_replays_with_work_and_nobody_at_it_are_rung_again(session: Session
     idle, busy, done = (launch(session, AUDIT, by="test") for _ in range(3))
     leases.claim(busy.id, "at it", calls=False)
     work(done.id, "quick")
-    assert due_for_ringing() == []
-    Replay.objects.update(rung_at=now() - timedelta(minutes=1))
-    assert due_for_ringing() == [idle.id]
-    assert due_for_ringing() == []
+    assert overdue(run_replay) == []
+    Replay.objects.update(enqueued_at=now() - timedelta(minutes=1))
+    assert overdue(run_replay) == [idle.id]
+    assert overdue(run_replay) == []
 
 
 def test_another_projects_replay_is_not_found(session: Session, other_project: Project) -> None:
@@ -345,7 +348,7 @@ def test_an_ask_whose_context_was_recorded_in_part_is_not_asked_again(project: P
 
 def test_a_step_that_failed_after_its_worker_was_lost_can_be_tried_again(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
-    for _ in range(leases.MOST_ATTEMPTS):
+    for _ in range(MOST_ATTEMPTS):
         _claimed_and_lost(replay)
     work(replay.id, "lives")
     retry(replay)
@@ -360,7 +363,7 @@ def test_a_cancelled_replay_whose_worker_was_lost_comes_to_its_end(session: Sess
     leases.claim(replay.id, "dies", calls=False)
     assert cancel(replay).status == "queued"
     ReplayStep.objects.filter(replay=replay).update(lease_until=now() - timedelta(seconds=1))
-    for replay_id in due_for_ringing(at_once=True):
+    for replay_id in overdue(run_replay, at_start=True):
         work(replay_id, "lives")
     replay.refresh_from_db()
     assert replay.status == "cancelled"

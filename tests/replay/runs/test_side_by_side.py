@@ -19,6 +19,7 @@ from tests.stub_answers import Call
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import briefly
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.clock import now
 from timemachine.knowledge.models import Frame
@@ -143,7 +144,7 @@ def test_what_was_taken_ahead_counts_as_tried_when_it_is_called_for(
     leases.intend_call(called)
     leases.give_back([given_back])
     tried = dict(replay.steps.values_list("id", "attempts_made"))
-    assert (tried[called.step_id], tried[given_back.step_id]) == (1, 0)
+    assert (tried[called.pk], tried[given_back.pk]) == (1, 0)
     tries = set(ReplayAttempt.objects.values_list("id", flat=True))
     assert tries == {lease.attempt_id for lease in [*first, called]}
 
@@ -264,9 +265,7 @@ def test_what_was_taken_and_not_begun_is_given_back_as_if_it_had_not_been_taken(
     leases.give_back(others)
     waiting = ReplayStep.objects.filter(replay=replay, status="waiting")
     assert set(waiting.values_list("attempts_made", "lease_token")) == {(0, None)}
-    assert [attempt.step_id for attempt in ReplayAttempt.objects.filter(step__replay=replay)] == [
-        first.step_id
-    ]
+    assert [attempt.pk for attempt in ReplayAttempt.objects.filter(step__replay=replay)] == [first.pk]
     assert cancel(replay).status == "queued"
     assert leases.claim(replay.id, "another", calls=False) == []
 
@@ -297,7 +296,7 @@ def test_a_worker_that_falls_asleep_in_a_transaction_holds_nobody_up_for_longer_
 
     def sleeper() -> None:
         try:
-            with suppress(Error), leases.briefly():  # its connection is gone when it wakes up
+            with suppress(Error), briefly():  # its connection is gone when it wakes up
                 leases.claim(replay.id, "sleeps", calls=True)
                 asleep.set()
                 over.wait(20)

@@ -7,9 +7,9 @@ import pytest
 from tests.api.conftest import Program, program
 from tests.builders import recorded_session
 from timemachine.core.accounts.models import Project
-from timemachine.jobs import run_replay
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.models import Replay
+from timemachine.replay.tasks import run_replay
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 AUDIT = {"audit": True, "reason": "Nightly"}
@@ -43,7 +43,7 @@ def launched(api: Program, name: str = "nightly", **more: Any) -> dict[str, Any]
 def work_off() -> None:
     """Do what a worker does for every replay that is not over."""
     for replay_id in Replay.objects.filter(finished_at=None).values_list("id", flat=True):
-        run_replay(str(replay_id))
+        run_replay(replay_id)
 
 
 def ran(api: Program, name: str = "nightly", **more: Any) -> dict[str, Any]:

@@ -3,13 +3,10 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
-import pytest
-
 from tests.api.conftest import Program
+from tests.brokers import run_overdue
 from tests.replay.suites.conftest import AUDIT, launched, made, work_off
 from tests.web.people import browser_of
-from timemachine import jobs
-from timemachine.config.celery import app as queue
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.recording.sessions.models import Session
@@ -19,6 +16,7 @@ from timemachine.replay.runs.worker import work
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteRun
 from timemachine.replay.suites.running import due as due_suites
 from timemachine.replay.suites.running import run_if_due
+from timemachine.replay.tasks import run_due_suite, settle_suite_run
 
 
 def run_due() -> list[UUID]:
@@ -26,10 +24,9 @@ def run_due() -> list[UUID]:
     return [replay for suite in due_suites() for replay in run_if_due(suite)]
 
 
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is queued is done at once, by this process."""
-    monkeypatch.setitem(queue.conf, "task_always_eager", value=True)
+def run_suites() -> None:
+    """Do what a worker does for suites when it sweeps."""
+    run_overdue((settle_suite_run, run_due_suite))
 
 
 def due(ago: timedelta = timedelta(minutes=1)) -> datetime:
@@ -41,23 +38,23 @@ def due(ago: timedelta = timedelta(minutes=1)) -> datetime:
 
 def test_a_due_suite_is_launched_by_the_sweeper_and_done(api: Program, session: Session) -> None:
     made(api, "s1", schedule="every 1 hour")
-    jobs.run_suites()
+    run_suites()
     assert not SuiteRun.objects.exists()
     moment = due()
-    jobs.run_suites()
+    run_suites()
     run = SuiteRun.objects.get()
     assert (run.status, run.due_at, run.requested_by) == ("done", moment, "schedule of nightly")
     told = api.get("/suites/nightly").json()
     assert told["next_run_at"] > told["latest_run"]["created_at"]
-    jobs.run_suites()
+    run_suites()
     assert SuiteRun.objects.count() == 1
 
 
 def test_what_was_missed_while_nothing_ran_is_run_once(api: Program, session: Session) -> None:
     made(api, "s1", schedule="every 1 hour")
     due(timedelta(hours=10))
-    jobs.run_suites()
-    jobs.run_suites()
+    run_suites()
+    run_suites()
     assert SuiteRun.objects.count() == 1
     found = Suite.objects.get()
     assert found.next_run_at is not None
@@ -85,7 +82,7 @@ def test_a_due_run_that_cannot_start_is_kept_with_the_reason(api: Program, sessi
     made(api, "s1", schedule="daily 07:30 Europe/Berlin", fail_on=["left_out"])
     erase_session(session)
     due()
-    jobs.run_suites()
+    run_suites()
     run = api.get("/suites/nightly/runs/1").json()
     assert (run["status"], run["held"]) == ("failed", ["1 replay left out"])
     assert run["members"][0]["problem"]["code"] == "session_missing"
@@ -94,7 +91,7 @@ def test_a_due_run_that_cannot_start_is_kept_with_the_reason(api: Program, sessi
 def test_a_due_run_for_which_no_session_matches_is_kept_as_failed(api: Program, project: Project) -> None:
     made(api, matching={"tag": "nobody has it"}, schedule="every 1 hour")
     due()
-    jobs.run_suites()
+    run_suites()
     run = api.get("/suites/nightly/runs/1").json()
     assert (run["status"], run["members"], run["steps"]["total"]) == ("failed", [], 0)
 
@@ -108,7 +105,7 @@ def test_a_due_suite_that_cannot_start_holds_up_no_other_and_says_why(
     Suite.objects.filter(name="old").update(options={"audit": True, "colour": "red"})
     made(api, "s1", schedule="every 1 hour")
     due()
-    jobs.run_suites()
+    run_suites()
     assert api.get("/suites/nightly").json()["latest_run"]["status"] == "done"
     told = api.get("/suites/lost").json()
     assert "'Mars/Olympus' is none" in told["problem"]
@@ -142,5 +139,5 @@ def test_a_run_whose_last_worker_was_lost_is_closed_by_the_sweeper(api: Program,
     for replay_id in Replay.objects.values_list("id", flat=True):
         work(replay_id, "a worker that is killed when the replay is over")
     assert SuiteRun.objects.get().status == "running"
-    jobs.run_suites()
+    run_suites()
     assert SuiteRun.objects.get().status == "done"

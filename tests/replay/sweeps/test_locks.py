@@ -9,7 +9,8 @@ from tests.builders import recorded_session
 from tests.threads import in_a_thread
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
-from timemachine.replay.sweeps.commands import RowLost, cancel, claim, launch, write
+from timemachine.core.leases import LeaseLost
+from timemachine.replay.sweeps.commands import cancel, claim, launch, write
 from timemachine.replay.sweeps.models import Sweep, SweepRow
 from timemachine.replay.sweeps.pure.grid import Grid
 
@@ -41,7 +42,7 @@ def test_a_worker_waits_for_whoever_cancels_before_it_holds_a_setting(
             assert len(free) == sweep.rows.count()
             cancel(sweep)
         if step == "write":
-            with pytest.raises(RowLost):
+            with pytest.raises(LeaseLost):
                 working.result(20)
         else:
             assert working.result(20) is None

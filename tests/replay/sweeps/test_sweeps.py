@@ -10,22 +10,23 @@ from tests.api.conftest import Program, program
 from tests.builders import QUESTIONS, recorded_session
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import VIEWER, Project
+from timemachine.core.leases import MOST_ATTEMPTS, LeaseLost
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.ids import uuid7
-from timemachine.jobs import run_sweep
+from timemachine.jobs.registry import overdue
 from timemachine.knowledge.commands import NewFrame, put
 from timemachine.knowledge.find import Query, find
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.session_deletion import erase_session
-from timemachine.replay.sweeps import commands
-from timemachine.replay.sweeps.commands import RowLost, claim, due_for_ringing, keep, launch, write
+from timemachine.replay.sweeps.commands import claim, launch, write
 from timemachine.replay.sweeps.models import Sweep, SweepRow
 from timemachine.replay.sweeps.pure.grid import Grid
 from timemachine.replay.sweeps.pure.tally import tallied
 from timemachine.replay.sweeps.worker import work
+from timemachine.replay.tasks import run_sweep
 
 GRID = {"modes": ["hybrid", "lexical"], "top_k": [1, 2], "adaptive": [False, True]}
 
@@ -139,9 +140,9 @@ def test_a_cancelled_sweep_keeps_what_was_measured_and_measures_no_more(
     told = api.post(f"/sweeps/{sweep.id}/cancel").json()
     assert told["status"] == "cancelled"
     assert [row["status"] for row in told["rows"]].count("done") == 1
-    with pytest.raises(RowLost):
-        keep(slow)
-    with pytest.raises(RowLost):
+    with pytest.raises(LeaseLost):
+        slow.write()
+    with pytest.raises(LeaseLost):
         write(slow, status="done", result={})
     assert work(sweep.id) == 0
     assert api.post(f"/sweeps/{sweep.id}/cancel").json()["code"] == "sweep_over"
@@ -149,7 +150,7 @@ def test_a_cancelled_sweep_keeps_what_was_measured_and_measures_no_more(
 
 def test_a_worker_that_is_lost_is_replaced_three_times_at_most(session: Session) -> None:
     sweep = launch(session, Grid(modes=["lexical"], top_k=[1], adaptive=[False]), by="test")
-    for _ in range(commands.MOST_ATTEMPTS):
+    for _ in range(MOST_ATTEMPTS):
         assert claim(sweep.id) is not None
         SweepRow.objects.update(lease_until=now() - timedelta(seconds=1))
     assert work(sweep.id) == 0
@@ -158,12 +159,12 @@ def test_a_worker_that_is_lost_is_replaced_three_times_at_most(session: Session)
     assert "three times" in str(sweep.rows.get().error_message)
 
 
-def test_only_sweeps_with_work_and_nobody_at_it_are_rung_again(session: Session) -> None:
+def test_only_sweeps_with_work_and_nobody_at_it_are_enqueued_again(session: Session) -> None:
     idle, busy, done = (launch(session, Grid(modes=["lexical"], top_k=[1]), by="test") for _ in range(3))
     claim(busy.id)
     work(done.id)
-    assert due_for_ringing() == []
-    assert due_for_ringing(at_once=True) == [idle.id]
+    assert overdue(run_sweep) == []
+    assert overdue(run_sweep, at_start=True) == [idle.id]
 
 
 def test_an_erased_session_takes_its_sweeps_along(session: Session) -> None:

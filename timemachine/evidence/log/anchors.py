@@ -13,9 +13,10 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Lease, holding
 from timemachine.core.pure.clock import now, written
 from timemachine.evidence.log import keys
 from timemachine.evidence.models import (
@@ -35,7 +36,6 @@ from timemachine.evidence.pure.tree import Tree
 from timemachine.llm.outbound_posts import Answer, Unreached, checked_address, post
 
 KINDS: Final = (WITNESS, TIMESTAMP)
-QUIET: Final = timedelta(minutes=1)
 LONGEST_WAIT: Final = timedelta(hours=1)
 _NOTE_TYPE: Final = "text/plain; charset=utf-8"
 _OK, _CONFLICT = 200, 409
@@ -110,29 +110,30 @@ def anchor_json(anchor: Anchor) -> dict[str, Any]:
     }
 
 
-def due() -> list[int]:
-    """Those who have not been told how long the log is; an authority at most every `SEAL_SECONDS`."""
+def overdue() -> QuerySet[Anchor]:
+    """Return those that do not know yet how long the log is; an authority at most every `SEAL_SECONDS`."""
     states = LogCheckpoint.objects.filter(project=OuterRef("project")).order_by()
     longest = states.values("project").annotate(longest=Max("size")).values("longest")
     patience = now() - timedelta(seconds=settings.SEAL_SECONDS)
     often = Q(kind=WITNESS) | Q(taken_at=None) | Q(taken_at__lt=patience)
-    found = Anchor.objects.annotate(longest=Subquery(longest)).filter(
-        often, longest__gt=F("size"), next_at__lte=now()
-    )
-    return list(found.order_by("next_at").values_list("id", flat=True)[:100])
+    found = Anchor.objects.annotate(longest=Subquery(longest))
+    return found.filter(often, longest__gt=F("size"), next_at__lte=now()).order_by("next_at")
 
 
 def tell(anchor_id: int) -> None:
-    """Tell somebody the newest state of the log, once however many workers are asked to; what goes wrong is kept and tried again later."""
-    claimed = Anchor.objects.filter(id=anchor_id, next_at__lte=now())
-    if not claimed.update(next_at=now() + QUIET):
-        return
-    anchor = Anchor.objects.select_related("project").get(id=anchor_id)
+    """Send the newest state of the log, once however many workers are to; what goes wrong is kept and tried again later."""
+    with holding(Anchor.objects.filter(id=anchor_id, next_at__lte=now())) as lease:
+        if lease is not None:
+            _tell(lease)
+
+
+def _tell(lease: Lease[Anchor]) -> None:
+    anchor = lease.row("project")
     newest = _newest(anchor.project_id)
     if newest is None or newest.size <= anchor.size:
         return
     told = _witnessed(anchor, newest) if anchor.kind == WITNESS else _timestamped(anchor, newest)
-    _keep(anchor, newest, told)
+    _keep(lease, anchor, newest, told)
 
 
 def _newest(project_id: UUID) -> LogCheckpoint | None:
@@ -188,23 +189,21 @@ def _proof(anchor: Anchor, newest: LogCheckpoint) -> Sequence[bytes]:
 
 
 @transaction.atomic
-def _keep(anchor: Anchor, state: LogCheckpoint, told: Told) -> None:
-    """Write down what came of it, unless another address was set meanwhile."""
-    there = Anchor.objects.select_for_update().filter(id=anchor.id)
+def _keep(lease: Lease[Anchor], anchor: Anchor, state: LogCheckpoint, told: Told) -> None:
+    """Write down what came of it. Raises `LeaseLost` if another address was set meanwhile."""
+    lease.locked()
     moment = now()
-    if not there:
-        return
     if told.wrong is None:
         Anchored.objects.create(
             checkpoint=state, kind=anchor.kind, url=anchor.url, sent=told.sent, answer=told.answer, at=moment
         )
         facts = {"size": state.size, "taken_at": moment, "attempts": 0, "next_at": moment}
-        there.update(**facts, error=None, failed_at=None)
+        lease.write(**facts, error=None, failed_at=None)
     elif told.known is not None and told.known != anchor.size:
-        there.update(size=told.known, next_at=moment)  # it took what we do not remember: on from there
+        lease.write(size=told.known, next_at=moment)  # it took what we do not remember: on from there
     else:
         wait = _wait(anchor.attempts)
-        there.update(error=told.wrong, failed_at=moment, attempts=F("attempts") + 1, next_at=moment + wait)
+        lease.write(error=told.wrong, failed_at=moment, attempts=F("attempts") + 1, next_at=moment + wait)
 
 
 def _wait(attempts: int) -> timedelta:

@@ -11,14 +11,14 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import F
+from django.db.models import F, QuerySet
 
+from timemachine.core.leases import Lease, holding
 from timemachine.core.pure.clock import now, written
 from timemachine.llm.outbound_posts import Unreached, post
 from timemachine.memory.patterns.models import PatternAlert, PatternRule
 from timemachine.memory.patterns.pure.windows import window_of
 
-QUIET: Final = timedelta(minutes=1)
 LONGEST_WAIT: Final = timedelta(hours=1)
 MOST_ATTEMPTS: Final = 30
 _TAKEN: Final = range(200, 300)
@@ -91,29 +91,27 @@ def count_anew(project_id: UUID, wordings: Collection[UUID]) -> None:
         cursor.execute(_COUNT, {"project": project_id, "wordings": list(wordings)})
 
 
-def due() -> list[UUID]:
-    """The alerts that an address is to be told."""
-    found = PatternAlert.objects.filter(next_at__lte=now()).order_by("next_at")
-    return list(found.values_list("id", flat=True)[:100])
+def overdue() -> QuerySet[PatternAlert]:
+    """Return the alerts that are to be reported to an address."""
+    return PatternAlert.objects.filter(next_at__lte=now())
 
 
 def tell(alert_id: UUID) -> None:
-    """Tell the address of its rule of an alert, once however many workers are asked to; what goes wrong is kept and tried again later."""
-    moment = now()
-    if not PatternAlert.objects.filter(id=alert_id, next_at__lte=moment).update(next_at=moment + QUIET):
-        return
-    alert = PatternAlert.objects.select_related("rule", "pattern").filter(id=alert_id).first()
-    if alert is None:
-        return
+    """Report an alert to the address of its rule, once however many workers are to; what goes wrong is kept and tried again later."""
+    with holding(overdue().filter(id=alert_id)) as lease:
+        if lease is not None:
+            _tell(lease)
+
+
+def _tell(lease: Lease[PatternAlert]) -> None:
+    alert = lease.row("rule", "pattern")
     wrong = _posted(alert.rule.url, json.dumps(told(alert)).encode())
-    there = PatternAlert.objects.filter(id=alert_id)
     if wrong is None:
-        there.update(told_at=now(), problem=None, next_at=None)
+        lease.write(told_at=now(), problem=None, next_at=None)
         return
     last = alert.attempts + 1 >= MOST_ATTEMPTS
-    there.update(
-        problem=wrong, attempts=F("attempts") + 1, next_at=None if last else now() + _wait(alert.attempts)
-    )
+    next_at = None if last else now() + _wait(alert.attempts)
+    lease.write(problem=wrong, attempts=F("attempts") + 1, next_at=next_at)
 
 
 def told(alert: PatternAlert) -> dict[str, Any]:

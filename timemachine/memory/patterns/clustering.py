@@ -8,13 +8,14 @@ from uuid import UUID
 from django.db import OperationalError, connection, transaction
 from django.db.models import Q
 
+from timemachine.core.leases import holding
 from timemachine.memory.patterns import alerts
 from timemachine.memory.patterns.models import PatternReading
 from timemachine.memory.patterns.models import Wording as KeptWording
 from timemachine.memory.patterns.pure.grouping import grouped
 from timemachine.memory.patterns.pure.step_texts import KINDS
 from timemachine.memory.patterns.pure.wording import Wording
-from timemachine.memory.patterns.reader import BELL, TURN_SECONDS, locked, read_on
+from timemachine.memory.patterns.reader import TURN_SECONDS, locked, read_on
 
 _COUNT: Final = """
 UPDATE tm_wording AS counted
@@ -35,14 +36,13 @@ def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
 
     Safe to run twice, at the same time, and to be killed at any point.
     """
-
-    def work() -> bool:
-        more = read_on(project_id, seconds)
-        if settle(project_id):
-            alerts.find(project_id)
-        return more
-
-    return BELL.answered(project_id, seconds, work)
+    more = False
+    with holding(PatternReading.of([project_id])) as lease:
+        if lease is not None:
+            more = read_on(project_id, seconds)
+            if settle(project_id):
+                alerts.find(project_id)
+    return more
 
 
 def settle(project_id: UUID) -> bool:

@@ -11,6 +11,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Enqueued, Leased, ProjectWork
 from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.core.pure.ids import uuid7
 from timemachine.memory.patterns.pure.step_texts import KINDS
@@ -122,15 +123,12 @@ class ReadSession(models.Model):
         return f"{self.session_id} through {self.read_through}"
 
 
-class PatternReading(models.Model):
-    """Who reads a project for patterns: a worker has it until `lease_until`; a bell that nobody answered yet was rung at `rung_at`.
+class PatternReading(ProjectWork):
+    """The reading of a project for patterns.
 
     `regroup`: a wording was deleted, so others may belong elsewhere; the trigger that deleted it says so.
     """
 
-    project = models.OneToOneField(Project, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
-    lease_until = models.DateTimeField(null=True)
-    rung_at = models.DateTimeField(null=True)
     regroup = models.BooleanField(default=False, db_default=False)
 
     class Meta:
@@ -168,7 +166,7 @@ class PatternRule(models.Model):
         return f"{self.sessions} sessions a {self.window}"
 
 
-class PatternAlert(models.Model):
+class PatternAlert(Leased, Enqueued):
     """That a rule held for a pattern in a window that began at `since`, kept once. `sessions` is how many it is in within that window.
 
     `seen_at`: somebody put it aside. `told_at` and `problem` are about the address of its rule.

@@ -14,9 +14,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import IntegrityError, OperationalError, connection, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
-from timemachine.core.leases.by_project import Bell
+from timemachine.core.leases import mark_enqueued
 from timemachine.core.payloads.queries import Head, heads
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import value_of
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 500
 WORTH_A_LOOK: Final = 100
-"""Where fewer steps than this were new, what came meanwhile waits for the next bell: steps that come one by one are read together."""
+"""Where fewer steps than this were new, what came meanwhile waits for the next job: steps that come one by one are read together."""
 LONGEST: Final = 32 * 1024
 """How many bytes of an input or an output are read: its first ones."""
 TURN_SECONDS: Final = 5.0
@@ -60,8 +60,6 @@ SELECT coalesce(sum(s.last_sequence - coalesce(r.read_through, 0)), 0)::bigint
 FROM tm_session s LEFT JOIN tm_read_session r ON r.session_id = s.id
 WHERE s.project_id = %s AND s.last_sequence > coalesce(r.read_through, 0)
 """
-BELL: Final = Bell(table=PatternReading._meta.db_table, behind=_PROJECTS_BEHIND)
-"""Who reads a project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +89,18 @@ class _Batch:
 
 class _OvertakenError(Exception):
     """Another worker has read the same steps, or they are read anew."""
+
+
+def overdue() -> QuerySet[PatternReading]:
+    """Return the projects with something to read, to group or to count."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PROJECTS_BEHIND)
+        return PatternReading.of([project for (project,) in cursor])
+
+
+def is_due(project_id: UUID) -> bool:
+    """Return whether the reading of a project is to be enqueued."""
+    return bool(mark_enqueued(PatternReading.of([project_id])))
 
 
 def not_read(project_id: UUID) -> int:

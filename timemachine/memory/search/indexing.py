@@ -15,10 +15,10 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import IntegrityError, OperationalError, connection, transaction
-from django.db.models import F, Sum
+from django.db.models import F, QuerySet, Sum
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.leases.by_project import Bell
+from timemachine.core.leases import holding, mark_enqueued
 from timemachine.core.payloads.queries import Head, heads
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.errors import Unavailable
@@ -49,9 +49,9 @@ MODEL: Final = WORDLLAMA
 BATCH: Final = 500
 BATCH_BYTES: Final = 16 * 1024 * 1024
 WORTH_A_LOOK: Final = 100
-"""Where fewer steps than this were new, what came meanwhile waits for the next bell: steps that come one by one are indexed together."""
+"""Where fewer steps than this were new, what came meanwhile waits for the next job: steps that come one by one are indexed together."""
 TURN_SECONDS: Final = 5.0
-"""How long a job works on one project before it queues behind the others again."""
+"""How long a job works on one project before it is enqueued after the others again."""
 LONGEST_NAME: Final = 16_384
 """How many characters of a label, name, tool or error are searched: their first ones."""
 
@@ -87,10 +87,6 @@ ON CONFLICT (action_id) DO NOTHING
 """
 
 
-BELL: Final = Bell(table=Indexing._meta.db_table, behind=_PROJECTS_BEHIND)
-"""Who indexes a project."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Text:
     """What is searched of one action. `cut`: it has more text than that. `tokens`: how many it has as it is told, where they were counted."""
@@ -121,14 +117,25 @@ def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
 
     Safe to run twice, at the same time, and to be killed at any point: what has most to do goes last, so that an import holds up nothing.
     """
+    more = False
+    with holding(Indexing.of([project_id])) as lease:
+        if lease is not None:
+            more = _turn(project_id, time.monotonic() + seconds)
+            if not more:
+                counting.count_anew(project_id)
+    return more
 
-    def work() -> bool:
-        more = _turn(project_id, time.monotonic() + seconds)
-        if not more:
-            counting.count_anew(project_id)
-        return more
 
-    return BELL.answered(project_id, seconds, work)
+def overdue() -> QuerySet[Indexing]:
+    """Return the projects with steps that no search finds yet."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PROJECTS_BEHIND)
+        return Indexing.of([project for (project,) in cursor])
+
+
+def is_due(project_id: UUID) -> bool:
+    """Return whether the indexing of a project is to be enqueued."""
+    return bool(mark_enqueued(Indexing.of([project_id])))
 
 
 def forget(project_id: UUID) -> None:

@@ -9,6 +9,7 @@ from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import ProjectWork
 from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.knowledge.fields import VectorField, WeightsField
 from timemachine.recording.sessions.models import Action, Session
@@ -114,12 +115,8 @@ class IndexedSession(models.Model):
         return f"{self.session_id} through {self.indexed_through}"
 
 
-class Indexing(models.Model):
-    """Who indexes a project: a worker has it until `lease_until`; a bell that nobody answered yet was rung at `rung_at`."""
-
-    project = models.OneToOneField(Project, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
-    lease_until = models.DateTimeField(null=True)
-    rung_at = models.DateTimeField(null=True)
+class Indexing(ProjectWork):
+    """The indexing of a project."""
 
     class Meta:
         db_table = "tm_indexing"

@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Enqueued, Leased
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.pure.ids import uuid7
 
@@ -12,7 +13,7 @@ WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
 STATUSES = (WAITING, RUNNING, DONE, FAILED)
 
 
-class FileImport(models.Model):
+class FileImport(Leased, Enqueued):
     """One file on its way to become sessions. `done` of `total` actions are recorded; `total` is unknown until it was read.
 
     `data` is a file that fits into one part; a larger one lies in `parts`, and `data` is empty. Neither holds anything once it is over: what
@@ -35,10 +36,7 @@ class FileImport(models.Model):
     error_code = models.CharField(max_length=60, null=True)
     error_message = FaithfulTextField(null=True)
     finished_at = models.DateTimeField(null=True)
-    lease_token = models.UUIDField(null=True)
-    lease_until = models.DateTimeField(null=True)
     attempts = models.IntegerField(default=0)
-    rung_at = models.DateTimeField(null=True)
     revision = models.BigIntegerField(default=0)
 
     class Meta:

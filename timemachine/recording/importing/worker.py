@@ -5,50 +5,43 @@ next one begins anew. How far it is is written beside it, by a connection of its
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any, Final
-from uuid import UUID, uuid4
+from uuid import UUID
 
-from django.conf import settings
-from django.db import DatabaseError, connection, connections, transaction
-from django.db.models import F, Q, QuerySet
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F, QuerySet
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost, claim, kept_alive
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.core.pure.heartbeat import heartbeat
 from timemachine.recording.importing.commands import ImportDone, import_file
 from timemachine.recording.importing.file_contents import received
-from timemachine.recording.importing.models import DONE, FAILED, RUNNING, WAITING, FileImport
+from timemachine.recording.importing.models import DONE, FAILED, RUNNING, FileImport
 from timemachine.recording.importing.pure.mapped_bytes import Contents, pieces_of
 from timemachine.recording.importing.pure.registry import chosen
 
 AT_ONCE_BYTES: Final = 4 * 1024 * 1024
 PART_BYTES: Final = 4 * 1024 * 1024
-MOST_ATTEMPTS: Final = 3
 _COPY_PARTS: Final = "COPY tm_file_part (file_import_id, number, data) FROM STDIN (FORMAT BINARY)"
-RING_AGAIN_AFTER: Final = timedelta(seconds=30)
 _TELL_EVERY: Final = 1.0
 
 
-class LeaseLost(Exception):
-    """Another worker has the import now; what this one did is not written."""
-
-
 @dataclass(slots=True)
-class _Work:
-    """What one worker is at; `done` and `total` are read by the thread that tells how far it is."""
+class _Progress:
+    """How far the import is; read by the thread that extends the lease and writes it down."""
 
-    import_id: UUID
-    token: UUID
     done: int = 0
     total: int | None = None
 
     def tell(self, done: int, total: int) -> None:
         """So many of so many actions are recorded."""
         self.done, self.total = done, total
+
+    def as_changes(self) -> dict[str, Any]:
+        """What is written down."""
+        return {"done": self.done, "total": self.total, "revision": F("revision") + 1}
 
 
 @transaction.atomic
@@ -65,7 +58,7 @@ def hand_in(
         data=data[:] if is_small else b"",
         size=len(data),
         put_by=by,
-        rung_at=now(),
+        enqueued_at=now(),
     )
     if not is_small:
         _keep_parts(found, data)
@@ -82,61 +75,52 @@ def _keep_parts(found: FileImport, data: Contents) -> None:
 
 def work(import_id: UUID) -> None:
     """Import a file that was handed in. Safe to run twice, at the same time, and to be killed at any point."""
-    found = _claim(import_id)
-    if found is None:
+    lease = _claim(import_id)
+    if lease is None:
         return
-    at_work = _Work(import_id, found.lease_token or uuid4())
+    progress = _Progress()
     try:
-        with _told(at_work):
-            _import(found, at_work)
+        with kept_alive(lease, every=_TELL_EVERY, progress=progress.as_changes):
+            _import(lease, progress)
     except LeaseLost:
         return
     except TimeMachineError as why:
-        _end(at_work, status=FAILED, error_code=why.code, error_message=why.message)
+        _end(lease, status=FAILED, error_code=why.code, error_message=why.message)
     except DatabaseError as why:  # it may pass (a deadlock), so another worker tries again
-        _held(at_work).update(error_code="not_kept", error_message=_reason(why))
+        lease.held().update(error_code="not_kept", error_message=_reason(why))
         raise
 
 
-@transaction.atomic
-def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
-    """The imports that nobody is at, marked as rung. `at_once` (a worker has just started) does not wait for the last ringing."""
-    moment = now()
-    idle = FileImport.objects.filter(
-        Q(status=WAITING) | Q(status=RUNNING, lease_until__lt=moment), finished_at=None
-    )
-    if not at_once:
-        idle = idle.filter(Q(status=RUNNING) | Q(rung_at__lt=moment - RING_AGAIN_AFTER))
-    ids = list(idle.values_list("id", flat=True))
-    FileImport.objects.filter(id__in=ids).update(rung_at=moment)
-    return ids
+def overdue() -> QuerySet[FileImport]:
+    """Return the imports that are not done."""
+    return FileImport.objects.filter(finished_at=None)
 
 
 @transaction.atomic
-def _claim(import_id: UUID) -> FileImport | None:
-    """The import, to work on; None where it is over or somebody is at it. The third worker lost at it ends it."""
-    free = Q(status=WAITING) | Q(status=RUNNING, lease_until__lt=now())
-    found = FileImport.objects.select_for_update().filter(free, id=import_id, finished_at=None).first()
-    if found is None:
+def _claim(import_id: UUID) -> Lease[FileImport] | None:
+    """Lease the import; None if it has finished or another worker has it. The third worker lost at it ends it."""
+    counted = {"attempts": F("attempts") + 1, "revision": F("revision") + 1}
+    lease = claim(overdue().filter(id=import_id), **counted, status=RUNNING, total=None, done=0)
+    if lease is None:
         return None
-    found.attempts += 1
-    found.revision += 1
-    if found.attempts > MOST_ATTEMPTS:
-        found.status, found.finished_at, found.lease_until, found.data = FAILED, now(), None, b""
-        found.error_code = found.error_code or "worker_lost"
-        found.error_message = found.error_message or (
+    found = lease.locked()
+    if found.attempts <= MOST_ATTEMPTS:
+        return lease
+    _end(
+        lease,
+        status=FAILED,
+        error_code=found.error_code or "worker_lost",
+        error_message=found.error_message
+        or (
             f"The worker was lost {MOST_ATTEMPTS} times at this file; nothing of it was kept. Its log may say why; split the file."
-        )
-        found.save()
-        return None
-    found.status, found.lease_token, found.lease_until = RUNNING, uuid4(), _until()
-    found.total, found.done = None, 0
-    found.save()
-    return found
+        ),
+    )
+    return None
 
 
 @transaction.atomic
-def _import(found: FileImport, at_work: _Work) -> None:
+def _import(lease: Lease[FileImport], progress: _Progress) -> None:
+    found = lease.row("project")
     with received(_parts(found)) as data:
         done = import_file(
             found.project,
@@ -144,9 +128,9 @@ def _import(found: FileImport, at_work: _Work) -> None:
             by=found.put_by,
             format_name=found.format,
             filename=found.name,
-            tell=at_work.tell,
+            tell=progress.tell,
         )
-    if not _end(at_work, status=DONE, done=at_work.done, total=at_work.done, **_outcome(done)):
+    if not _end(lease, status=DONE, done=progress.done, total=progress.done, **_outcome(done)):
         raise LeaseLost
 
 
@@ -171,31 +155,10 @@ def _outcome(done: ImportDone) -> dict[str, Any]:
     return {"sessions": sessions, "report": done.report.as_json(), "error_code": None, "error_message": None}
 
 
-def _end(at_work: _Work, **changes: Any) -> int:
-    return _held(at_work).update(
-        finished_at=now(), lease_until=None, data=b"", revision=F("revision") + 1, **changes
-    )
-
-
-def _held(at_work: _Work) -> QuerySet[FileImport]:
-    return FileImport.objects.filter(id=at_work.import_id, lease_token=at_work.token, status=RUNNING)
-
-
-def _told(at_work: _Work) -> AbstractContextManager[None]:
-    """Keep the lease alive while the block runs, and say how far it is."""
-
-    def beat() -> None:
-        _held(at_work).update(
-            lease_until=_until(), done=at_work.done, total=at_work.total, revision=F("revision") + 1
-        )
-
-    return heartbeat(beat, every=_TELL_EVERY, at_end=connections.close_all)
+def _end(lease: Lease[FileImport], **changes: Any) -> bool:
+    return lease.release(finished_at=now(), data=b"", revision=F("revision") + 1, **changes)
 
 
 def _reason(why: DatabaseError) -> str:
     first_line = str(why).partition("\n")[0]
     return f"The database did not take the sessions: {first_line.rstrip('.')}."
-
-
-def _until() -> datetime:
-    return now() + timedelta(seconds=settings.LEASE_SECONDS)

@@ -1,11 +1,10 @@
 """Handing a file in: it is put at once, or kept for a worker to put."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import QuerySet
 
 from timemachine.core.payloads.commands import keep
 from timemachine.core.pure.clock import now
@@ -16,15 +15,13 @@ from timemachine.knowledge.models import Collection, Source
 from timemachine.knowledge.replacing import EditedFrame, EndedFrame, edited_beside, ended_frames
 from timemachine.knowledge.sources import keep_source, note_put
 from timemachine.recording.answering import commands as answering
-from timemachine.recording.intake.models import FAILED, RUNNING, WAITING, Intake
+from timemachine.recording.intake.models import FAILED, Intake
 from timemachine.recording.intake.preparing import HandedIn, Prepared
 from timemachine.recording.intake.queries import on_their_way
 from timemachine.recording.sessions.commands import require_open
 from timemachine.recording.sessions.models import Session
 from timemachine.text.pure.documents.document import LARGEST_FILE
 from timemachine.text.pure.documents.formats import format_of
-
-RING_AGAIN_AFTER = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +111,7 @@ def hand_in(collection: Collection, file: HandedIn, *, by: str, session: Session
         replace=file.replace,
         payload_id=keep(collection.project_id, [content])[content],
         put_by=by,
-        rung_at=now(),
+        enqueued_at=now(),
     )
 
 
@@ -129,27 +126,20 @@ def dismiss(intake: Intake, *, by: str) -> None:
         )
 
 
-@transaction.atomic
-def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
-    """The intakes that have passages to put and nobody at it, marked as rung.
-
-    `at_once` (a worker has just started) does not wait for the last ringing to grow old.
-    """
-    moment = now()
-    idle = Intake.objects.filter(
-        Q(status=WAITING) | Q(status=RUNNING, lease_until__lt=moment), finished_at=None
-    )
-    if not at_once:
-        idle = idle.filter(Q(status=RUNNING) | Q(rung_at__lt=moment - RING_AGAIN_AFTER))
-    ids = list(idle.values_list("id", flat=True))
-    Intake.objects.filter(id__in=ids).update(rung_at=moment)
-    return ids
+def overdue() -> QuerySet[Intake]:
+    """Return the intakes that have passages to put."""
+    return Intake.objects.filter(finished_at=None)
 
 
 def next_after(intake_id: UUID) -> list[UUID]:
-    """The file that waited for this one and is to be rung for now; none while this one is not over."""
+    """The file that waited for this one and is to be enqueued now; none while this one is not over."""
     over = Intake.objects.filter(id=intake_id, finished_at__isnull=False).select_related("collection").first()
     if over is None:
         return []
     waiting = on_their_way(over.collection, over.uri or over.name)
     return list(waiting.order_by("id").values_list("id", flat=True)[:1])
+
+
+def collection_of(intake_id: UUID) -> list[UUID]:
+    """Return the collection of an intake, or nothing if it was deleted."""
+    return list(Intake.objects.filter(id=intake_id).values_list("collection_id", flat=True))

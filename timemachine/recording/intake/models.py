@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Enqueued, Leased
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.ids import uuid7
@@ -15,7 +16,7 @@ WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
 STATUSES = (WAITING, RUNNING, DONE, FAILED)
 
 
-class Intake(models.Model):
+class Intake(Leased, Enqueued):
     """One file on its way into a collection. `done` of `total` passages are put; `total` is unknown until it was read."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -43,10 +44,7 @@ class Intake(models.Model):
     finished_at = models.DateTimeField(null=True)
     dismissed_at = models.DateTimeField(null=True)
     dismissed_by = models.CharField(max_length=254, blank=True)
-    lease_token = models.UUIDField(null=True)
-    lease_until = models.DateTimeField(null=True)
     attempts = models.IntegerField(default=0)
-    rung_at = models.DateTimeField(null=True)
     revision = models.BigIntegerField(default=0)
 
     class Meta:

@@ -5,41 +5,26 @@ after the other, in the order in which they were handed in: the newer one is to 
 """
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
-from django.conf import settings
-from django.db import DatabaseError, connections, transaction
+from django.db import DatabaseError, transaction
 from django.db.models import F, Q
 
+from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost, claim, is_free, kept_alive
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, TimeMachineError
-from timemachine.core.pure.heartbeat import heartbeat
 from timemachine.knowledge.commands import NewFrame
 from timemachine.knowledge.models import Collection, Source
 from timemachine.knowledge.sources import keep_source, note_put
 from timemachine.recording.answering import commands as answering
-from timemachine.recording.intake.models import DONE, FAILED, RUNNING, WAITING, Intake
+from timemachine.recording.intake.models import DONE, FAILED, RUNNING, Intake
 from timemachine.recording.intake.preparing import HandedIn, Prepared, prepare
 from timemachine.recording.intake.queries import on_their_way
 
-MOST_ATTEMPTS = 3
 BATCH = 100
 """Passages of one transaction, for which a find in the collection may have to wait."""
 BATCH_CHARACTERS = 2_000_000
-
-
-class LeaseLost(Exception):
-    """Another worker has the intake now; what this one was at is not written."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Lease:
-    intake_id: UUID
-    token: UUID
 
 
 def work(intake_id: UUID) -> None:
@@ -48,7 +33,7 @@ def work(intake_id: UUID) -> None:
     if lease is None:
         return
     try:
-        with _kept(lease):
+        with kept_alive(lease):  # reading a file may take a minute
             _put_all(lease)
     except LeaseLost:
         return
@@ -60,34 +45,34 @@ def work(intake_id: UUID) -> None:
 
 
 @transaction.atomic
-def _claim(intake_id: UUID) -> _Lease | None:
-    """The right to work on the intake; None where it is over, somebody is at it, or another file of its uri comes first.
+def _claim(intake_id: UUID) -> Lease[Intake] | None:
+    """Lease the intake; None if it has finished, another worker has it, or another file of its uri comes first.
 
     The third worker lost at one place ends it.
     """
     _lock_collection(intake_id)
-    free = Q(status=WAITING) | Q(status=RUNNING, lease_until__lt=now())
-    intake = Intake.objects.select_for_update().filter(free, id=intake_id, finished_at=None).first()
+    free = Intake.objects.filter(is_free(), id=intake_id, finished_at=None)
+    intake = free.select_for_update().first()
     if intake is None or _comes_later(intake):
         return None
-    lease = _Lease(intake_id=intake_id, token=uuid4())
     if intake.attempts >= MOST_ATTEMPTS:
-        intake.status, intake.finished_at, intake.lease_until = FAILED, now(), None
-        if intake.error_message:
-            intake.error_message += f" The file was tried {MOST_ATTEMPTS} times."
-        else:
-            intake.error_code = "worker_lost"
-            intake.error_message = (
-                f"The worker was lost {MOST_ATTEMPTS} times at this file; it was not tried again. Its log may say why; "
-                "where the file is large, split it."
-            )
-        intake.save()
+        _give_up(intake)
         return None
-    intake.status, intake.lease_token, intake.lease_until = RUNNING, lease.token, _until()
-    intake.attempts += 1
-    intake.revision += 1
+    return claim(free, status=RUNNING, attempts=F("attempts") + 1, revision=F("revision") + 1)
+
+
+def _give_up(intake: Intake) -> None:
+    intake.status, intake.finished_at = FAILED, now()
+    intake.lease_token = intake.lease_until = None
+    if intake.error_message:
+        intake.error_message += f" The file was tried {MOST_ATTEMPTS} times."
+    else:
+        intake.error_code = "worker_lost"
+        intake.error_message = (
+            f"The worker was lost {MOST_ATTEMPTS} times at this file; it was not tried again. Its log may say why; "
+            "where the file is large, split it."
+        )
     intake.save()
-    return lease
 
 
 def _lock_collection(intake_id: UUID) -> None:
@@ -103,8 +88,8 @@ def _comes_later(intake: Intake) -> bool:
     return others.filter(first).exists()
 
 
-def _put_all(lease: _Lease) -> None:
-    intake = Intake.objects.select_related("collection", "session", "payload").get(id=lease.intake_id)
+def _put_all(lease: Lease[Intake]) -> None:
+    intake = Intake.objects.select_related("collection", "session", "payload").get(id=lease.pk)
     prepared = prepare(_file(intake))
     frames = _begun(lease, intake, prepared)
     place = intake.done
@@ -121,7 +106,7 @@ def _file(intake: Intake) -> HandedIn:
 
 
 @transaction.atomic
-def _begun(lease: _Lease, intake: Intake, prepared: Prepared) -> list[NewFrame]:
+def _begun(lease: Lease[Intake], intake: Intake, prepared: Prepared) -> list[NewFrame]:
     """The passages with their source, which stands from here on."""
     source = None
     if prepared.source is not None:
@@ -142,7 +127,7 @@ def _batch(frames: Sequence[NewFrame], place: int) -> list[NewFrame]:
 
 
 @transaction.atomic
-def _put(lease: _Lease, intake: Intake, batch: list[NewFrame], place: int) -> None:
+def _put(lease: Lease[Intake], intake: Intake, batch: list[NewFrame], place: int) -> None:
     if intake.recorded and intake.session is None:
         raise Conflict("The session that was to record it was deleted.", code="session_ended")
     done = answering.put(intake.collection, batch, by=intake.put_by, session=intake.session)
@@ -157,54 +142,35 @@ def _put(lease: _Lease, intake: Intake, batch: list[NewFrame], place: int) -> No
 
 
 @transaction.atomic
-def _finish(lease: _Lease, intake: Intake, prepared: Prepared, frames: Sequence[NewFrame]) -> None:
+def _finish(lease: Lease[Intake], intake: Intake, prepared: Prepared, frames: Sequence[NewFrame]) -> None:
     ended = 0
     source = Source.objects.filter(intakes=intake).select_related("collection").first()
     if source is not None:
         new = Intake.objects.values_list("new", flat=True).get(id=intake.id)
         ended = note_put(source, frames, by=intake.put_by, new=new, replace=prepared.replace).ended
-    _write(lease, status=DONE, ended=ended, finished_at=now(), lease_token=None)
+    _write(lease, status=DONE, ended=ended, finished_at=now())
+    lease.release()
 
 
-def _fail(lease: _Lease, why: TimeMachineError) -> None:
-    held = Intake.objects.filter(id=lease.intake_id, lease_token=lease.token, status=RUNNING)
-    held.update(
+def _fail(lease: Lease[Intake], why: TimeMachineError) -> None:
+    lease.release(
         status=FAILED,
         error_code=why.code,
         error_message=why.message,
         skipped=list(why.facts.get("skipped", [])),
         finished_at=now(),
-        lease_token=None,
-        lease_until=None,
         revision=F("revision") + 1,
     )
 
 
-def _note(lease: _Lease, why: DatabaseError) -> None:
+def _note(lease: Lease[Intake], why: DatabaseError) -> None:
     """Write down why a try failed, in case it is the last."""
     first_line = str(why).partition("\n")[0]
     message = f"The database did not take the passages: {first_line.rstrip('.')}."
-    held = Intake.objects.filter(id=lease.intake_id, lease_token=lease.token, status=RUNNING)
-    held.update(error_code="not_kept", error_message=message)
+    lease.held().update(error_code="not_kept", error_message=message)
 
 
-def _write(lease: _Lease, **changes: Any) -> None:
-    """Write under the lease, at the end of a transaction. Raises `LeaseLost`: then nothing of the transaction stands."""
-    held = Intake.objects.filter(id=lease.intake_id, lease_token=lease.token, status=RUNNING)
+def _write(lease: Lease[Intake], **changes: Any) -> None:
+    """Write at the end of a transaction. Raises `LeaseLost`: then nothing of the transaction stands."""
     told = {"error_code": None, "error_message": None}  # of an earlier try
-    if not held.update(**told, **changes, lease_until=_until(), revision=F("revision") + 1):
-        raise LeaseLost
-
-
-def _until() -> datetime:
-    return now() + timedelta(seconds=settings.LEASE_SECONDS)
-
-
-def _kept(lease: _Lease) -> AbstractContextManager[None]:
-    """Keep the lease alive while the block runs: reading a file may take a minute."""
-    held = Intake.objects.filter(id=lease.intake_id, lease_token=lease.token, status=RUNNING)
-    return heartbeat(
-        lambda: held.update(lease_until=_until()),
-        every=settings.LEASE_SECONDS / 4,
-        at_end=connections.close_all,  # those of its own thread
-    )
+    lease.write(**told, **changes, revision=F("revision") + 1)

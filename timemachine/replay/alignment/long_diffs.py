@@ -6,8 +6,9 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import F, QuerySet
 
+from timemachine.core.leases import MOST_ATTEMPTS, Lease, holding, mark_enqueued
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import content_of, sha256_hex
 from timemachine.core.pure.errors import NotFound
@@ -20,8 +21,6 @@ from timemachine.text.pure.difference.text import DiffRow, Folded, Span, fold, t
 
 # Characters of both texts together from which on a worker makes the diff: below, it takes some 100 ms with numbers and names.
 LONG: Final = 60_000
-MOST_ATTEMPTS: Final = 3
-_RING_AGAIN_AFTER: Final = timedelta(seconds=30)
 _KEPT_FOR: Final = timedelta(days=7)
 
 Row = DiffRow | Folded
@@ -47,7 +46,7 @@ def is_long(left: str, right: str) -> bool:
 
 
 def long_rows(left: StepDetail, right: StepDetail, value: str) -> LongRows:
-    """The diff of one value of two steps; where there is none yet it is noted down, to be rung for."""
+    """The diff of one value of two steps; where there is none yet it is noted down, to be enqueued."""
     found, _ = LongDiff.objects.get_or_create(
         left_run=left.run.id,
         right_run=right.run.id,
@@ -74,21 +73,21 @@ def long_rows(left: StepDetail, right: StepDetail, value: str) -> LongRows:
 
 def make(long_diff_id: UUID) -> None:
     """Make a diff that is not made yet. Safe to run twice; nothing happens where a session was erased meanwhile."""
-    wanted = LongDiff.objects.filter(id=long_diff_id, rows__isnull=True)
-    if not wanted.update(attempts=F("attempts") + 1):
-        return
-    row = wanted.select_related("project").first()
-    if row is None:
-        return
+    with holding(_open().filter(id=long_diff_id), attempts=F("attempts") + 1) as lease:
+        if lease is not None:
+            _make(lease)
+
+
+def _make(lease: Lease[LongDiff]) -> None:
+    row = lease.row("project")
     try:
         left = detail_of(run_of(row.project, str(row.left_run)), row.left_sequence)
         right = detail_of(run_of(row.project, str(row.right_run)), row.right_sequence)
     except NotFound:
         return
     rows, told = _made(*(getattr(side, row.value) for side in (left, right)))
-    wanted.filter(sha256=_sha256(left, right, row.value)).update(
-        rows=rows, telling=[asdict(each) for each in told]
-    )
+    same = lease.held().filter(sha256=_sha256(left, right, row.value))
+    same.update(rows=rows, telling=[asdict(each) for each in told])
 
 
 def _made(left: Any, right: Any) -> tuple[Any, Sequence[Telling]]:
@@ -101,26 +100,19 @@ def _made(left: Any, right: Any) -> tuple[Any, Sequence[Telling]]:
     return [_written(each) for each in fold(text_diff(*texts).rows)], telling(*texts)
 
 
-def due_for_ringing() -> list[UUID]:
-    """The diffs that nobody made since they were rung for, marked as rung now; those older than a week are dropped."""
-    moment = now()
-    LongDiff.objects.filter(created_at__lt=moment - _KEPT_FOR).delete()
-    due = LongDiff.objects.filter(
-        Q(rung_at=None) | Q(rung_at__lt=moment - _RING_AGAIN_AFTER),
-        rows__isnull=True,
-        attempts__lt=MOST_ATTEMPTS,
-    )
-    ids = list(due.values_list("id", flat=True))
-    LongDiff.objects.filter(id__in=ids).update(rung_at=moment)
-    return ids
+def overdue() -> QuerySet[LongDiff]:
+    """Return the diffs that are not made yet; those older than a week are dropped."""
+    LongDiff.objects.filter(created_at__lt=now() - _KEPT_FOR).delete()
+    return _open()
 
 
 def is_due(long_diff_id: UUID) -> bool:
-    """Whether a diff is to be rung for; it is marked as rung now, so that of many pages that wait one rings."""
-    due = LongDiff.objects.filter(
-        Q(rung_at=None) | Q(rung_at__lt=now() - _RING_AGAIN_AFTER), id=long_diff_id, rows__isnull=True
-    )
-    return bool(due.filter(attempts__lt=MOST_ATTEMPTS).update(rung_at=now()))
+    """Return whether a worker is to be enqueued; of many pages that wait, one enqueues it."""
+    return bool(mark_enqueued(_open().filter(id=long_diff_id)))
+
+
+def _open() -> QuerySet[LongDiff]:
+    return LongDiff.objects.filter(rows__isnull=True, attempts__lt=MOST_ATTEMPTS)
 
 
 def _sha256(left: StepDetail, right: StepDetail, value: str) -> str:

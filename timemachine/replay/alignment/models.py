@@ -4,12 +4,13 @@ from django.db import models
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Enqueued, Leased
 from timemachine.core.payloads.fields import FaithfulJSONField
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Session
 
 
-class LongDiff(models.Model):
+class LongDiff(Leased, Enqueued):
     """The diff of one value of two steps; `rows` is None until a worker made it, with the numbers and names `telling` the sides apart:
     a list of the rows of a text, or an object with the changes of JSON.
 
@@ -32,7 +33,6 @@ class LongDiff(models.Model):
     telling = FaithfulJSONField(null=True)
     attempts = models.IntegerField(default=0)
     created_at = models.DateTimeField(db_default=Now())
-    rung_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "tm_long_diff"

@@ -43,7 +43,7 @@ class ToBeAsked:
 def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | None = None) -> ToBeAsked:
     """Note that a model is to be asked about every changed cell (or the one of that step) that it has no opinion on yet.
 
-    A door rings for them after commit. Raises as `cells_left` does.
+    The caller enqueues them. Raises as `cells_left` does.
     """
     with transaction.atomic():
         Comparison.objects.select_for_update().get(id=comparison.id)
@@ -78,7 +78,7 @@ def work_off(comparison_id: UUID) -> int:
     return sum(1 for _ in _each(comparison_id))
 
 
-def due_for_ringing() -> list[UUID]:
+def overdue() -> list[UUID]:
     """The comparisons with cells that wait for a judge and nobody at them; rows whose worker was lost become `lost`."""
     moment = now()
     lost = CellOpinion.objects.filter(state="asking", asked_at__lt=moment - LOST_AFTER)

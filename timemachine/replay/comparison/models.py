@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Enqueued, Leased
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.clock import now
@@ -128,7 +129,7 @@ class CellOpinion(models.Model):
         return self.state == "asking" and asked_again_at is not None and asked_again_at > now()
 
 
-class ComparisonFindings(models.Model):
+class ComparisonFindings(Leased, Enqueued):
     """What the cells of a comparison come to, computed once. `cells` says of which; None until somebody computed them.
 
     A trigger deletes it with any of the replays. Marks and opinions are no part of it: they change no figure, and are read as they are.
@@ -142,7 +143,6 @@ class ComparisonFindings(models.Model):
     answers = models.IntegerField(default=0)
     computed_at = models.DateTimeField(null=True)
     attempts = models.IntegerField(default=0)
-    rung_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "tm_comparison_findings"

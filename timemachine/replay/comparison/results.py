@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
+from timemachine.core.leases import MOST_ATTEMPTS, holding, mark_enqueued
 from timemachine.core.pure.clock import now
 from timemachine.replay.comparison.models import Comparison, ComparisonFindings, ComparisonReplay
 from timemachine.replay.comparison.progress import Progress, progress_of
@@ -17,8 +18,7 @@ from timemachine.replay.comparison.queries import asks_of
 
 # So many answers are computed while somebody waits: some 100 ms.
 FEW: Final = 200
-MOST_ATTEMPTS: Final = 3
-_RING_AGAIN_AFTER: Final = timedelta(seconds=30)
+_LOOK_AGAIN_AFTER: Final = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Results:
     """The findings over the `answers` that were there at `computed_at`; None where nothing was computed.
 
     `state` is `current`; `under_way` where answers came since, or nothing was computed yet; `failed` where a worker failed at it
-    too often; `not_yet` while the comparison runs and nobody asked for what there is so far. `due`: a door is to ring for them.
+    too often; `not_yet` while the comparison runs and nobody asked for what there is so far. `due`: the caller is to enqueue them.
     The asks in them are without questions, names and errors (`queries.told`).
     """
 
@@ -45,7 +45,7 @@ def revision_of(comparison: Comparison) -> str:
 
 
 def results_of(comparison: Comparison, progress: Progress, *, so_far: bool = False) -> Results:
-    """What is kept. Where answers came since and there are few, it is computed anew at once; where there are many, a door rings.
+    """What is kept. Where answers came since and there are few, it is computed anew at once; where there are many, the caller enqueues it.
 
     While the comparison runs there are none, unless what there is `so_far` is wanted: that may be some seconds old.
     """
@@ -88,19 +88,21 @@ def make(comparison_id: UUID) -> None:
     comparison = Comparison.objects.filter(id=comparison_id).first()
     if comparison is None:
         return
-    progress = progress_of([comparison])[comparison_id]
-    row, _ = ComparisonFindings.objects.get_or_create(comparison=comparison)
+    ComparisonFindings.objects.get_or_create(comparison=comparison)
     rows = ComparisonFindings.objects.filter(comparison=comparison)
-    if row.cells == _key(progress):
-        rows.update(rung_at=None, attempts=0)
-        return
-    rows.update(attempts=F("attempts") + 1)
-    computed(comparison, progress)
+    with holding(rows, attempts=F("attempts") + 1) as lease:
+        if lease is None:
+            return
+        progress = progress_of([comparison])[comparison_id]
+        if rows.filter(cells=_key(progress)).exists():
+            rows.update(attempts=0)
+        else:
+            computed(comparison, progress)
 
 
 def try_again(comparison: Comparison) -> None:
     """Let a worker compute them that failed at it too often: its answers change, so what stopped it may be gone."""
-    ComparisonFindings.objects.filter(comparison=comparison).update(attempts=0, rung_at=None)
+    ComparisonFindings.objects.filter(comparison=comparison).update(attempts=0, enqueued_at=None)
 
 
 def over_with(replay_id: UUID) -> list[UUID]:
@@ -113,28 +115,25 @@ def over_with(replay_id: UUID) -> list[UUID]:
 
 
 def is_due(comparison_id: UUID) -> bool:
-    """Whether a worker is to be rung for; the row is marked as rung now, so that of many pages that wait one rings."""
+    """Return whether a worker is to be enqueued; of many pages that wait, one enqueues it."""
     ComparisonFindings.objects.get_or_create(comparison_id=comparison_id)
-    return bool(_due().filter(comparison_id=comparison_id).update(rung_at=now()))
+    return bool(mark_enqueued(_open().filter(comparison_id=comparison_id)))
 
 
-def due_for_ringing() -> list[UUID]:
-    """The comparisons whose results were rung for and did not come, marked as rung now."""
-    ids = list(_due().filter(rung_at__isnull=False).values_list("comparison_id", flat=True))
-    ComparisonFindings.objects.filter(comparison_id__in=ids).update(rung_at=now())
-    return ids
+def overdue() -> QuerySet[ComparisonFindings]:
+    """Return the comparisons whose results were enqueued, or begun, and did not come."""
+    return _open().filter(Q(enqueued_at__isnull=False) | Q(lease_until__isnull=False))
 
 
-def _due() -> QuerySet[ComparisonFindings]:
-    quiet = Q(rung_at=None) | Q(rung_at__lt=now() - _RING_AGAIN_AFTER)
-    return ComparisonFindings.objects.filter(quiet, attempts__lt=MOST_ATTEMPTS)
+def _open() -> QuerySet[ComparisonFindings]:
+    return ComparisonFindings.objects.filter(attempts__lt=MOST_ATTEMPTS)
 
 
 def _of_row(row: ComparisonFindings | None, *, current: bool, over: bool) -> Results:
     if row is None:
         return Results(state="under_way", due=True)
     given_up = not current and row.attempts >= MOST_ATTEMPTS
-    old = row.computed_at is None or row.computed_at < now() - _RING_AGAIN_AFTER
+    old = row.computed_at is None or row.computed_at < now() - _LOOK_AGAIN_AFTER
     return Results(
         findings=None if row.content is None else findings_text.read(row.content),
         state="current" if current else "failed" if given_up else "under_way",
@@ -151,7 +150,7 @@ def _keep(comparison: Comparison, progress: Progress, found: Findings, moment: d
         "answers": progress.finished,
         "computed_at": moment,
         "attempts": 0,
-        "rung_at": None,
+        "enqueued_at": None,
     }
     ComparisonFindings.objects.update_or_create(comparison=comparison, defaults=facts)
 

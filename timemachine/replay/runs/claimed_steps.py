@@ -11,9 +11,9 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.llm.model_lookup import Reach
 from timemachine.llm.pure.cancellation import Listening, Waiting, nobody
-from timemachine.replay.runs import commands, frozen, leases, spend_limit, steps
+from timemachine.replay.runs import commands, frozen, spend_limit, steps
 from timemachine.replay.runs.cancellation import cancellable
-from timemachine.replay.runs.leases import Lease
+from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.outcome import Outcome
 
@@ -78,7 +78,7 @@ def next_to_call(replay: Replay, most: int) -> list[int]:
 
 
 def outcome_of(
-    step: ReplayStep, lease: Lease, reach: Reach, after_call: Callable[[], None] = nobody
+    step: ReplayStep, lease: StepLease, reach: Reach, after_call: Callable[[], None] = nobody
 ) -> Outcome:
     """What the step comes to; a failure is one outcome. Raises `LeaseLost`.
 
@@ -104,7 +104,7 @@ def outcome_of(
     except TimeMachineError as failed:
         return Outcome(status="failed", verdict="error", error_type=failed.code, error_message=failed.message)
     except FAULTS as fault:
-        log.exception("step %s could not be worked on", lease.step_id)
+        log.exception("step %s could not be worked on", lease.pk)
         return _faulty(fault, called)
 
 
@@ -119,14 +119,14 @@ def _faulty(fault: Exception, called: int) -> Outcome:
     )
 
 
-def _note(lease: Lease, waiting: Waiting) -> None:
+def _note(lease: StepLease, waiting: Waiting) -> None:
     """Write down that the model is busy, for those who watch."""
     again = now() + timedelta(seconds=waiting.seconds)
     try:
-        leases.held(lease).update(asked_again_at=again, waits_because=waiting.why)
+        lease.held().update(asked_again_at=again, waits_because=waiting.why)
         commands.bump(lease.replay_id)
     except Error as why:  # nobody sees it wait then; the call goes on all the same
-        log.warning("step %s could not say that it waits: %s", lease.step_id, why)
+        log.warning("step %s could not say that it waits: %s", lease.pk, why)
         connection.close()
 
 

@@ -1,13 +1,12 @@
 """What changes in replays: one is planned, its steps are worked on, it is cancelled, its failed steps are tried again."""
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
 from itertools import batched
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
@@ -20,7 +19,6 @@ from timemachine.replay.runs.pure.engine import provider_called
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
 
-RING_AGAIN_AFTER = timedelta(seconds=15)
 BATCH = 1_000
 _WAITING = """
 INSERT INTO tm_replay_step (replay_id, action_id, sequence, kind, provider, status, attempts_made)
@@ -29,7 +27,7 @@ SELECT *, 'waiting', 0 FROM unnest(%s::uuid[], %s::bigint[], %s::bigint[], %s::t
 
 
 def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID | None = None) -> Replay:
-    """Plan a replay of the session and its steps; a door rings the queue after commit.
+    """Plan a replay of the session and its steps; the caller enqueues it.
 
     The same `replay_id` a second time (a form sent twice) is the same replay. Raises as `Planning.plan`, and `Conflict` (that id is
     of a replay of something else): nothing is made then.
@@ -47,7 +45,7 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
 
 @transaction.atomic
 def launch_planned(plans: Sequence[Planned], *, by: str, spend_group: UUID) -> list[Replay]:
-    """The replays of these plans, made together, in their order; they share their spend limit. A door rings the queue after commit."""
+    """The replays of these plans, made together, in their order; they share their spend limit. The caller enqueues them."""
     ids = sorted(uuid7() for _ in plans)  # so that lists by id have them in this order, too
     replays = [
         Replay(id=each, spend_group=spend_group, **_facts(plan, by=by))
@@ -96,7 +94,7 @@ def retry(replay: Replay) -> Replay:
         "finished_at": None,
         "cancel_requested_at": None,
         "cancel_requested_by": None,
-        "rung_at": now(),
+        "enqueued_at": now(),
     }
     for name, value in begun_anew.items():
         setattr(locked, name, value)
@@ -134,22 +132,13 @@ def finish_if_over(replay_id: UUID) -> Replay:
     return replay
 
 
-@transaction.atomic
-def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
-    """The replays that have work to do and nobody at it, marked as rung: the queue may have lost their bell.
-
-    `at_once` (a worker has just started) does not wait for the last ringing to grow old.
-    """
-    moment = now()
-    busy = Q(steps__status="running", steps__lease_until__gte=moment)
+def overdue() -> QuerySet[Replay]:
+    """Return the replays with work to do that no worker has; their steps whose worker was lost show so until they are taken again."""
     unfinished = Replay.objects.filter(status__in=OPEN_REPLAY_STATUSES)
-    idle = unfinished.exclude(id__in=unfinished.filter(busy).values("id"))
-    if not at_once:
-        idle = idle.filter(Q(rung_at=None) | Q(rung_at__lt=moment - RING_AGAIN_AFTER))
-    ids = list(Replay.objects.filter(id__in=idle.values("id")).values_list("id", flat=True))
-    Replay.objects.filter(id__in=ids).update(rung_at=moment)
-    _expose_lost(ids)
-    return ids
+    busy = unfinished.filter(steps__status="running", steps__lease_until__gte=now())
+    idle = unfinished.exclude(id__in=busy.values("id"))
+    _expose_lost(idle)
+    return idle
 
 
 def is_cancelled(replay_id: UUID) -> bool:
@@ -175,7 +164,7 @@ def _facts(plan: Planned, *, by: str) -> dict[str, Any]:
         "options": options.as_json(),
         "reason": options.reason,
         "requested_by": by,
-        "rung_at": now(),
+        "enqueued_at": now(),
     }
 
 
@@ -232,9 +221,10 @@ def _outcome(replay: Replay) -> str:
     return "done" if replay.steps.exclude(status="failed").exists() else "failed"
 
 
-def _expose_lost(ids: list[UUID]) -> None:
+@transaction.atomic
+def _expose_lost(replays: QuerySet[Replay]) -> None:
     """Steps whose worker was lost show so until somebody takes them up: `uncertain` where a call may have been billed."""
-    lost = ReplayStep.objects.filter(replay_id__in=ids, status="running", lease_until__lt=now())
+    lost = ReplayStep.objects.filter(replay__in=replays, status="running", lease_until__lt=now())
     called = Q(attempts__outcome=None, attempts__call_intended_at__isnull=False)
     uncertain = list(lost.filter(called).values_list("id", flat=True))
     lost.filter(id__in=uncertain).update(status="uncertain", lease_token=None, lease_until=None)

@@ -17,11 +17,12 @@ from typing import Final
 from django.conf import settings
 from django.db import Error, connection, connections
 
+from timemachine.core.leases import Keeper, LeaseLost
 from timemachine.core.pure.process_pool import Beside, using
 from timemachine.llm.model_lookup import Reach
 from timemachine.replay.runs import leases, step_results
 from timemachine.replay.runs.claimed_steps import next_to_call, outcome_of, read, renew_connection
-from timemachine.replay.runs.leases import Keeper, Lease, LeaseLost
+from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.step_results import Result
 
@@ -43,7 +44,7 @@ AHEAD: Final = 8
 class Taken:
     """A step that was taken; None where it was erased meanwhile."""
 
-    lease: Lease
+    lease: StepLease
     step: ReplayStep | None
 
 
@@ -51,7 +52,7 @@ class Taken:
 class Come:
     """What came back from a thread: what a step came to, or why that is nothing; neither where it was erased meanwhile."""
 
-    lease: Lease
+    lease: StepLease
     result: Result | None = None
     why_not: BaseException | None = None
 
@@ -60,7 +61,7 @@ class Come:
 class Answered:
     """The call for a step is over, and its place is free."""
 
-    lease: Lease
+    lease: StepLease
 
 
 class Turns:
@@ -121,8 +122,8 @@ class SideBySide:
         self._replay, self._worker, self._keeper, self._beside = replay, worker, keeper, beside
         self._places = places
         # steps by the attempts at them: one that was given back may be taken again before that was heard
-        self._taken: dict[int, Lease] = {}
-        self._answered: dict[int, Lease] = {}
+        self._taken: dict[int, StepLease] = {}
+        self._answered: dict[int, StepLease] = {}
         self._come: list[Come] = []
         self._write_at = self._look_at = self._look_ahead_at = 0.0
         self._read: dict[int, ReplayStep] = {}
@@ -181,16 +182,16 @@ class SideBySide:
         """Whether so few are taken ahead that more might be."""
         return self._may_take_ahead and 0 <= len(self._taken) - self._places <= AHEAD // 2
 
-    def _take(self, most: int, *, spared: Mapping[int, Lease], ahead: bool = False) -> int:
+    def _take(self, most: int, *, spared: Mapping[int, StepLease], ahead: bool = False) -> int:
         """Take up to so many steps and give them to the threads; how many there were. Those that are `spared` need no place."""
         found = leases.claim(
             self._replay.id, self._worker, calls=True, most=most, spared=spared.values(), ahead=ahead
         )
-        self._read_some([lease.step_id for lease in found])
+        self._read_some([lease.pk for lease in found])
         for lease in found:
             self._keeper.keep(lease.token)
             self._taken[lease.attempt_id] = lease
-            self._turns.add(Taken(lease=lease, step=self._read.pop(lease.step_id, None)))
+            self._turns.add(Taken(lease=lease, step=self._read.pop(lease.pk, None)))
         return len(found)
 
     def _read_some(self, needed: Sequence[int]) -> None:

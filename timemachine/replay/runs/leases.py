@@ -1,31 +1,35 @@
-"""Who works on which steps, and until when. A worker that slept past its lease cannot write: every write carries its token.
+"""Which steps a worker takes: `timemachine.core.leases` for many steps in one statement, with the attempts at them and their providers' limits.
 
 Steps that call a model are taken only while fewer than may be of its provider's are being called, over all workers: of others
 all that are taken count, of one's own those that are not answered yet. Who has every place of a provider may take some ahead.
 Steps that call nobody are taken several at a time, because taking one costs about as much as doing it.
 """
 
-import logging
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from threading import Lock
 from typing import Any, Final
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.conf import settings
-from django.db import Error, connection, connections, transaction
-from django.db.models import F, Q, QuerySet
+from django.db import connection, transaction
+from django.db.models import F, QuerySet
 
+from timemachine.core.leases import (
+    FREE,
+    MOST_ATTEMPTS,
+    TAKE,
+    Keeper,
+    Lease,
+    LeaseLost,
+    briefly,
+    claim_facts,
+    is_free,
+)
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.heartbeat import heartbeat
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
 
-log = logging.getLogger(__name__)
-
-MOST_ATTEMPTS: Final = 3
 AT_A_TIME: Final = 8
 """How many steps that call nobody are taken together."""
 _CLAIMING: Final = 7_262_001
@@ -37,12 +41,12 @@ SELECT provider, count(*) FILTER (WHERE NOT spared), count(*) FILTER (WHERE spar
     FROM tm_replay_step WHERE status = 'running' AND lease_until >= %(now)s AND provider IS NOT NULL
 ) AS running GROUP BY provider
 """
-_CLAIM: Final = """
+_CLAIM: Final = f"""
 WITH next AS (
     SELECT id FROM tm_replay_step
     WHERE replay_id = %(replay)s AND attempts_made < %(most)s AND (provider IS NOT NULL) = %(calls)s
       AND (attempts_made = 0) = %(fresh)s
-      AND (status IN ('waiting', 'uncertain') OR (status = 'running' AND lease_until < %(now)s))
+      AND status IN ('waiting', 'running', 'uncertain') AND {FREE}
       AND NOT coalesce(provider, '') = ANY(%(full)s)
       AND NOT EXISTS (SELECT FROM tm_replay WHERE id = %(replay)s AND cancel_requested_at IS NOT NULL)
     ORDER BY sequence LIMIT %(limit)s FOR UPDATE SKIP LOCKED
@@ -51,7 +55,7 @@ WITH next AS (
     WHERE outcome IS NULL AND step_id IN (SELECT id FROM next)
 ), taken AS (
     UPDATE tm_replay_step
-    SET status = 'running', attempts_made = attempts_made + %(counted)s, lease_token = %(token)s, lease_until = %(until)s,
+    SET status = 'running', attempts_made = attempts_made + %(counted)s, {TAKE},
         started_at = coalesce(started_at, %(now)s), asked_again_at = NULL, waits_because = NULL
     WHERE id IN (SELECT id FROM next) RETURNING id, sequence
 ), tried AS (
@@ -61,7 +65,7 @@ WITH next AS (
     FROM taken RETURNING id, step_id, number
 )
 SELECT taken.id, tried.id, tried.number FROM taken JOIN tried ON tried.step_id = taken.id ORDER BY taken.sequence
-"""
+"""  # noqa: S608  # both parts are constants
 
 _INTEND: Final = """
 WITH held AS (
@@ -75,95 +79,23 @@ UPDATE tm_replay_attempt SET call_intended_at = %(now)s WHERE id = %(attempt)s A
 """
 
 
-@contextmanager
-def briefly() -> Iterator[None]:
-    """A transaction that the database ends where this process sleeps in it for as long as a lease: all others would wait for its locks."""
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            milliseconds = str(int(settings.LEASE_SECONDS * 1000))
-            cursor.execute(
-                "SELECT set_config('idle_in_transaction_session_timeout', %s, true)", [milliseconds]
-            )
-        yield
-
-
-class LeaseLost(Exception):
-    """Another worker has the step now; what this one found is not written."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lease:
+class StepLease(Lease[ReplayStep]):
     """The right to write one step, once; `number` counts the attempts at it from 1.
 
     One that was taken ahead is `counted` among its attempts only when it calls: it may be lost before it was begun.
     """
 
-    step_id: int
+    model: type[ReplayStep] = ReplayStep
     replay_id: UUID
     attempt_id: int
     number: int
-    token: UUID
     counted: bool
 
 
-class Keeper:
-    """Keeps the leases alive that were given to it, all by one beat: a call of a model may take minutes."""
-
-    def __init__(self) -> None:
-        self._kept: Counter[UUID] = Counter()
-        self._lock = Lock()
-
-    def keep(self, token: UUID) -> None:
-        """Keep the leases of this token alive, until they were let go as often as they were kept."""
-        with self._lock:
-            self._kept[token] += 1
-
-    def let_go(self, token: UUID) -> None:
-        """Keep them alive no longer."""
-        with self._lock:
-            self._kept[token] -= 1
-            if not self._kept[token]:
-                del self._kept[token]
-
-    @contextmanager
-    def keeping(self, token: UUID) -> Iterator[None]:
-        """Keep the leases of this token alive while the block runs."""
-        self.keep(token)
-        try:
-            yield
-        finally:
-            self.let_go(token)
-
-    def beat(self) -> None:
-        """Prolong what is kept at this moment, and still held."""
-        with self._lock:
-            tokens = list(self._kept)
-        try:
-            _prolong(tokens)
-        except Error as why:  # a heart that stopped would have all of them taken, and called for again
-            log.warning("leases could not be kept alive, trying again: %s", why)
-            connection.close()
-
-
-def _prolong(tokens: Sequence[UUID]) -> None:
-    held = ReplayStep.objects.filter(lease_token__in=tokens, status="running")
-    with briefly():
-        # what is being written at this moment is passed over: it needs no lease any more
-        ids = held.select_for_update(skip_locked=True).order_by("id").values_list("id", flat=True)
-        ReplayStep.objects.filter(id__in=list(ids)).update(lease_until=_until())
-
-
-@contextmanager
-def keeper() -> Iterator[Keeper]:
-    """A keeper whose heart beats while the block runs."""
-    made = Keeper()
-    beats = heartbeat(
-        made.beat,
-        every=settings.LEASE_SECONDS / 4,
-        at_end=connections.close_all,  # those of its own thread
-    )
-    with beats:
-        yield made
+def keeper() -> AbstractContextManager[Keeper]:
+    """Extend the leases of steps that are kept while the block runs."""
+    return Keeper(ReplayStep.objects.filter(status="running")).beating()
 
 
 def claim(
@@ -172,9 +104,9 @@ def claim(
     *,
     calls: bool,
     most: int = 1,
-    spared: Collection[Lease] = (),
+    spared: Collection[StepLease] = (),
     ahead: bool = False,
-) -> list[Lease]:
+) -> list[StepLease]:
     """The next steps that wait or whose worker was lost, leased to this worker under one token, in their order.
 
     `calls`: steps that call a model, at most so many and no more than their providers have places; those that are `spared` of one's own
@@ -183,14 +115,10 @@ def claim(
     last and alone, so that it takes no others with it, and never ahead. None where there is none, or the replay is to be
     cancelled. An attempt that ended without an outcome is marked `lost`; after `MOST_ATTEMPTS` of them a step fails.
     """
-    moment, token = now(), uuid4()
-    facts: dict[str, Any] = {
+    facts = claim_facts() | {
         "replay": replay_id,
         "worker": worker,
-        "token": token,
-        "now": moment,
         "most": MOST_ATTEMPTS,
-        "until": moment + timedelta(seconds=settings.LEASE_SECONDS),
         "calls": calls,
         "full": [],
         "counted": 0 if ahead else 1,
@@ -199,8 +127,8 @@ def claim(
     with briefly(), connection.cursor() as cursor:
         if calls:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIMING])
-            ids, tokens = [lease.step_id for lease in spared], [lease.token for lease in spared]
-            cursor.execute(_BUSY, {"now": moment, "ids": ids, "tokens": tokens})
+            ids, tokens = [lease.pk for lease in spared], [lease.token for lease in spared]
+            cursor.execute(_BUSY, {"now": facts["now"], "ids": ids, "tokens": tokens})
             running = cursor.fetchall()
             if ahead and not _all_are_ones_own(running):
                 return []
@@ -212,12 +140,12 @@ def claim(
             cursor.execute(_CLAIM, facts | {"fresh": False, "limit": 1})
             taken = cursor.fetchall()
     return [
-        Lease(
-            step_id=step,
+        StepLease(
+            pk=step,
             replay_id=replay_id,
             attempt_id=attempt,
             number=number,
-            token=token,
+            token=facts["token"],
             counted=not ahead,
         )
         for step, attempt, number in taken
@@ -254,24 +182,19 @@ def may_be_taken_ahead(replay_id: UUID) -> bool:
     return not begun and calling.values("provider").distinct().count() == 1
 
 
-def give_back(leases: Sequence[Lease]) -> None:
+def give_back(leases: Sequence[StepLease]) -> None:
     """Put steps back that were taken and not begun."""
     with transaction.atomic():
         for lease in leases:
-            if held(lease).update(
-                status="waiting",
-                attempts_made=F("attempts_made") - int(lease.counted),
-                lease_token=None,
-                lease_until=None,
-            ):
+            if lease.release(status="waiting", attempts_made=F("attempts_made") - int(lease.counted)):
                 ReplayAttempt.objects.filter(id=lease.attempt_id).delete()
 
 
-def intend_call(lease: Lease) -> None:
+def intend_call(lease: StepLease) -> None:
     """Write down that a model is about to be called. Raises `LeaseLost` where it must not be: also where the replay is cancelled."""
     with connection.cursor() as cursor:
         facts: dict[str, Any] = {
-            "step": lease.step_id,
+            "step": lease.pk,
             "replay": lease.replay_id,
             "attempt": lease.attempt_id,
             "token": lease.token,
@@ -283,14 +206,8 @@ def intend_call(lease: Lease) -> None:
             raise LeaseLost
 
 
-def held(lease: Lease) -> QuerySet[ReplayStep]:
-    """The step, if the lease still holds: a write that changes nothing came too late."""
-    return ReplayStep.objects.filter(id=lease.step_id, lease_token=lease.token, status="running")
-
-
 def _free(replay_id: UUID) -> QuerySet[ReplayStep]:
-    lost = Q(status="running", lease_until__lt=now())
-    return ReplayStep.objects.filter(Q(status__in=("waiting", "uncertain")) | lost, replay_id=replay_id)
+    return ReplayStep.objects.filter(is_free(), replay_id=replay_id, status__in=OPEN_STEP_STATUSES)
 
 
 @transaction.atomic
@@ -306,7 +223,3 @@ def _give_up(steps: QuerySet[ReplayStep]) -> None:
         lease_until=None,
         finished_at=now(),
     )
-
-
-def _until() -> datetime:
-    return now() + timedelta(seconds=settings.LEASE_SECONDS)

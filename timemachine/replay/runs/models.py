@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Enqueued, Leased
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.ids import uuid7
@@ -17,7 +18,7 @@ from timemachine.replay.runs.pure.statuses import (
 )
 
 
-class Replay(models.Model):
+class Replay(Enqueued):
     """One run of a session again, under stated options. Nothing of it is written into the recorded session."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -34,7 +35,6 @@ class Replay(models.Model):
     finished_at = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)
     cancel_requested_by = models.CharField(max_length=254, null=True)
-    rung_at = models.DateTimeField(null=True)
     # replays of one group share one spend limit
     spend_group = models.UUIDField(null=True)
     revision = models.BigIntegerField(default=0)
@@ -63,7 +63,7 @@ class Replay(models.Model):
         return f"{self.kind} replay {self.id}"
 
 
-class ReplayStep(models.Model):
+class ReplayStep(Leased):
     """What happened to one action in one replay. Every write of a worker carries the lease token it was given.
 
     `provider` is whose model it will call; None where it calls none, or the local one.
@@ -77,8 +77,6 @@ class ReplayStep(models.Model):
     provider = FaithfulTextField(null=True)
     status = models.CharField(max_length=10, default="waiting")
     attempts_made = models.IntegerField(default=0)
-    lease_token = models.UUIDField(null=True)
-    lease_until = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     # its model is busy: when it is asked again, and what it said

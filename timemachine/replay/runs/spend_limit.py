@@ -9,10 +9,11 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, Q, QuerySet, Sum
 
+from timemachine.core.leases import LeaseLost, briefly
 from timemachine.core.pure.clock import now
 from timemachine.replay.runs import leases
 from timemachine.replay.runs.costs import INTENDED, under_way
-from timemachine.replay.runs.leases import Lease, LeaseLost
+from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import CallBeside, Replay, ReplayAttempt
 from timemachine.replay.runs.pure.budget import FREE, Purse
 
@@ -28,7 +29,7 @@ class LimitReached(Exception):
     """Too little of the spend limit is left for this call, whatever becomes of the others; the message says how much."""
 
 
-def intend_call(lease: Lease, replay: Replay, cost: Decimal | None) -> None:
+def intend_call(lease: StepLease, replay: Replay, cost: Decimal | None) -> None:
     """Write down that a model is about to be called, and under a spend limit reserve what that is expected to cost.
 
     None where nobody can tell. Raises `LeaseLost`, `NoRoomYet` and `LimitReached`: then it must not be called.
@@ -110,8 +111,8 @@ def _purse(limit: Decimal, *sums: dict[str, Any]) -> Purse:
     )
 
 
-def _reserved(lease: Lease, replay: Replay, cost: Decimal | None) -> bool:
-    with leases.briefly():
+def _reserved(lease: StepLease, replay: Replay, cost: Decimal | None) -> bool:
+    with briefly():
         if cost != FREE and not _fits(replay, cost):
             return False
         leases.intend_call(lease)

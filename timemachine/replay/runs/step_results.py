@@ -9,13 +9,14 @@ from typing import Any, Final, cast
 from django.db import connection
 from django.db.models import Field
 
+from timemachine.core.leases import briefly
 from timemachine.core.payloads.commands import keep
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import Content, content_of
 from timemachine.knowledge.find import Found
 from timemachine.recording.answering.model_asks import Answered
 from timemachine.replay.runs import commands
-from timemachine.replay.runs.leases import Lease, briefly
+from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
 from timemachine.replay.runs.outcome import Outcome
 from timemachine.replay.runs.trial_passages import Chosen
@@ -40,7 +41,7 @@ _FIELD: Final[Callable[[str], Field[Any, Any]]] = cast("Any", ReplayStep._meta.g
 class Result:
     """What a step came to, and the right to write it."""
 
-    lease: Lease
+    lease: StepLease
     step: ReplayStep
     outcome: Outcome
 
@@ -67,10 +68,10 @@ def write(results: Sequence[Result]) -> int:
 
 def _held(results: Sequence[Result]) -> list[Result]:
     """Those whose lease still holds, their steps locked until the transaction ends: what comes too late changes nothing."""
-    ids = [result.lease.step_id for result in results]
+    ids = [result.lease.pk for result in results]
     locked = ReplayStep.objects.filter(id__in=ids, status="running").select_for_update().order_by("id")
     holders = dict(locked.values_list("id", "lease_token"))
-    return [result for result in results if holders.get(result.lease.step_id) == result.lease.token]
+    return [result for result in results if holders.get(result.lease.pk) == result.lease.token]
 
 
 def _write_steps(results: Sequence[Result], kept: Mapping[Content, int]) -> None:
@@ -78,7 +79,7 @@ def _write_steps(results: Sequence[Result], kept: Mapping[Content, int]) -> None
     alike: dict[tuple[str, ...], list[list[Any]]] = defaultdict(list)
     for result in results:
         columns = _columns(result.outcome, kept)
-        alike[tuple(columns)].append([*_prepared(columns), result.lease.step_id])
+        alike[tuple(columns)].append([*_prepared(columns), result.lease.pk])
     with connection.cursor() as cursor:
         for names, rows in alike.items():
             assigned = ", ".join(f"{_FIELD(name).column} = %s" for name in names)

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connections
 
+from timemachine.core.leases import Keeper, LeaseLost
 from timemachine.core.pure.process_pool import Beside, thinking_beside, using
 from timemachine.llm.concurrency import let_go
 from timemachine.llm.model_lookup import Reach
@@ -19,7 +20,7 @@ from timemachine.replay.runs import claimed_steps, commands, leases, step_result
 from timemachine.replay.runs.cancellation import ending_calls
 from timemachine.replay.runs.claimed_steps import MOST_HELD
 from timemachine.replay.runs.concurrent_steps import SideBySide
-from timemachine.replay.runs.leases import Keeper, Lease, LeaseLost
+from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.step_results import Result
 
@@ -127,18 +128,18 @@ class Hand:
         )
 
 
-def _do(replay: Replay, found: Sequence[Lease]) -> int:
+def _do(replay: Replay, found: Sequence[StepLease]) -> int:
     done: list[Result] = []
     written = 0
-    steps = claimed_steps.read(replay, [lease.step_id for lease in found])
+    steps = claimed_steps.read(replay, [lease.pk for lease in found])
     reach = Reach(replay.project_id)
     try:
         for at, lease in enumerate(found):
             if at and commands.is_cancelled(lease.replay_id):
                 leases.give_back(found[at:])
                 break
-            if lease.step_id in steps:
-                step = steps.pop(lease.step_id)
+            if lease.pk in steps:
+                step = steps.pop(lease.pk)
                 with suppress(LeaseLost):
                     done.append(
                         Result(lease=lease, step=step, outcome=claimed_steps.outcome_of(step, lease, reach))

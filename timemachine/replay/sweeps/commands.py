@@ -1,13 +1,12 @@
 """What changes in sweeps: one is planned, its settings are worked off, it is cancelled."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import UUID
 
-from django.conf import settings as configured
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 
+from timemachine.core import leases
+from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.ids import uuid7
@@ -19,24 +18,9 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.sweeps.models import TERMINAL_ROW_STATUSES, Sweep, SweepRow
 from timemachine.replay.sweeps.pure.grid import Grid, check_size, settings_of
 
-RING_AGAIN_AFTER = timedelta(seconds=15)
-MOST_ATTEMPTS = 3
-
-
-class RowLost(Exception):
-    """Another worker has the row now, or the sweep was cancelled or erased; what this one found is not written."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowLease:
-    """The right to write one row, once."""
-
-    row_id: int
-    token: UUID
-
 
 def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = None) -> Sweep:
-    """Plan a sweep of the session; a door rings the queue after commit. The same `sweep_id` a second time is the same sweep.
+    """Plan a sweep of the session; the caller enqueues it. The same `sweep_id` a second time is the same sweep.
 
     Without embedding models it is the collection's own. Raises `InvalidInput` for a grid that cannot be, a model without
     vectors, a session without collection, or too many finds, and `Conflict` where that id is of a sweep of something else.
@@ -59,7 +43,7 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
         "steps": steps,
         "tokenizer": TOKENIZER_NAME,
         "requested_by": by,
-        "rung_at": now(),
+        "enqueued_at": now(),
     }
     with transaction.atomic():
         sweep, new = Sweep.objects.get_or_create(id=sweep_id or uuid7(), defaults=facts)
@@ -92,41 +76,27 @@ def cancel(sweep: Sweep) -> Sweep:
 
 
 @transaction.atomic
-def claim(sweep_id: UUID) -> RowLease | None:
-    """The next setting that waits or whose worker was lost, leased; None where there is none. After three lost ones it fails."""
+def claim(sweep_id: UUID) -> Lease[SweepRow] | None:
+    """Lease the next setting that waits or whose worker was lost; None if there is none. A setting that lost three workers fails."""
     _lock(Sweep.objects.filter(id=sweep_id))
-    free = Q(status="waiting") | Q(status="running", lease_until__lt=now())
-    rows = SweepRow.objects.select_for_update(skip_locked=True).filter(free, sweep_id=sweep_id)
+    rows = SweepRow.objects.filter(sweep_id=sweep_id, status__in=("waiting", "running"))
     lost = "The worker was lost three times at this setting; it was not tried again."
-    rows.filter(attempts_made__gte=MOST_ATTEMPTS).update(
+    rows.filter(leases.is_free(), attempts_made__gte=MOST_ATTEMPTS).update(
         status="failed", error_message=lost, lease_token=None, lease_until=None, finished_at=now()
     )
-    row = rows.order_by("number").first()
-    if row is None:
-        return None
-    lease = RowLease(row_id=row.id, token=uuid4())
-    row.status, row.lease_token, row.lease_until = "running", lease.token, until()
-    row.attempts_made += 1
-    row.save(update_fields=["status", "lease_token", "lease_until", "attempts_made"])
-    Sweep.objects.filter(id=sweep_id).update(status="running", revision=F("revision") + 1)
+    lease = leases.claim(rows.order_by("number"), status="running", attempts_made=F("attempts_made") + 1)
+    if lease is not None:
+        Sweep.objects.filter(id=sweep_id).update(status="running", revision=F("revision") + 1)
     return lease
 
 
-def keep(lease: RowLease) -> None:
-    """Prolong the lease. Raises `RowLost`."""
-    held = SweepRow.objects.filter(id=lease.row_id, lease_token=lease.token, status="running")
-    if not held.update(lease_until=until()):
-        raise RowLost
-
-
 @transaction.atomic
-def write(lease: RowLease, **came_to: object) -> None:
-    """Write what a setting came to, where the lease still holds. Raises `RowLost`."""
-    _lock(Sweep.objects.filter(rows=lease.row_id))
-    held = SweepRow.objects.filter(id=lease.row_id, lease_token=lease.token, status="running")
-    if not held.update(**came_to, lease_token=None, lease_until=None, finished_at=now()):
-        raise RowLost
-    Sweep.objects.filter(rows=lease.row_id).update(revision=F("revision") + 1)
+def write(lease: Lease[SweepRow], **came_to: object) -> None:
+    """Write what a setting came to. Raises `LeaseLost` if another worker has it, or the sweep was cancelled or erased."""
+    _lock(Sweep.objects.filter(rows=lease.pk))
+    if not lease.release(**came_to, finished_at=now()):
+        raise LeaseLost
+    Sweep.objects.filter(rows=lease.pk).update(revision=F("revision") + 1)
 
 
 @transaction.atomic
@@ -142,25 +112,13 @@ def finish_if_over(sweep_id: UUID) -> Sweep:
     return sweep
 
 
-@transaction.atomic
-def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
-    """The sweeps that have work to do and nobody at it, marked as rung: the queue may have lost their bell."""
-    moment = now()
+def overdue() -> QuerySet[Sweep]:
+    """Return the sweeps with work to do that no worker has."""
     unfinished = Sweep.objects.filter(status__in=("queued", "running"))
-    busy = unfinished.filter(rows__status="running", rows__lease_until__gte=moment)
-    idle = unfinished.exclude(id__in=busy.values("id"))
-    if not at_once:
-        idle = idle.filter(Q(rung_at=None) | Q(rung_at__lt=moment - RING_AGAIN_AFTER))
-    ids = list(idle.values_list("id", flat=True))
-    Sweep.objects.filter(id__in=ids).update(rung_at=moment)
-    return ids
+    busy = unfinished.filter(rows__status="running", rows__lease_until__gte=now())
+    return unfinished.exclude(id__in=busy.values("id"))
 
 
 def _lock(sweeps: QuerySet[Sweep]) -> None:
     """Lock the sweep before its rows, as whoever cancels it does: two that lock in two orders wait for each other for ever."""
     list(sweeps.select_for_update(of=("self",)).values_list("id"))
-
-
-def until() -> datetime:
-    """When a lease that is taken or prolonged now ends."""
-    return now() + timedelta(seconds=configured.LEASE_SECONDS)

@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Enqueued, Leased
 from timemachine.core.payloads.fields import FaithfulJSONField
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Session
@@ -14,7 +15,7 @@ ROW_STATUSES = ("waiting", "running", "done", "failed", "cancelled")
 TERMINAL_ROW_STATUSES = ("done", "failed", "cancelled")
 
 
-class Sweep(models.Model):
+class Sweep(Enqueued):
     """Retrieval under every setting of a grid, over all finds and asks of a session. Nothing is written into the session.
 
     `steps` are the sequences that are measured, `tokenizer` is by whom tokens are counted.
@@ -31,7 +32,6 @@ class Sweep(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)
-    rung_at = models.DateTimeField(null=True)
     revision = models.BigIntegerField(default=0)
 
     class Meta:
@@ -50,7 +50,7 @@ class Sweep(models.Model):
         return f"sweep {self.id}"
 
 
-class SweepRow(models.Model):
+class SweepRow(Leased):
     """One setting of a sweep. A worker writes it under the lease token that it was given."""
 
     sweep = models.ForeignKey(Sweep, on_delete=models.DB_CASCADE, related_name="rows")
@@ -58,8 +58,6 @@ class SweepRow(models.Model):
     setting = FaithfulJSONField()
     status = models.CharField(max_length=10, default="waiting")
     attempts_made = models.IntegerField(default=0)
-    lease_token = models.UUIDField(null=True)
-    lease_until = models.DateTimeField(null=True)
     result = FaithfulJSONField(null=True)
     error_message = models.TextField(null=True)
     finished_at = models.DateTimeField(null=True)

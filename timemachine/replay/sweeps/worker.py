@@ -3,9 +3,9 @@
 import contextlib
 from uuid import UUID
 
+from timemachine.core.leases import Lease, LeaseLost
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.replay.sweeps import commands
-from timemachine.replay.sweeps.commands import RowLease, RowLost
 from timemachine.replay.sweeps.measuring import measured
 from timemachine.replay.sweeps.models import Sweep, SweepRow
 
@@ -16,7 +16,7 @@ def work(sweep_id: UUID) -> int:
     if not Sweep.objects.filter(id=sweep_id, finished_at=None).exists():
         return 0
     while (lease := commands.claim(sweep_id)) is not None:
-        with contextlib.suppress(RowLost):
+        with contextlib.suppress(LeaseLost):
             _measure(lease)
             written += 1
     with contextlib.suppress(Sweep.DoesNotExist):  # erased meanwhile
@@ -24,13 +24,13 @@ def work(sweep_id: UUID) -> int:
     return written
 
 
-def _measure(lease: RowLease) -> None:
+def _measure(lease: Lease[SweepRow]) -> None:
     """The lease is prolonged before each step, which is a few finds at most, and lost where the sweep was cancelled."""
-    row = SweepRow.objects.select_related("sweep").filter(id=lease.row_id).first()
+    row = SweepRow.objects.select_related("sweep").filter(id=lease.pk).first()
     if row is None:
-        raise RowLost
+        raise LeaseLost
     try:
-        result = measured(row, go_on=lambda: commands.keep(lease))
+        result = measured(row, go_on=lease.write)
     except TimeMachineError as failed:
         commands.write(lease, status="failed", error_message=failed.message)
     else:

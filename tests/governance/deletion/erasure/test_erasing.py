@@ -32,6 +32,8 @@ from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.governance.deletion.erasure.models import Erasure
 from timemachine.governance.sharing.commands import create_link
 from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.governance.tasks import run_erasure
+from timemachine.jobs.registry import overdue
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Action, Session
@@ -211,9 +213,9 @@ def test_whoever_is_killed_in_the_middle_leaves_nothing_half_done(
         with pytest.raises(KeyboardInterrupt):
             erasing.work(found.id)
     assert (everywhere(), LogEntry.objects.count()) == (before, entries)
-    assert erasing.due_for_ringing() == []
-    Erasure.objects.update(started_at=now() - timedelta(hours=1))
-    assert erasing.due_for_ringing() == [found.id]
+    assert overdue(run_erasure) == []
+    Erasure.objects.update(lease_until=now() - timedelta(seconds=1))
+    assert overdue(run_erasure) == [found.id]
     erasing.work(found.id)
     assert everywhere() == {"tm_erasure": 1}
 

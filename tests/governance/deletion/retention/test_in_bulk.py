@@ -15,6 +15,8 @@ from timemachine.governance.deletion.retention import commands, legal_holds, ret
 from timemachine.governance.deletion.retention.models import Forgetting, ForgottenSession, RetentionRule
 from timemachine.governance.deletion.retention.queries import due_by, rules_of
 from timemachine.governance.deletion.retention.session_filter import Which, which_of
+from timemachine.governance.tasks import run_deletion
+from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.models import ErasedSession, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -112,11 +114,11 @@ def test_a_worker_that_is_killed_leaves_the_rest_to_the_next(project: Project) -
     commands.confirm(made, reason=REASON, by="ada")
     first = made.sessions.order_by("id").first()
     assert first is not None
-    Forgetting.objects.filter(pk=made.pk).update(lease_until=now() - timedelta(seconds=1), rung_at=None)
+    Forgetting.objects.filter(pk=made.pk).update(lease_until=now() - timedelta(seconds=1), enqueued_at=None)
     ForgottenSession.objects.filter(pk=first.pk).update(state="erased")
-    assert commands.due_for_ringing() == [made.id]
-    assert commands.due_for_ringing() == []
-    assert commands.due_for_ringing(at_once=True) == [made.id]
+    assert overdue(run_deletion) == [made.id]
+    assert overdue(run_deletion) == []
+    assert overdue(run_deletion, at_start=True) == [made.id]
     commands.work(made.id)
     commands.work(made.id)
     made.refresh_from_db()

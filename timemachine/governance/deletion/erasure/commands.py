@@ -5,13 +5,14 @@ that recording waits for what is rewritten only. Whoever is killed leaves nothin
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import QuerySet
 
+from timemachine.core.leases import Lease, holding
 from timemachine.core.payloads.commands import drop_unreferenced
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, TimeMachineError
@@ -44,7 +45,6 @@ from timemachine.text.redaction.pure.profile import Profile
 
 AT_ONCE: Final = 500
 """Steps of a session that is looked through while somebody waits."""
-SILENT: Final = timedelta(minutes=10)
 WHAT_IS_ERASED: Final = "a text that is erased"
 TURN_FIELDS: Final = tuple(name for name in OF_ACTION if name != "id")
 """What goes with a step that is deleted."""
@@ -122,6 +122,7 @@ def prepare(
         steps=sorted(set(steps)),
         turn=turn,
         requested_by=by[:254],
+        enqueued_at=now(),
     )
 
 
@@ -152,8 +153,8 @@ def confirm(erasure: Erasure, *, reason: str, by: str) -> Erasure:
     if fits_in_a_request(row):
         _require_unquoted(row, chosen, said)
     row.status, row.reason, row.problem = ERASING, said, None
-    row.confirmed_by, row.confirmed_at, row.started_at = by[:254], now(), None
-    row.save(update_fields=["status", "reason", "problem", "confirmed_by", "confirmed_at", "started_at"])
+    row.confirmed_by, row.confirmed_at, row.enqueued_at = by[:254], now(), now()
+    row.save(update_fields=["status", "reason", "problem", "confirmed_by", "confirmed_at", "enqueued_at"])
     return row
 
 
@@ -176,30 +177,26 @@ def fits_in_a_request(erasure: Erasure) -> bool:
 
 def work(erasure_id: UUID) -> Erasure | None:
     """Do what is next: look, or erase; None where the session is gone. Safe to do twice and to be killed at any point."""
-    row = Erasure.objects.select_related("session__project").filter(id=erasure_id).first()
-    if row is None or row.status not in (LOOKING, ERASING):
-        return row
-    Erasure.objects.filter(pk=row.pk).update(started_at=now())
+    with holding(overdue().filter(id=erasure_id)) as lease:
+        if lease is not None:
+            _do_next(lease)
+    return Erasure.objects.select_related("session__project").filter(id=erasure_id).first()
+
+
+def overdue() -> QuerySet[Erasure]:
+    """Return the erasures that are to be looked for, or done."""
+    return Erasure.objects.filter(status__in=(LOOKING, ERASING))
+
+
+def _do_next(lease: Lease[Erasure]) -> None:
+    row = lease.row("session__project")
     try:
-        _look(row) if row.status == LOOKING else _erase(row)
+        _look(lease, row) if row.status == LOOKING else _erase(lease, row)
     except (Conflict, ReasonTells) as why:
-        Erasure.objects.filter(pk=row.pk, status=row.status).update(
-            status=FOUND, problem=why.message, reason=None
-        )
-    row.refresh_from_db()
-    return row
+        lease.release(status=FOUND, problem=why.message, reason=None)
 
 
-def due_for_ringing() -> list[UUID]:
-    """Erasures that wait and nobody is at."""
-    forgotten = Q(started_at=None, requested_at__lt=now() - timedelta(seconds=5)) | Q(
-        started_at__lt=now() - SILENT
-    )
-    found = Erasure.objects.filter(forgotten, status__in=(LOOKING, ERASING))
-    return list(found.values_list("id", flat=True)[:100])
-
-
-def _look(row: Erasure) -> None:
+def _look(lease: Lease[Erasure], row: Erasure) -> None:
     chosen = chosen_of(row.profile, row.fields, row.steps, whole=row.turn)
     look = look_at(row.session, chosen)
     steps = touched(row.session, look)
@@ -210,9 +207,7 @@ def _look(row: Erasure) -> None:
         found = apply(session, look, steps)
         fields = erased_fields.count(looked_at)
         transaction.set_rollback(True)
-    Erasure.objects.filter(pk=row.pk, status=LOOKING).update(
-        status=FOUND, preview=found.as_json() | fields.as_json(), problem=None
-    )
+    lease.write(status=FOUND, preview=found.as_json() | fields.as_json(), problem=None)
 
 
 def _require_unquoted(row: Erasure, chosen: Chosen, reason: str, *, after: int = 0) -> None:
@@ -221,7 +216,7 @@ def _require_unquoted(row: Erasure, chosen: Chosen, reason: str, *, after: int =
         raise tells(WHAT_IS_ERASED)
 
 
-def _erase(row: Erasure) -> None:
+def _erase(lease: Lease[Erasure], row: Erasure) -> None:
     chosen = chosen_of(row.profile, row.fields, row.steps, whole=row.turn)
     _require_unquoted(row, chosen, row.reason or "")
     look = look_at(row.session, chosen)
@@ -231,9 +226,7 @@ def _erase(row: Erasure) -> None:
         _begin()
         keep_from_sealing(row.session)
         session = _locked(row)
-        row = Erasure.objects.select_for_update().get(pk=row.pk)
-        if row.status != ERASING:
-            return
+        row = lease.locked()
         require_free(session)
         if look_further(session, look, after=seen_through):
             steps = touched(session, look)

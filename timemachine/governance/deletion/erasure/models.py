@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Enqueued, Leased
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Session
@@ -13,7 +14,7 @@ LOOKING, FOUND, ERASING, DONE = "looking", "found", "erasing", "done"
 STATUSES = (LOOKING, FOUND, ERASING, DONE)
 
 
-class Erasure(models.Model):
+class Erasure(Leased, Enqueued):
     """Fields of a session that somebody wants erased: looked for first (`looking`, `found`), erased when confirmed (`erasing`, `done`).
 
     `fields` are paths and `steps` the sequences they hold for (none: every step); or `profile` is a version of a redaction profile. A
@@ -36,7 +37,6 @@ class Erasure(models.Model):
     requested_at = models.DateTimeField(db_default=Now())
     confirmed_by = models.CharField(max_length=254, null=True)
     confirmed_at = models.DateTimeField(null=True)
-    started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

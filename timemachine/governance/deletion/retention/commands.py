@@ -4,19 +4,17 @@ Every session goes in a transaction of its own, with its tombstone and what beca
 """
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
 from time import sleep
 from typing import Final
-from uuid import UUID, uuid4
+from uuid import UUID
 
-from django.conf import settings
-from django.db import DatabaseError, connections, transaction
-from django.db.models import Q, QuerySet
+from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Lease, holding
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, NotFound
-from timemachine.core.pure.heartbeat import heartbeat
 from timemachine.evidence.sealing.session_deletion import MOST_TRIES, PAUSE, erase_session
 from timemachine.governance.deletion.retention.legal_holds import required_reason
 from timemachine.governance.deletion.retention.models import (
@@ -41,8 +39,6 @@ from timemachine.recording.sessions.holds import IS_HELD
 from timemachine.recording.sessions.models import Session
 
 AT_ONCE: Final = 1_000
-RING_AGAIN_AFTER: Final = timedelta(seconds=30)
-BEAT_EVERY: Final = 2.0
 
 
 @transaction.atomic
@@ -86,8 +82,8 @@ def confirm(forgetting: Forgetting, *, reason: str, by: str) -> Forgetting:
     if not row.sessions.exists():
         raise Conflict("No session is meant by that, so there is nothing to delete.", code="nothing_to_erase")
     row.status, row.reason, row.confirmed_by, row.confirmed_at = RUNNING, said, by[:254], now()
-    row.rung_at = now()
-    row.save(update_fields=["status", "reason", "confirmed_by", "confirmed_at", "rung_at"])
+    row.enqueued_at = now()
+    row.save(update_fields=["status", "reason", "confirmed_by", "confirmed_at", "enqueued_at"])
     return row
 
 
@@ -97,53 +93,35 @@ def cancel(forgetting: Forgetting) -> Forgetting:
     row = Forgetting.objects.select_for_update().get(pk=forgetting.pk)
     if row.status not in (FOUND, RUNNING):
         raise Conflict("This deletion is over; there is nothing to call off.", code="forgetting_over")
-    row.status, row.finished_at, row.lease_until = CANCELLED, now(), None
-    row.save(update_fields=["status", "finished_at", "lease_until"])
+    row.status, row.finished_at = CANCELLED, now()
+    row.lease_token = row.lease_until = None
+    row.save(update_fields=["status", "finished_at", "lease_token", "lease_until"])
     return row
 
 
 def work(forgetting_id: UUID) -> None:
     """Delete session after session until none waits. Safe to run twice, at the same time, and to be killed at any point."""
-    found = _claim(forgetting_id)
-    if found is None:
-        return
+    with holding(overdue().filter(id=forgetting_id)) as lease:
+        if lease is not None:
+            _delete_all(lease)
 
-    def beat() -> None:
-        _mine(found).update(lease_until=_until())
 
-    with heartbeat(beat, every=BEAT_EVERY, at_end=connections.close_all):
-        while (each := _next(found)) is not None:
-            _forget(found, each)
+def overdue() -> QuerySet[Forgetting]:
+    """Return the deletions that have begun and are not done."""
+    return Forgetting.objects.filter(status=RUNNING)
+
+
+def _delete_all(lease: Lease[Forgetting]) -> None:
+    found = lease.row("project", "rule")
+    while (each := _next(lease, found)) is not None:
+        _forget(found, each)
     if not found.sessions.filter(state=WAITING).exists():
-        _mine(found).update(status=DONE, finished_at=now(), lease_until=None)
+        lease.release(status=DONE, finished_at=now())
 
 
-@transaction.atomic
-def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
-    """Deletions that run and nobody is at, marked as rung. `at_once` (a worker has just started) does not wait for the last ringing."""
-    moment = now()
-    idle = Forgetting.objects.filter(Q(lease_until=None) | Q(lease_until__lt=moment), status=RUNNING)
-    if not at_once:
-        idle = idle.filter(Q(rung_at=None) | Q(rung_at__lt=moment - RING_AGAIN_AFTER))
-    ids = list(idle.values_list("id", flat=True)[:100])
-    Forgetting.objects.filter(id__in=ids).update(rung_at=moment)
-    return ids
-
-
-@transaction.atomic
-def _claim(forgetting_id: UUID) -> Forgetting | None:
-    free = Q(lease_until=None) | Q(lease_until__lt=now())
-    rows = Forgetting.objects.select_for_update(of=("self",)).select_related("project", "rule")
-    found = rows.filter(free, id=forgetting_id, status=RUNNING).first()
-    if found is not None:
-        found.lease_token, found.lease_until = uuid4(), _until()
-        found.save(update_fields=["lease_token", "lease_until"])
-    return found
-
-
-def _next(found: Forgetting) -> ForgottenSession | None:
-    """The next session that waits; None where none does, the lease is another's, or it was called off."""
-    if not _mine(found).exists():
+def _next(lease: Lease[Forgetting], found: Forgetting) -> ForgottenSession | None:
+    """The next session that waits; None where none does, another worker has the deletion, or it was called off."""
+    if not lease.held().exists():
         return None
     return found.sessions.filter(state=WAITING).order_by("id").first()
 
@@ -214,11 +192,3 @@ def _keep(made: Forgetting, sessions: QuerySet[Session]) -> None:
         ),
         batch_size=AT_ONCE,
     )
-
-
-def _mine(found: Forgetting) -> QuerySet[Forgetting]:
-    return Forgetting.objects.filter(pk=found.pk, lease_token=found.lease_token, status=RUNNING)
-
-
-def _until() -> datetime:
-    return now() + timedelta(seconds=settings.LEASE_SECONDS)

@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.leases import Enqueued, Leased
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.pure.ids import uuid7
 
@@ -48,7 +49,7 @@ class RetentionRule(models.Model):
         return f"retention rule {self.id}"
 
 
-class Forgetting(models.Model):
+class Forgetting(Leased, Enqueued):
     """Sessions that are deleted together: what was asked for (`wanted`), what that found, and what became of it.
 
     `found` waits for somebody's yes and a reason; one of a retention `rule` begins `running`. The sessions are those that
@@ -66,9 +67,6 @@ class Forgetting(models.Model):
     confirmed_by = models.CharField(max_length=254, null=True)
     confirmed_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    lease_token = models.UUIDField(null=True)
-    lease_until = models.DateTimeField(null=True)
-    rung_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "tm_forgetting"

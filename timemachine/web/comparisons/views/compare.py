@@ -10,12 +10,13 @@ from django.views.decorators.http import require_safe
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound
-from timemachine.jobs import ring_long_diff
+from timemachine.jobs.queue import enqueue
 from timemachine.llm.pure.completion import is_refused
 from timemachine.replay.alignment.details import StepDetail, detail_of
 from timemachine.replay.alignment.long_diffs import is_long
 from timemachine.replay.alignment.queries import SHOWS, Aligned, Show, aligned
 from timemachine.replay.alignment.runs import run_of
+from timemachine.replay.tasks import make_long_diff
 from timemachine.text.pure.difference.sessions import StepPair
 from timemachine.text.pure.difference.steps import differing
 from timemachine.text.pure.difference.verdict import answer_verdict
@@ -84,7 +85,7 @@ def steps(request: HttpRequest) -> HttpResponse:
     values = list(shown_values(left, right, everything=everything, start=_number(request, "row")))
     waiting = [value.long for value in values if value.long and value.found.waits]
     for long_diff in waiting:
-        ring_long_diff(long_diff)
+        enqueue(make_long_diff, long_diff)
     if waiting and asked_part(request, PARTS):
         return HttpResponse(status=204)
     context = {

@@ -16,7 +16,7 @@ from timemachine.evidence.queries import sealed_comparison
 from timemachine.evidence.seal_status import listed_as
 from timemachine.evidence.sealing.erased_since import erased_around, erased_in
 from timemachine.governance.deletion.erasure.queries import erased_parts
-from timemachine.jobs import ring_all, ring_judges, ring_results
+from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.comparison import commands
@@ -41,6 +41,7 @@ from timemachine.replay.comparison.queries import (
     sessions_of,
 )
 from timemachine.replay.comparison.results import Results, results_of, revision_of
+from timemachine.replay.tasks import compute_results, judge_cells, run_replay
 from timemachine.web.access import Access, of
 from timemachine.web.comparisons.forms.comparisons import (
     LONGEST_MODEL,
@@ -101,7 +102,7 @@ def launch(request: HttpRequest) -> HttpResponse:
         )
     except TimeMachineError as why:
         return _form(request, form, status=form.refuse(why))
-    ring_all(each.id for each in replays_of(made))
+    enqueue(run_replay, *(each.id for each in replays_of(made)))
     return see_other("comparison", made.id)
 
 
@@ -113,7 +114,7 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     progress, so_far = progress_of([found])[found.id], request.GET.get("so_far") == "1"
     results = results_of(found, progress, so_far=so_far)
     if results.due:
-        ring_results(found.id)
+        enqueue(compute_results, found.id)
     revision = f"{progress.revision}-{revision_of(found)}"
     if request.GET.get("rev") == revision and request.headers.get("HX-Request") == "true":
         return HttpResponse(status=204)
@@ -202,7 +203,7 @@ def judge(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         except TimeMachineError:
             pass  # the page finds the same, and says so at the field
         else:
-            ring_judges(found.id)
+            enqueue(judge_cells, found.id)
             asking = {}
     if step is None:
         return see_other(reverse("comparison", args=[id], query=asking), part="judges")
@@ -223,7 +224,7 @@ def retry(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """Ask again what failed or was cancelled."""
     access = of(request)
     access.require("operator")
-    ring_all(commands.retry(comparison_of(access.project, id)))
+    enqueue(run_replay, *commands.retry(comparison_of(access.project, id)))
     return see_other("comparison", id)
 
 

@@ -10,15 +10,17 @@ from django.http import HttpRequest
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.formatting import counted
 from timemachine.core.pure.safe_text import shown
-from timemachine.jobs import ring_taken
+from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import Put
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.replacing import MOST_NAMED, EditedFrame, EndedFrame
+from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.intake import receive
 from timemachine.recording.intake.commands import check
 from timemachine.recording.intake.preparing import HandedIn, Prepared
 from timemachine.recording.intake.receive import Taken, prepare_at_once
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.tasks import run_intake
 from timemachine.web.upload_limits import received
 
 
@@ -45,7 +47,9 @@ def take(
     """Put the files or keep them for a worker, and ring for it; a refusal says which file it is about."""
     with _all_or_none(files):
         taken = receive.take(files, into, by=by, session=session, read=_read)
-    ring_taken(taken)
+    if taken.done:
+        enqueue(embed_backlog, taken.collection.id)
+    enqueue(run_intake, *(each.id for each in taken.intakes))
     return taken
 
 

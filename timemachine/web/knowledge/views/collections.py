@@ -15,7 +15,7 @@ from timemachine.core.pure.clock import is_date
 from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.postgres_text import is_plain
-from timemachine.jobs import ring_backlog
+from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import INDEXED_CHARACTERS, NewFrame, make_collection
 from timemachine.knowledge.commands import put as put_passages
 from timemachine.knowledge.empty_results import emptiness
@@ -25,6 +25,7 @@ from timemachine.knowledge.queries import collection_of, collections_of, deleted
 from timemachine.knowledge.reembedding import progress
 from timemachine.knowledge.replacing import replaced_by
 from timemachine.knowledge.sources import sources_of
+from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.intake.models import DONE
 from timemachine.recording.intake.queries import intakes_of, with_the_next
 from timemachine.recording.sessions.frame_usage import sessions_over
@@ -97,7 +98,7 @@ def put(request: HttpRequest, name: str) -> HttpResponse:
         done = put_passages(found, [frame], by=access.user.email)
     except TimeMachineError as why:
         return collection_page(request, access, found, status=form.refuse(why), passage_form=form)
-    ring_backlog(found.id)
+    enqueue(embed_backlog, found.id)
     messages.success(request, what_was_put(done))
     return see_other("collection", found.name)
 

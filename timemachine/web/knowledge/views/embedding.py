@@ -7,9 +7,10 @@ from django.views.decorators.http import require_http_methods
 
 from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.jobs import ring_backlog
+from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.reembedding import progress, reembed
+from timemachine.knowledge.tasks import embed_backlog
 from timemachine.web.access import of
 from timemachine.web.http import asked_part, page
 from timemachine.web.knowledge.forms.collections import EmbeddingForm
@@ -36,7 +37,7 @@ def embedding(request: HttpRequest, name: str) -> HttpResponse:
         asked = reembed(found, form.chosen_model, by=access.user.email)
     except TimeMachineError as why:
         return collection_page(request, access, found, status=form.refuse(why), embedding_form=form)
-    ring_backlog(found.id)
+    enqueue(embed_backlog, found.id)
     target = asked.target.model if asked.target else asked.model
     messages.success(request, f"The collection is embedded with {target}, and searched meanwhile.")
     return see_other("collection", found.name)

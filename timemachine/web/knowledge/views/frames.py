@@ -11,12 +11,13 @@ from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.errors import NotFound, TimeMachineError
 from timemachine.core.pure.postgres_text import searchable
-from timemachine.jobs import ring_backlog
+from timemachine.jobs.queue import enqueue
 from timemachine.knowledge import commands
 from timemachine.knowledge.commands import NewFrame
 from timemachine.knowledge.models import Collection, Frame, SourcePut
 from timemachine.knowledge.queries import collection_of, versions_of
 from timemachine.knowledge.sources import places_of, put_that_ended
+from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.sessions.frame_usage import usage_of
 from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES, heads
 from timemachine.web.access import Access, of
@@ -72,7 +73,7 @@ def update(request: HttpRequest, name: str, number: int) -> HttpResponse:
         done = commands.put(collection, [new], by=access.user.email)[0]
     except TimeMachineError as why:
         return _page(request, access, collection, number, form=form, status=form.refuse(why))
-    ring_backlog(collection.id)
+    enqueue(embed_backlog, collection.id)
     said = "is the same as before: nothing was added" if done.already_there else "is the current one now"
     messages.success(request, f"Version {done.frame.version} of frame {number} {said}.")
     return see_other("frame", collection.name, number)

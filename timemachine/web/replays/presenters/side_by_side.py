@@ -1,7 +1,8 @@
 """One step of a replay as its page shows it: the two answers row by row, the two lists of frames, the evidence in words."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -129,7 +130,7 @@ class Pair:
     frozen: Sequence[AnyPassage]
     found: Sequence[AnyPassage]
     rests_on: Sequence[AnyPassage]
-    erased: Set[int]
+    erased: AbstractSet[int]
     attempts: Sequence[ReplayAttempt | SharedAttempt]
 
 

@@ -13,7 +13,7 @@ from timemachine.evidence.queries import sealed_replay
 from timemachine.evidence.seal_status import listed_as
 from timemachine.evidence.sealing.erased_since import erased_around
 from timemachine.governance.deletion.erasure.queries import erased_parts
-from timemachine.jobs import ring
+from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import session_of
@@ -26,6 +26,7 @@ from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import sentence
 from timemachine.replay.runs.queries import replay_of, replays_of, step_of, step_rows, tallies, tally
 from timemachine.replay.suites.queries import run_of_replay
+from timemachine.replay.tasks import run_replay
 from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.replays.forms.replays import ReplayForm, chosen_options
@@ -55,7 +56,7 @@ def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         replay = commands.launch(session, form.options(), by=access.user.email, replay_id=form_id)
     except TimeMachineError as why:
         return _form(request, session, form, status=form.refuse(why))
-    ring(replay.id)
+    enqueue(run_replay, replay.id)
     return redirect("replay", replay.id)
 
 
@@ -130,7 +131,7 @@ def retry(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     access = of(request)
     access.require("operator")
     again = commands.retry(replay_of(access.project, id))
-    ring(again.id)
+    enqueue(run_replay, again.id)
     return redirect("replay", id)
 
 

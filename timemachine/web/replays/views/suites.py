@@ -13,7 +13,7 @@ from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.ids import uuid7, uuid_of
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.core.pure.safe_text import shown
-from timemachine.jobs import ring_all
+from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
 from timemachine.replay.runs.estimate import Estimate
 from timemachine.replay.suites import commands, running
@@ -40,6 +40,7 @@ from timemachine.replay.suites.queries import (
     suites_of,
 )
 from timemachine.replay.suites.summary import summary
+from timemachine.replay.tasks import run_replay
 from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.redirects import see_other
@@ -159,7 +160,7 @@ def run(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     access.require(OPERATOR)
     found = suite_of(access.project, id)
     made = running.run(found, by=access.user.email, run_id=uuid_of(request.POST.get("run_id", "")))
-    ring_all(each.replay_id for each in members_of(made) if each.replay_id is not None)
+    enqueue(run_replay, *(each.replay_id for each in members_of(made) if each.replay_id is not None))
     return see_other("suite_run", found.id, made.number)
 
 

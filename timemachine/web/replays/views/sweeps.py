@@ -5,11 +5,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.jobs import ring_sweep
+from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.sweeps import commands
 from timemachine.replay.sweeps.queries import sweep_of, sweeps_of
 from timemachine.replay.sweeps.schemas import SweepOut
+from timemachine.replay.tasks import run_sweep
 from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.replays.forms.sweeps import SweepForm
@@ -36,7 +37,7 @@ def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         except TimeMachineError as why:
             status = form.refuse(why)
         else:
-            ring_sweep(sweep.id)
+            enqueue(run_sweep, sweep.id)
             return redirect("sweep", sweep.id)
     context = {"session": session, "form": form, "sweeps": sweeps_of(session)[:SHOWN_SWEEPS]}
     return render(request, "sweeps/launch.html", context, status=status)

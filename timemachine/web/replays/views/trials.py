@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.jobs import ring
+from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
 from timemachine.recording.answering.pure.prompt import SYSTEM_PROMPT
 from timemachine.recording.sessions.models import Action
@@ -13,6 +13,7 @@ from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.queries import trials_of
 from timemachine.replay.runs.trials import step_to_try, try_step
+from timemachine.replay.tasks import run_replay
 from timemachine.web.access import of
 from timemachine.web.replays.forms.trials import TrialForm
 
@@ -36,7 +37,7 @@ def trial(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa
         )
     except TimeMachineError as why:
         return _form(request, action, form, status=form.refuse(why))
-    ring(replay.id)
+    enqueue(run_replay, replay.id)
     return redirect("replay_step", replay.id, action.sequence)
 
 

@@ -18,7 +18,8 @@ from timemachine.governance.deletion.erasure import commands
 from timemachine.governance.deletion.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
 from timemachine.governance.deletion.erasure.queries import erasure_of, erasures_of
 from timemachine.governance.deletion.erasure.sample import sample_of
-from timemachine.jobs import ring_erasure
+from timemachine.governance.tasks import run_erasure
+from timemachine.jobs.queue import enqueue
 from timemachine.recording.answering.summaries import that_stay
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.holds import holds_on
@@ -94,7 +95,7 @@ def _that_may_quote(step: Action) -> list[dict[str, Any]]:
 
 def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
     if done.status != DONE:
-        ring_erasure(done.id)
+        enqueue(run_erasure, done.id)
         return see_other("erasure", done.id)
     result: dict[str, Any] = done.result or {"steps": 1}
     others = result["steps"] - 1
@@ -147,7 +148,7 @@ def _next(made: Erasure) -> Erasure:
     """Short sessions while somebody waits, long ones in the background."""
     if commands.fits_in_a_request(made):
         return commands.work(made.id) or made
-    ring_erasure(made.id)
+    enqueue(run_erasure, made.id)
     return made
 
 

@@ -10,16 +10,19 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from timemachine.core.accounts.models import OPERATOR
+from timemachine.core.leases import MOST_ATTEMPTS
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.core.pure.formatting import counted
-from timemachine.jobs import ring_import, ring_indexing
+from timemachine.jobs.queue import enqueue
+from timemachine.memory.tasks import index_steps
 from timemachine.recording.importing.commands import ImportDone, ImportedSession, import_file
 from timemachine.recording.importing.file_contents import received
 from timemachine.recording.importing.models import RUNNING, FileImport
 from timemachine.recording.importing.pure.registry import FORMATS, NoTranscript, known_formats
 from timemachine.recording.importing.pure.report import ImportReport, Skipped
 from timemachine.recording.importing.queries import SessionOfImport, import_of, sessions_of
-from timemachine.recording.importing.worker import AT_ONCE_BYTES, MOST_ATTEMPTS, hand_in
+from timemachine.recording.importing.worker import AT_ONCE_BYTES, hand_in
+from timemachine.recording.tasks import run_import
 from timemachine.web.access import Access, of
 from timemachine.web.formatting import exact
 from timemachine.web.http import page
@@ -50,7 +53,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
     accounts = [_imported(access, file, form.cleaned_data["format"]) for file in files]
     if all(account["refused"] for account in accounts):
         return _all_refused(request, form, accounts)
-    ring_indexing(access.project.id)
+    enqueue(index_steps, access.project.id)
     if len(accounts) == 1 and (on_its_way := accounts[0].get("on_its_way")):
         return see_other("file_import", on_its_way)
     request.session[_KEPT_AS] = accounts
@@ -165,7 +168,7 @@ def _taken(access: Access, file: UploadedFile[Any], name: str, format_name: str)
         if len(data) <= AT_ONCE_BYTES:
             return _account(import_file(access.project, data, **told))
         kept = hand_in(access.project, data, **told)
-    ring_import(kept.id)
+    enqueue(run_import, kept.id)
     return {"on_its_way": str(kept.id)}
 
 

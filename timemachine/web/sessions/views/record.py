@@ -17,7 +17,8 @@ from timemachine.core.pure.formatting import counted
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.core.pure.safe_text import shown
 from timemachine.evidence.sealing.session_deletion import erase_session
-from timemachine.jobs import ring_seal
+from timemachine.evidence.tasks import seal_session
+from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import collection_named
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import collection_of, collections_of
@@ -73,7 +74,7 @@ def end(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     session = session_of(access.project, id)
     wait_for_asks(session)
     ended = end_session(session.id)
-    ring_seal(session.id)
+    enqueue(seal_session, session.id)
     messages.success(request, f"The session has ended with {counted(ended.last_sequence, 'action')}.")
     return see_other("timeline", ended.id)
 

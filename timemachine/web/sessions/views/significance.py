@@ -13,7 +13,8 @@ from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, TimeM
 from timemachine.core.pure.formatting import counted
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import whole_number
-from timemachine.jobs import ring_backlog
+from timemachine.jobs.queue import enqueue
+from timemachine.knowledge.tasks import embed_backlog
 from timemachine.llm.queries import model_choices
 from timemachine.memory.transcripts.compressing import effect_on
 from timemachine.memory.transcripts.proposing import accept, decline, proposed
@@ -108,7 +109,7 @@ def summarise(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         )
     except TimeMachineError as why:
         return _page(request, access, session, form, status=form.refuse(why))
-    ring_backlog(made.collection_id)
+    enqueue(embed_backlog, made.collection_id)
     messages.success(request, f"Frame {made.number:,} of {made.collection.name} has the summary.")
     return see_other("significance", session.id, part="summary")
 

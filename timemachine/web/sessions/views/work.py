@@ -11,11 +11,12 @@ from django.views.decorators.http import require_http_methods
 
 from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.jobs import ring_backlog
+from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import NewFrame, collection_named
 from timemachine.knowledge.find import Query
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import collection_of
+from timemachine.knowledge.tasks import embed_backlog
 from timemachine.llm.queries import model_choices, resolved_model
 from timemachine.recording.answering import commands as doing
 from timemachine.recording.answering.running_asks import asks_of
@@ -180,7 +181,7 @@ def _put(
         by = access.user.email
         collection = session.collection or collection_named(access.project, collection_name, by=by)
         done = doing.put(collection, frames, by=by, session=session)
-    ring_backlog(collection.id)
+    enqueue(embed_backlog, collection.id)
     messages.success(request, what_was_put(done.puts))
     return see_other(reverse("work", args=[session.id], query={"step": done.sequences[-1]}), part="done")
 

@@ -7,8 +7,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from timemachine.core.pure.errors import Conflict
-from timemachine.jobs import ring
+from timemachine.jobs.queue import enqueue
 from timemachine.management.demo import commands
+from timemachine.replay.tasks import run_replay
 from timemachine.web.access import of
 from timemachine.web.redirects import see_other
 
@@ -22,7 +23,7 @@ def load(request: HttpRequest) -> HttpResponse:
     access.require("operator")
     made = commands.load(access.project, by=access.user.email)
     for replay_id in made.replays if made.new else ():
-        ring(replay_id)
+        enqueue(run_replay, replay_id)
     if made.share_url:
         messages.success(request, f"The demo is loaded. Its share link, shown once: {made.share_url}")
     return see_other(f"{reverse('timeline', args=[made.session.id])}?step={STEP_THAT_WENT_WRONG}")

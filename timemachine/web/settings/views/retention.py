@@ -37,7 +37,8 @@ from timemachine.governance.deletion.retention.queries import (
 )
 from timemachine.governance.deletion.retention.retention import FLOOR_DAYS, is_early, words_of
 from timemachine.governance.deletion.retention.session_filter import NAMES, Which
-from timemachine.jobs import ring_forgetting
+from timemachine.governance.tasks import run_deletion
+from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.holds import held_among
 from timemachine.web import access
 from timemachine.web.access import Access
@@ -125,7 +126,7 @@ def confirm(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         commands.confirm(found, reason=form.cleaned_data["reason"], by=who.user.email)
     except TimeMachineError as why:
         return _forgetting(request, who, forgetting_of(who.project, id), form, status=form.refuse(why))
-    ring_forgetting(found.id)
+    enqueue(run_deletion, found.id)
     return see_other("forgetting", found.id)
 
 

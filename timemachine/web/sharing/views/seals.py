@@ -19,10 +19,11 @@ from timemachine.evidence.log.anchors import outside_of
 from timemachine.evidence.models import Seal, SealCheckpoint
 from timemachine.evidence.queries import Sealed, checkpoints_of, earlier_keys_of, marked_as_cut
 from timemachine.evidence.sealing.comparison_subject import run_ended_at
+from timemachine.evidence.tasks import check_seal
 from timemachine.governance.deletion.erasure.queries import done_of
 from timemachine.governance.sharing import log_heads
 from timemachine.governance.sharing.queries import links_called
-from timemachine.jobs import ring_check
+from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
@@ -161,4 +162,4 @@ def _check(who: Access, sealed: Sealed) -> None:
     if sealed.seal is not None and commands.fits_in_a_request(sealed.seal):
         commands.check(asked.id)
     else:
-        ring_check(asked.id)
+        enqueue(check_seal, asked.id)

@@ -20,9 +20,10 @@ from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION
 from timemachine.governance.sharing.pure.refusal import link_not_valid
 from timemachine.governance.sharing.read_models.steps import SharedPayload
 from timemachine.governance.sharing.scope import Scope
-from timemachine.jobs import ring_results
+from timemachine.jobs.queue import enqueue
 from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES
 from timemachine.replay.runs.pure.summary import sentence
+from timemachine.replay.tasks import compute_results
 from timemachine.verifier import program_sha256
 from timemachine.web.access import address_of
 from timemachine.web.comparisons.presenters.figures import figures
@@ -210,7 +211,7 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
     comparison, about = scope.comparison(), _about(scope)
     results, made = comparison.results(), about["comparison"]
     if results.due:
-        ring_results(made.id)
+        enqueue(compute_results, made.id)
     asked = wanted(request.GET, len(made.arms))
     context = (
         about

@@ -1,0 +1,34 @@
+"""The jobs of deletion and sharing."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from timemachine.core.jobs import Next, job
+from timemachine.governance.deletion.erasure import commands as erasures
+from timemachine.governance.deletion.retention import commands as deletions
+from timemachine.governance.deletion.retention import retention
+from timemachine.governance.sharing import log_heads
+
+
+@job(overdue=erasures.overdue)
+def run_erasure(erasure_id: UUID) -> None:
+    """Look through a session for what is to be erased, or erase it."""
+    erasures.work(erasure_id)
+
+
+@job(overdue=deletions.overdue, at_start=True)
+def run_deletion(forgetting_id: UUID) -> None:
+    """Delete sessions that are deleted together."""
+    deletions.work(forgetting_id)
+
+
+@job(every=timedelta(hours=1))
+def run_retention() -> Next:
+    """Begin what retention rules delete now."""
+    return [(run_deletion, each) for each in retention.run_rules()]
+
+
+@job(overdue=log_heads.due)
+def commit_access_logs(project_id: UUID) -> None:
+    """Have a project's log commit to its access logs."""
+    log_heads.commit(project_id)

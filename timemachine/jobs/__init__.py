@@ -1,0 +1,1 @@
+"""Running the jobs that the domains declare in their `tasks.py`. Only this package and the configuration know Celery."""

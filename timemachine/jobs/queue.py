@@ -1,0 +1,65 @@
+"""Enqueueing jobs. PostgreSQL knows what there is to do: a job that cannot be enqueued now is enqueued later, by the sweep."""
+
+import logging
+import time
+from typing import Any, Final
+
+import psycopg
+from celery import current_app
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from timemachine.core.jobs import Job
+
+log = logging.getLogger(__name__)
+
+_last_enqueued: Final[dict[tuple[str, Any], float]] = {}
+
+
+def enqueue(job: Job, *ids: Any) -> None:
+    """Enqueue a job for each of these ids once the transaction is committed; by one message, however many they are.
+
+    A job may have reasons not to be: a `pause` since the last time, or `only_if`. If the broker is unreachable, that is logged.
+    """
+
+    def enqueue_after_commit() -> None:
+        enqueue_now(job, *(each for each in ids if not _is_paused(job, each)))
+
+    if ids:
+        transaction.on_commit(enqueue_after_commit)
+
+
+def enqueue_now(job: Job, *ids: Any) -> None:
+    """Enqueue a job for those of these ids for which it is to run, without waiting for a commit."""
+    wanted = [each for each in ids if job.only_if is None or job.only_if(each)]
+    if wanted:
+        send(job, *wanted)
+
+
+def send(job: Job, *ids: Any) -> bool:
+    """Send one message; return False if the broker is unreachable."""
+    try:
+        current_app.send_task(task_name(job), [str(each) for each in ids])
+    except (OperationalError, psycopg.Error, OSError) as why:
+        log.warning(
+            "the queue is unreachable, the sweep will enqueue %s for %s: %s",
+            job.name,
+            ids or "this time",
+            why,
+        )
+        return False
+    return True
+
+
+def task_name(job: Job) -> str:
+    """Return the name under which a message asks for the job."""
+    return f"timemachine.jobs.{job.name}"
+
+
+def _is_paused(job: Job, each: Any) -> bool:
+    moment, key = time.monotonic(), (job.name, each)
+    if job.pause and moment - _last_enqueued.get(key, -job.pause) < job.pause:
+        return True
+    if job.pause:
+        _last_enqueued[key] = moment
+    return False

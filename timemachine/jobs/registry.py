@@ -1,0 +1,87 @@
+"""The jobs of all domains, bound to Celery: each is a task, and what is overdue is enqueued by the sweep and when a worker starts."""
+
+import logging
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from celery import current_app, shared_task
+from celery.signals import worker_ready
+from django.conf import settings
+from django.db import DatabaseError
+from django.db.models import QuerySet
+
+import timemachine
+from timemachine.core.jobs import JOBS, Job
+from timemachine.core.leases import mark_enqueued
+from timemachine.jobs.queue import enqueue_now, send, task_name
+
+log = logging.getLogger(__name__)
+
+SWEEP: Final = "timemachine.jobs.sweep"
+
+
+def run(job: Job, *ids: str) -> None:
+    """Run a job for the one id that a message names, then enqueue what comes next. Of several ids, each gets a message of its own."""
+    if len(ids) > 1:
+        for each in ids:
+            send(job, each)
+        return
+    for following, following_id in job(*ids):
+        enqueue_now(following, following_id)
+
+
+def overdue(job: Job, *, at_start: bool = False) -> list[Any]:
+    """Return the ids for which a job is overdue; rows that are `Enqueued` are marked."""
+    found = () if job.overdue is None else job.overdue()
+    if isinstance(found, QuerySet):
+        return mark_enqueued(found, key=job.key, at_start=at_start)
+    return list(found)
+
+
+@shared_task(name=SWEEP)
+def sweep() -> None:
+    """Enqueue what is overdue: its message was lost, or its worker. One job whose rows cannot be read holds up no other."""
+    for job in list(JOBS.values()):
+        try:
+            ids = overdue(job)
+        except DatabaseError:
+            log.exception("what is overdue of %s could not be read", job.name)
+            continue
+        if not all(send(job, each) for each in ids):
+            return
+
+
+@worker_ready.connect(weak=False)
+def enqueue_at_start(**_: Any) -> None:
+    """Enqueue what another worker left when it stopped."""
+    for job in list(JOBS.values()):
+        if job.at_start:
+            for each in overdue(job, at_start=True):
+                send(job, each)
+
+
+def bind(job: Job) -> None:
+    """Make a job a Celery task."""
+
+    def task(*ids: str) -> None:
+        run(job, *ids)
+
+    task.__doc__ = job.function.__doc__
+    shared_task(name=task_name(job))(task)
+
+
+def load() -> None:
+    """Read the `tasks.py` of every domain, bind its jobs and schedule those that are periodic."""
+    top = Path(timemachine.__file__).parent
+    for path in sorted(top.rglob("tasks.py")):
+        import_module(".".join(("timemachine", *path.relative_to(top).with_suffix("").parts)))
+    schedule: dict[str, dict[str, Any]] = {"sweep": {"task": SWEEP, "schedule": settings.SWEEP_SECONDS}}
+    for job in JOBS.values():
+        bind(job)
+        if job.every is not None:
+            schedule[job.name] = {"task": task_name(job), "schedule": job.every}
+    current_app.conf.beat_schedule = schedule
+
+
+load()

@@ -1,0 +1,44 @@
+"""The jobs of handed-in files, of lost asks, and of what is kept of answers and sessions."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from timemachine.core.jobs import Next, job
+from timemachine.knowledge.tasks import embed_backlog
+from timemachine.recording.annotations.significance import compression
+from timemachine.recording.answering import cache_maintenance, lost_asks
+from timemachine.recording.importing import worker as import_worker
+from timemachine.recording.intake import commands as intakes
+from timemachine.recording.intake import worker as intake_worker
+
+
+@job(overdue=intakes.overdue, at_start=True)
+def run_intake(intake_id: UUID) -> Next:
+    """Put the passages of a file into its collection; then their vectors are made, and the next file of the same uri is put."""
+    intake_worker.work(intake_id)
+    following = [(run_intake, each) for each in intakes.next_after(intake_id)]
+    return [*following, *((embed_backlog, each) for each in intakes.collection_of(intake_id))]
+
+
+@job(overdue=import_worker.overdue, at_start=True)
+def run_import(import_id: UUID) -> None:
+    """Import a file that another tool wrote."""
+    import_worker.work(import_id)
+
+
+@job(every=timedelta(seconds=10))
+def record_lost_asks() -> None:
+    """Record the asks whose process died."""
+    lost_asks.record_lost()
+
+
+@job(every=timedelta(minutes=5))
+def trim_answer_cache() -> None:
+    """Remove what is too old, or too much, from the answer caches."""
+    cache_maintenance.trim()
+
+
+@job(every=timedelta(minutes=5))
+def compress_sessions() -> None:
+    """Compress the sessions that the rules of their projects find old enough."""
+    compression.follow_rules()

@@ -1,0 +1,58 @@
+"""The jobs of replays, sweeps, suites and comparisons."""
+
+import os
+import socket
+from uuid import UUID
+
+from timemachine.core.jobs import Next, job
+from timemachine.replay.alignment import long_diffs
+from timemachine.replay.comparison import judge_queue, results
+from timemachine.replay.runs import commands as replays
+from timemachine.replay.runs import worker as replay_worker
+from timemachine.replay.suites import running as suites
+from timemachine.replay.sweeps import commands as sweeps
+from timemachine.replay.sweeps import worker as sweep_worker
+
+
+@job(overdue=replays.overdue, at_start=True)
+def run_replay(replay_id: UUID) -> Next:
+    """Work on a replay until no step is left; the last one closes a suite's run, and then a comparison's results are computed."""
+    replay_worker.work(replay_id, f"{socket.gethostname()}:{os.getpid()}")
+    suites.settle_run_of(replay_id)
+    return [(compute_results, each) for each in results.over_with(replay_id)]
+
+
+@job(overdue=sweeps.overdue, at_start=True)
+def run_sweep(sweep_id: UUID) -> None:
+    """Measure the settings of a sweep until none is left."""
+    sweep_worker.work(sweep_id)
+
+
+@job(overdue=results.overdue, only_if=results.is_due)
+def compute_results(comparison_id: UUID) -> None:
+    """Compute what the figures of a comparison show."""
+    results.make(comparison_id)
+
+
+@job(overdue=judge_queue.overdue)
+def judge_cells(comparison_id: UUID) -> None:
+    """Ask judges about the cells of a comparison until none waits."""
+    judge_queue.work_off(comparison_id)
+
+
+@job(overdue=long_diffs.overdue, only_if=long_diffs.is_due)
+def make_long_diff(long_diff_id: UUID) -> None:
+    """Make a diff that is too long for a page to wait for."""
+    long_diffs.make(long_diff_id)
+
+
+@job(overdue=suites.over)
+def settle_suite_run(run_id: UUID) -> None:
+    """Close a run of a suite whose replays have finished."""
+    suites.settle(run_id)
+
+
+@job(overdue=suites.due)
+def run_due_suite(suite_id: UUID) -> Next:
+    """Launch a suite that is due; one that fails holds up no other."""
+    return [(run_replay, each) for each in suites.run_if_due(suite_id)]
