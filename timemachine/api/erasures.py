@@ -79,7 +79,7 @@ def _with_first(erasure: Erasure) -> dict[str, Any]:
 
 
 def done_or_rung(erasure: Erasure) -> Erasure:
-    """The erasure after what is next of it was done, where that is quick; else a worker is rung for."""
+    """The erasure after what is next of it was done, where that is quick; else it is enqueued."""
     if commands.fits_in_a_request(erasure):
         return commands.work(erasure.id) or erasure
     enqueue(run_erasure, erasure.id)

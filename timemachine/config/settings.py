@@ -186,7 +186,7 @@ USE_TZ = True
 USE_I18N = False
 LANGUAGE_CODE = "en"
 
-# --- the queue. A doorbell only: what has to be done stands in rows with leases, and a sweeper rings again.
+# --- the queue. It only wakes workers up: PostgreSQL knows what there is to do, and the sweep enqueues what is overdue.
 
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", "pgmq://")
 CELERY_TASK_ACKS_LATE = True

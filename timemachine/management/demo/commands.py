@@ -59,7 +59,7 @@ class Demo:
 
 
 def load(project: Project, *, by: str) -> Demo:
-    """Make the demo in this project; where it stands already, say where. The door rings for its replays."""
+    """Make the demo in this project; where it stands already, say where. The caller enqueues its replays."""
     standing = _session_of(project)
     if standing is not None:
         replays = tuple(

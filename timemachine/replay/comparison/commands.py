@@ -47,7 +47,7 @@ class Plan:
 
 
 def create(project: Project, plan: Plan, *, by: str, comparison_id: UUID | None = None) -> Comparison:
-    """Launch an audit replay for each session, arm and run, in one transaction; a door rings the queue after commit.
+    """Launch an audit replay for each session, arm and run, in one transaction; the caller enqueues them.
 
     The same `comparison_id` a second time (a form sent twice) is the same comparison. Raises `InvalidInput` (arms or sessions that
     cannot be compared, an unknown model, no reason), `Unavailable` (a model that cannot be used here), `Conflict` (that id is of
@@ -110,7 +110,7 @@ def cancel(comparison: Comparison, *, by: str | None = None) -> None:
 
 @transaction.atomic
 def retry(comparison: Comparison) -> list[UUID]:
-    """Let the failed and cancelled steps of its finished replays run again; which replays a door has to ring for.
+    """Let the failed and cancelled steps of its finished replays run again; which replays are to be enqueued.
 
     Raises `Conflict` where one still runs, or no step failed or was cancelled.
     """

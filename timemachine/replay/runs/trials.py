@@ -16,7 +16,7 @@ _OF_AN_ASK = ("use_model", *CALL_OPTIONS, "frames")
 
 
 def try_step(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID | None = None) -> Replay:
-    """Plan the trial of `options.step`; a door rings the queue after commit. Nothing is written into the session.
+    """Plan the trial of `options.step`; the caller enqueues it. Nothing is written into the session.
 
     What is not changed is as it was recorded, also the collection, where `as_of` does not say otherwise.
     Raises `InvalidInput` for what cannot be changed, `NotFound` for a step or a frame that there is not, and as `launch` does.

@@ -29,7 +29,7 @@ WORTH_BESIDE = 100
 HANDS = 3
 """How many threads then share the steps that call nobody: while one waits for the database, another thinks."""
 PAUSE, PATIENCE = 0.1, 5.0
-"""How long it is waited at first before a place at a provider is looked for again, and how long in all; then the sweeper rings again. In seconds."""
+"""How long it is waited at first before a place at a provider is looked for again, and how long in all; then the sweep enqueues the replay again. In seconds."""
 
 
 def work(replay_id: UUID, worker: str) -> int:

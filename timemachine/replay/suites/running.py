@@ -34,7 +34,7 @@ TRY_AGAIN_AFTER = timedelta(hours=1)
 
 
 def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequence[str] = ()) -> SuiteRun:
-    """Launch a run: a replay of each of its sessions with each of its models; a door rings the queue after commit.
+    """Launch a run: a replay of each of its sessions with each of its models; the caller enqueues them.
 
     A session that was erased, or that has nothing to replay, is left out and named. The same `run_id` a second time (a form
     sent twice) is the same run. Raises `Conflict` (a run goes already, or that id is of another suite's), and what keeps every replay from being launched.
@@ -66,7 +66,7 @@ def due() -> list[UUID]:
 
 
 def run_if_due(suite_id: UUID) -> list[UUID]:
-    """Launch the suite where it is due, once however often that was missed; the replays to ring for.
+    """Launch the suite where it is due, once however often that was missed; the replays to enqueue.
 
     One whose last run still goes is not started, and that is noted; why another one cannot be is kept with it or with its run.
     """

@@ -44,7 +44,7 @@ def handed_in(request: HttpRequest, *, replace: bool, uri: str = "") -> list[Han
 def take(
     files: Sequence[HandedIn], into: Callable[[], Collection], *, by: str, session: Session | None = None
 ) -> Taken:
-    """Put the files or keep them for a worker, and ring for it; a refusal says which file it is about."""
+    """Put the files, or keep them and enqueue them for a worker; a refusal says which file it is about."""
     with _all_or_none(files):
         taken = receive.take(files, into, by=by, session=session, read=_read)
     if taken.done:
