@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 import timemachine
 from timemachine.core.jobs import JOBS, Job
-from timemachine.core.leases import mark_enqueued
+from timemachine.core.leases import Enqueued, mark_enqueued
 from timemachine.jobs.queue import enqueue_now, send, task_name
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ def run(job: Job, *ids: str) -> None:
 def overdue(job: Job, *, at_start: bool = False) -> list[Any]:
     """Return the ids for which a job is overdue; rows that are `Enqueued` are marked."""
     found = () if job.overdue is None else job.overdue()
-    if isinstance(found, QuerySet):
+    if isinstance(found, QuerySet) and issubclass(found.model, Enqueued):
         return mark_enqueued(found, key=job.key, at_start=at_start)
     return list(found)
 
