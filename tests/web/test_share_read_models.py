@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.db.models import Model, QuerySet
+from django.template import Context
 from django.utils.functional import LazyObject
 
 from tests.web.share_worlds import WORLDS, World
@@ -46,6 +47,7 @@ def test_no_template_of_a_shared_page_gets_a_row_of_the_database(
         answer = world.visitor.get(address)
         assert answer.status_code == 200, address
         for context in answer.context:
+            assert isinstance(context, Context)
             shown = {name: each for name, each in context.flatten().items() if name not in OF_DJANGO}
             assert "link" in shown
             assert list(rows_in(shown, address)) == []

@@ -2448,9 +2448,10 @@ class Helper:
         command = [sys.executable, "-I", "-S", __file__, bundle.path, "--told", self.name, "--turn"]
         for turn in range(TURNS):
             output = tempfile.TemporaryFile()  # noqa: SIM115  # `end` closes it
-            quiet = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.DEVNULL}
+            quiet = subprocess.DEVNULL
             try:
-                self.started.append((subprocess.Popen([*command, str(turn)], **quiet), output))
+                process = subprocess.Popen([*command, str(turn)], stdin=quiet, stdout=output, stderr=quiet)
+                self.started.append((process, output))
             except OSError:
                 output.close()
                 raise

@@ -91,7 +91,10 @@ def let_in(response: HttpResponse, opened: Opened, *, opened_at: str) -> HttpRes
     """The response with the cookie for this link alone, which the browser sends to its pages, and to the page where it was opened (`opened_at`)."""
     public_id = opened.link.public_id
     name = _cookie_name(public_id)
-    for called, path in ((name, reverse("shared", args=[public_id])), (f"{name}{_OF_OPENING_PAGE}", opened_at)):
+    for called, path in (
+        (name, reverse("shared", args=[public_id])),
+        (f"{name}{_OF_OPENING_PAGE}", opened_at),
+    ):
         response.set_cookie(
             called,
             opened.secret,
