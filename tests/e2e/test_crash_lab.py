@@ -245,7 +245,7 @@ def queue() -> Iterator[Queue]:
     running.stop_hard()
 
 
-def test_what_is_launched_while_the_queue_is_gone_is_rung_for_again_when_it_is_back(
+def test_what_is_launched_while_the_queue_is_gone_is_enqueued_again_when_it_is_back(
     used_home: Path, tmp_path: Path, queue: Queue, stub: StubModelServer
 ) -> None:
     broker = f"redis://127.0.0.1:{queue.port}/0"

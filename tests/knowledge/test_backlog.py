@@ -113,7 +113,7 @@ def test_a_turn_ends_and_says_that_there_is_more(slow: Collection) -> None:
     assert embedding_backlog.is_due(slow.id)
 
 
-def test_the_sweeper_rings_once_a_while_and_a_starting_worker_at_once(slow: Collection) -> None:
+def test_the_sweep_enqueues_it_once_a_while_and_a_starting_worker_immediately(slow: Collection) -> None:
     put(slow, passages(1), by="test")
     assert overdue(embed_backlog) == [slow.id]
     assert overdue(embed_backlog) == []

@@ -42,7 +42,7 @@ def make(request: HttpRequest, session_id: str, payload: schemas.ErasureIn) -> S
         fields=payload.fields,
         steps=payload.steps,
     )
-    return Status(202, _with_first(done_or_rung(made)))
+    return Status(202, _with_first(done_or_enqueued(made)))
 
 
 @routers.sessions.get("/{session_id}/erasures", tags=["erasures"], summary="The erasures of a session")
@@ -69,7 +69,7 @@ def confirm(
     """Erase what was found. It cannot be undone; the `reason` stays in the project's log."""
     who = caller(request, "admin")
     confirmed = commands.confirm(erasure_of(who.project, erasure_id), reason=payload.reason, by=who.by)
-    return Status(202, erasure_json(done_or_rung(confirmed)))
+    return Status(202, erasure_json(done_or_enqueued(confirmed)))
 
 
 def _with_first(erasure: Erasure) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def _with_first(erasure: Erasure) -> dict[str, Any]:
     return erasure_json(erasure) | ({"first": first} if first else {})
 
 
-def done_or_rung(erasure: Erasure) -> Erasure:
+def done_or_enqueued(erasure: Erasure) -> Erasure:
     """The erasure after what is next of it was done, where that is quick; else it is enqueued."""
     if commands.fits_in_a_request(erasure):
         return commands.work(erasure.id) or erasure

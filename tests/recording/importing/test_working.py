@@ -136,7 +136,7 @@ def test_the_third_worker_lost_without_a_word_is_said(project: Project) -> None:
     assert (found.status, found.error_code) == ("failed", "worker_lost")
 
 
-def test_what_nobody_is_at_is_rung_for_again(project: Project) -> None:
+def test_what_nobody_is_at_is_enqueued_again(project: Project) -> None:
     found = hand_in(project, FILE, by="Ada")
     assert overdue(run_import) == []
     assert overdue(run_import, at_start=True) == [found.id]

@@ -264,7 +264,7 @@ def test_a_lost_attempt_that_was_about_to_call_shows_as_possibly_billed(session:
     assert "may have been billed" in told["summary"]
 
 
-def test_only_replays_with_work_and_nobody_at_it_are_rung_again(session: Session) -> None:
+def test_only_replays_with_work_and_nobody_at_it_are_enqueued_again(session: Session) -> None:
     idle, busy, done = (launch(session, AUDIT, by="test") for _ in range(3))
     leases.claim(busy.id, "at it", calls=False)
     work(done.id, "quick")
