@@ -265,7 +265,7 @@ def test_what_was_taken_and_not_begun_is_given_back_as_if_it_had_not_been_taken(
     leases.give_back(others)
     waiting = ReplayStep.objects.filter(replay=replay, status="waiting")
     assert set(waiting.values_list("attempts_made", "lease_token")) == {(0, None)}
-    assert [attempt.pk for attempt in ReplayAttempt.objects.filter(step__replay=replay)] == [first.pk]
+    assert [attempt.step_id for attempt in ReplayAttempt.objects.filter(step__replay=replay)] == [first.pk]
     assert cancel(replay).status == "queued"
     assert leases.claim(replay.id, "another", calls=False) == []
 
