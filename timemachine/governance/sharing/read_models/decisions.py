@@ -163,7 +163,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
             "erased_fields": (SharedErasure, "field"),
         },
         not_shown=_names(
-            "project requested_by started_at cancel_requested_by rung_at spend_group revision "
+            "project requested_by started_at cancel_requested_by enqueued_at spend_group revision "
             "share_links suite_replay"
         ),
     ),
@@ -218,7 +218,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
     ),
     ComparisonFindings: Decision(
         shown_as={"content": (SharedResults, "findings")},
-        not_shown=_names("comparison cells answers computed_at attempts rung_at"),
+        not_shown=_names("comparison cells answers computed_at attempts enqueued_at lease_token lease_until"),
     ),
     CellMark: Decision(
         read_models=(SharedMark,),
@@ -265,7 +265,9 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
             "problems": (SharedSeal, "result"),
             "records": (SharedSeal, "checked_records"),
         },
-        not_shown=_names("id seal requested_by requested_at started_at recorded erased"),
+        not_shown=_names(
+            "id seal requested_by requested_at started_at recorded erased enqueued_at lease_token lease_until"
+        ),
     ),
     SigningKey: Decision(
         read_models=(SharedKey,),
