@@ -45,8 +45,8 @@ fix: .venv/.synced ## format code and templates, and mend what can be mended
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 	@$(BIN)/djade --target-version 6.1 $(TEMPLATES)
 
-bench: .venv/.synced .venv/.minilm ## run every benchmark, each on a database of its own
-	@for script in bench/*.py; do echo "— $$script"; $(ON_A_DATABASE) $(PYTHON) $$script || exit 1; done
+bench: .venv/.synced .venv/.minilm ## run every benchmark, each on a database of its own, and hold it against its budgets
+	@$(PYTHON) -m bench
 
 crash: .venv/.synced .venv/.minilm ## kill processes at the worst moments, and look for what was lost
 	@CRASH_KILLS=$${CRASH_KILLS:-200} $(PYTHON) -m pytest -m crash -s

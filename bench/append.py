@@ -1,45 +1,37 @@
 """How fast actions are appended and a window of a long session is read.
 
-Baselines in the same run: bare INSERTs of as many rows into a table without anything; the first window of the same session.
+Beside them in the same run: bare INSERTs of as many rows into a table without anything; the first window of the same session.
 """
 
-import os
-import statistics
-import time
-from collections.abc import Callable
+import sys
 
-import django
+from django.db import connection
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
-django.setup()
-
-from django.core.management import call_command  # noqa: E402
-from django.db import connection  # noqa: E402
-
-from timemachine.core.accounts.models import Project  # noqa: E402
-from timemachine.recording.sessions.commands import append, start_session  # noqa: E402
-from timemachine.recording.sessions.pure.draft import ActionDraft  # noqa: E402
-from timemachine.recording.timeline.rows import window  # noqa: E402
+from bench.common.django_ready import new_project
+from bench.common.report import figure, finish
+from bench.common.timing import median_ms, seconds
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.timeline.rows import window
 
 BATCHES, SIZE, RUNS = 20, 1_000, 5
 
 
 def main() -> None:
-    call_command("migrate", verbosity=0, interactive=False)
-    project = Project.objects.create(name="bench")
-    session = start_session(project, name="long", by="bench")
+    session = start_session(new_project(), name="long", by="bench")
     drafts = [ActionDraft(kind="message", role="user", output=f"turn {n}") for n in range(SIZE)]
-    took = timed(lambda: [append(session.id, drafts) for _ in range(BATCHES)])
-    bare = timed(bare_inserts)
-    rate = BATCHES * SIZE / took
-    print(
-        f"append: {rate:,.0f} actions/s in batches of {SIZE}; baseline, bare rows: {BATCHES * SIZE / bare:,.0f}/s; ratio {took / bare:.1f}"
-    )
+    took = seconds(lambda: [append(session.id, drafts) for _ in range(BATCHES)])
+    rate, bare = (BATCHES * SIZE / each for each in (took, seconds(bare_inserts)))
+    figure(f"actions appended in batches of {SIZE:,}", rate, "/s", against=("bare rows", bare))
     session.refresh_from_db()
-    first = median(lambda: window(session, 1))
-    last = median(lambda: window(session, session.last_sequence))
-    print(
-        f"window of 200 rows at the end of {session.last_sequence:,}: {last * 1000:.1f} ms; baseline, at the start: {first * 1000:.1f} ms; ratio {last / first:.2f}"
+    first = median_ms(lambda: window(session, 1), RUNS)
+    last = median_ms(lambda: window(session, session.last_sequence), RUNS)
+    figure(
+        f"window at the end of {session.last_sequence:,} steps",
+        last,
+        "ms",
+        against=("at the start", first),
+        ratio_most=1.5,
     )
 
 
@@ -50,15 +42,6 @@ def bare_inserts() -> None:
             cursor.executemany("INSERT INTO bare (said) VALUES (%s)", [(f"turn {n}",) for n in range(SIZE)])
 
 
-def timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
-
-
-def median(work: Callable[[], object]) -> float:
-    return statistics.median(timed(work) for _ in range(RUNS))
-
-
 if __name__ == "__main__":
     main()
+    sys.exit(finish())

@@ -6,16 +6,17 @@ is what Python allocated during one diff (tracemalloc).
 """
 
 import difflib
-import platform
 import random
 import re
 import statistics
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
 
 from rapidfuzz.distance import Indel
 
+from bench.common.report import figure, finish
 from timemachine.text.pure.difference.text import text_diff
 
 LETTERS, EDITED, MOVED, RUNS = 200_000, 0.06, 20, 7
@@ -24,28 +25,21 @@ SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprst" for vowel in "aei
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure."""
     old, new = texts(LETTERS)
     found = text_diff(old, new)
     assert "".join(span.text for row in found.rows for span in row.right) == new
-    took = median_ms(lambda: text_diff(old, new))
-    print(
-        f"two texts of {len(old):,} and {len(new):,} characters, {EDITED:.0%} of the words edited, {MOVED} sentences moved"
-    )
-    print(f"  sentences, words, moves   {took:8.1f} ms   {counted(found.counts)}")
-    print(f"  peak memory               {peak_mib(old, new):8.1f} MiB")
     words = old.split(), new.split()
-    print(
-        f"  all words, rapidfuzz      {median_ms(lambda: indel(*words), 3):8.1f} ms   no sentences, no moves"
-    )
     short = [side[: len(side) // 10] for side in words]
-    plain = median_ms(
+    took = median_ms(lambda: text_diff(old, new))
+    plain = median_ms(lambda: indel(*words), 3)
+    tenth = median_ms(
         lambda: difflib.SequenceMatcher(None, short[0], short[1], autojunk=False).get_opcodes(), 1
     )
-    print(f"  a tenth of them, difflib  {plain:8.1f} ms   {LETTERS // 10:,} characters")
-    print(
-        f"  {'within' if took <= WITHIN_MS else 'over'} the {WITHIN_MS:.0f} ms that were aimed at, on Python {platform.python_version()}"
-    )
+    changed = f"{LETTERS:,} characters, {EDITED:.0%} of the words edited"
+    figure(changed, took, "ms", against=("all words by rapidfuzz", plain), most=WITHIN_MS)
+    figure("the same by a tenth", took, "ms", against=(f"{LETTERS // 10:,} characters by difflib", tenth))
+    figure("peak memory", peak_mib(old, new), "MiB")
 
 
 def texts(letters: int, seed: int = 7) -> tuple[str, str]:
@@ -97,10 +91,6 @@ def peak_mib(old: str, new: str) -> float:
     return peak / 2**20
 
 
-def counted(counts: dict[str, int]) -> str:
-    """The rows of each kind."""
-    return ", ".join(f"{number:,} {kind}" for kind, number in counts.items())
-
-
 if __name__ == "__main__":
     main()
+    sys.exit(finish())

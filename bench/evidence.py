@@ -1,65 +1,48 @@
 """Sealing, exporting and verifying a session of 100,000 actions, on a database of its own.
 
-Baseline in the same run: only to unzip the bundle and hash every file in it, which no verifier can do without. The verifier runs as
-a process of its own, as an auditor starts it. `ACTIONS` sets another size. Where an export or a verification takes longer than its limit,
-this ends in 1.
+Beside it in the same run: only to unzip the bundle and hash every file in it, which no verifier can do without. The verifier runs as
+a process of its own, as an auditor starts it. `ACTIONS` sets another size.
 """
 
 import hashlib
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import django
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
-django.setup()
-
-from django.core.management import call_command  # noqa: E402
-
-from timemachine.core.accounts.models import Project  # noqa: E402
-from timemachine.evidence.bundles import exporting  # noqa: E402
-from timemachine.evidence.sealing import seals  # noqa: E402
-from timemachine.recording.sessions.commands import append, end_session, start_session  # noqa: E402
-from timemachine.recording.sessions.models import Session  # noqa: E402
-from timemachine.recording.sessions.pure.draft import ActionDraft, Usage  # noqa: E402
-from timemachine.verifier import tm_verify  # noqa: E402
+from bench.common.django_ready import new_project
+from bench.common.report import figure, finish
+from bench.common.timing import median_ms, seconds
+from timemachine.evidence.bundles import exporting
+from timemachine.evidence.sealing import seals
+from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
+from timemachine.verifier import tm_verify
 
 ACTIONS = int(os.environ.get("ACTIONS", "100000"))
 BATCH, RUNS = 1_000, 5
-EXPORT_SECONDS, VERIFY_SECONDS = 30.0, 2.0
 
 
-def main() -> int:
-    call_command("migrate", verbosity=0)
+def main() -> None:
     session = recorded()
-    took, _ = timed(lambda: seals.seal_session(session.id))
-    print(f"sealed {ACTIONS:,} actions in {took:.1f} s, {took / ACTIONS * 1e6:.0f} µs each")
+    took = seconds(lambda: seals.seal_session(session.id))
+    figure(f"{ACTIONS:,} actions sealed", took, "s")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "evidence.zip"
-        took, _ = timed(lambda: exported(session, target))
-        print(f"exported in {took:.1f} s (limit {EXPORT_SECONDS:.0f}), {target.stat().st_size / 1e6:.1f} MB")
-        runs = [timed(lambda: verify(target))[0] for _ in range(RUNS)]
-        hashed = statistics.median(timed(lambda: hash_files(target))[0] for _ in range(RUNS))
-    verified = statistics.median(runs)
-    print(
-        f"verified in {verified:.2f} s (limit {VERIFY_SECONDS:.0f}), median of {RUNS}; the quickest {min(runs):.2f} s"
+        figure("exported", seconds(lambda: exported(session, target)), "s", most=30)
+        verified = median_ms(lambda: verify(target), RUNS) / 1000
+        hashed = median_ms(lambda: hash_files(target), RUNS) / 1000
+    figure(
+        "verified", verified, "s", against=("every file unzipped and hashed", hashed), most=2, ratio_most=12
     )
-    print(f"baseline, every file unzipped and hashed: {hashed:.2f} s; ratio {verified / hashed:.1f}")
-    return 1 if took > EXPORT_SECONDS or verified > VERIFY_SECONDS else 0
 
 
 def recorded() -> Session:
     """An ended session of model calls and tool calls, as an agent at work on code makes them."""
-    project = Project.objects.create(name="Bench")
-    session = start_session(project, name="Bench", by="bench", key="bench")
+    session = start_session(new_project(), name="Bench", by="bench", key="bench")
     for first in range(1, ACTIONS + 1, BATCH):
         append(session.id, [action(number) for number in range(first, min(first + BATCH, ACTIONS + 1))])
     return end_session(session.id)
@@ -108,11 +91,6 @@ def hash_files(target: Path) -> None:
                 hashlib.file_digest(file, "sha256")  # type: ignore[arg-type]
 
 
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    began = time.perf_counter()
-    found = work()
-    return time.perf_counter() - began, found
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
+    sys.exit(finish())

@@ -1,54 +1,57 @@
 """How soon an export begins and how long it takes, and what memory.
 
-Baselines in the same run: one cursor of the server over the same rows, in a transaction that is held until the last one is sent; the file made whole
+Beside it in the same run: one cursor of the server over the same rows, in a transaction that is held until the last one is sent; the file made whole
 before its first byte is sent.
 """
 
-import os
 import resource
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 
-import django
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
-django.setup()
-
-from django.core.management import call_command  # noqa: E402
-from django.db import connection  # noqa: E402
-
-from timemachine.core.accounts.models import Project  # noqa: E402
-from timemachine.recording.importing.exporting import AT_ONCE, EXPORTS, exact, export_session  # noqa: E402
-from timemachine.recording.importing.pure.exported import line_of  # noqa: E402
-from timemachine.recording.sessions.commands import append, start_session  # noqa: E402
-from timemachine.recording.sessions.models import Action, Session  # noqa: E402
-from timemachine.recording.sessions.pure.draft import ActionDraft  # noqa: E402
-from timemachine.recording.sessions.read_snapshot import snapshot  # noqa: E402
-from timemachine.recording.timeline.document import with_everything  # noqa: E402
+from bench.common.django_ready import analyze, new_project
+from bench.common.report import figure, finish
+from timemachine.recording.importing.exporting import AT_ONCE, EXPORTS, exact, export_session
+from timemachine.recording.importing.pure.exported import line_of
+from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.read_snapshot import snapshot
+from timemachine.recording.timeline.document import with_everything
 
 STEPS, SIZE, RUNS = 20_000, 1_000, 3
 
 
 def main() -> None:
-    call_command("migrate", verbosity=0, interactive=False)
-    session = start_session(Project.objects.create(name="bench"), name="long", by="bench")
+    session = start_session(new_project(), name="long", by="bench")
     for first in range(0, STEPS, SIZE):
         append(session.id, [drawn(number) for number in range(first, first + SIZE)])
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    analyze()
     session.refresh_from_db()
-    print(f"a session of {STEPS:,} steps; the first byte and the last, in seconds, median of {RUNS}")
-    for name in EXPORTS:
-        told(name, lambda name=name: export_session(session, name).parts)  # type: ignore[misc]
-    told("baseline, timemachine by a cursor in a transaction", lambda: by_cursor(session))
-    told(
-        "baseline, timemachine whole before it is sent",
-        lambda: iter([b"".join(export_session(session).parts)]),
+    took = {name: timed(lambda name=name: export_session(session, name).parts) for name in EXPORTS}  # type: ignore[misc]
+    held = timed(lambda: by_cursor(session))
+    whole = timed(lambda: iter([b"".join(export_session(session).parts)]))
+    for name, (first_byte, last_byte) in took.items():
+        figure(f"{STEPS:,} steps as {name}", last_byte, "s")
+        figure(f"{STEPS:,} steps as {name}, first byte", first_byte, "s", most=0.5)
+    soon, late = took["timemachine"]
+    figure(
+        "timemachine, to its end",
+        late,
+        "s",
+        against=("by a cursor in one transaction", held[1]),
+        ratio_most=2,
     )
-    print(
-        f"memory at most: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024:,} MB, the last baseline included"
+    figure(
+        "timemachine, first byte",
+        soon,
+        "s",
+        against=("made whole before it is sent", whole[0]),
+        ratio_most=0.1,
     )
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    figure("memory at most, with the whole file", memory, "MB")
 
 
 def drawn(number: int) -> ActionDraft:
@@ -64,12 +67,13 @@ def by_cursor(session: Session) -> Iterator[bytes]:
             yield line_of(exact(action))
 
 
-def told(name: str, parts: Callable[[], Iterator[bytes]]) -> None:
-    first, last = zip(*(timed(parts) for _ in range(RUNS)), strict=True)
-    print(f"{name}: {statistics.median(first):.3f} to {statistics.median(last):.2f}")
-
-
 def timed(parts: Callable[[], Iterator[bytes]]) -> tuple[float, float]:
+    """The seconds to the first byte and to the last, each the median of some runs."""
+    first, last = zip(*(timed_once(parts) for _ in range(RUNS)), strict=True)
+    return statistics.median(first), statistics.median(last)
+
+
+def timed_once(parts: Callable[[], Iterator[bytes]]) -> tuple[float, float]:
     began, first = time.perf_counter(), 0.0
     for _ in parts():
         first = first or time.perf_counter() - began
@@ -78,3 +82,4 @@ def timed(parts: Callable[[], Iterator[bytes]]) -> tuple[float, float]:
 
 if __name__ == "__main__":
     main()
+    sys.exit(finish())

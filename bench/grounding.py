@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from bench.common.report import figure, finish
 from timemachine.text.pure.grounding.support import Grounding, Passage, ground
 from timemachine.text.pure.language.terms import terms
 
@@ -53,37 +54,28 @@ class Case:
     unsupported: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Risk:
-    """What one method makes of each case: the higher, the sooner unsupported."""
-
-    name: str
-    values: Sequence[float]
-
-
 def main() -> None:
     """Measure on the file that was named, or on the cases of the rules, and print."""
     named = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("GROUNDING_FILE", "")
     cases = list(read(Path(named))) if named else list(made())
-    bad = sum(case.unsupported for case in cases)
-    print(
-        f"{named or 'cases made by rules (easy; name a labelled file to measure)'}: {len(cases):,} answers, {bad:,} unsupported"
-    )
-    started = time.process_time()
-    found = [ground(case.answer, passages(case)) for case in cases]
-    took = (time.process_time() - started) / len(cases)
     labels = [case.unsupported for case in cases]
-    for risk in (
-        Risk(
-            name="grounding", values=[1 - (each.score if each.score is not None else 1.0) for each in found]
-        ),
-        Risk(name="word overlap", values=[1 - overlap(case) for case in cases]),
-        Risk(name="answer length", values=[len(case.answer) for case in cases]),
-    ):
-        low, high = interval(risk.values, labels)
-        print(f"  AUROC {risk.name:14} {auroc(risk.values, labels):.3f}  [{low:.3f}, {high:.3f}]")
+    of = Path(named).name if named else "cases made by rules"
+    began = time.process_time()
+    found = [ground(case.answer, passages(case)) for case in cases]
+    figure("an answer, processor time", 1000 * (time.process_time() - began) / len(cases), "ms", most=5)
+    scores = [1 - (each.score if each.score is not None else 1.0) for each in found]
+    overlaps = auroc([1 - overlap(case) for case in cases], labels)
+    low, high = interval(scores, labels)
+    figure(
+        f"AUROC of {len(cases):,} {of}",
+        auroc(scores, labels),
+        against=("word overlap", overlaps),
+        ratio_least=1,
+    )
+    figure("AUROC, from (95 %)", low)
+    figure("AUROC, to (95 %)", high)
+    figure("AUROC of the answer's length alone", auroc([len(case.answer) for case in cases], labels))
     print("\n".join(bands(found, labels)))
-    print(f"  {1000 * took:.2f} ms an answer (processor time)")
 
 
 def read(file: Path) -> Iterator[Case]:
@@ -180,3 +172,4 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
 
 if __name__ == "__main__":
     main()
+    sys.exit(finish())

@@ -1,7 +1,7 @@
-"""How fast spans and actions are taken: durable when answered, and readable at once. Ends with an error under 2,500 spans a second, or 250 in batches of one.
+"""How fast spans and actions are taken: durable when answered, and readable at once.
 
 `make up` as it is, on a disk that is waited for; OTLP in protobuf, spans of 2 kB with GenAI attributes, `SENDERS` connections at once
-(with batches of one, 1 and `MANY`), each with a session of its own. Every answer is waited for; at the end the spans are read back through the API and counted. Baseline in
+(with batches of one, 1 and `MANY`), each with a session of its own. Every answer is waited for; at the end the spans are read back through the API and counted. Beside them in
 the same run: as many rows of the same bytes by plain COPY into a table without indexes, one transaction a batch, on one connection.
 `SPANS` sets another number for the large batches.
 """
@@ -30,6 +30,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from bench.common.report import figure, finish
 from tests.e2e.conftest import Product
 from tests.embedded.machine import Machine
 from timemachine.embedded.postgres import Cluster
@@ -37,7 +38,6 @@ from timemachine.embedded.sockets import socket_folder
 
 OTLP = "/v1/traces"
 SPANS = int(os.environ.get("SPANS", "30720"))
-LEAST, LEAST_ONES = 2_500, 250
 BATCH, SIZE, SENDERS, MANY, ONES = 512, 2_000, 3, 8, 2_880
 WORDS = [
     "lift",
@@ -68,23 +68,15 @@ def main() -> None:
         machine = Machine(Path(folder) / "home").ready()
         try:
             product = Product(machine)
-            limit = copied(machine.home)
+            copying = ("the same bytes by COPY", copied(machine.home))
             large = otlp(product, BATCH, SPANS, SENDERS)
-            report(f"OTLP, batches of {BATCH}", large, limit)
-            ones = {senders: otlp(product, 1, ONES, senders) for senders in (1, MANY)}
-            for senders, rate in ones.items():
-                report(f"OTLP, batches of one, {senders} at once", rate, limit)
-            report(f"API, batches of {BATCH}", api(product, BATCH, SPANS // 2), limit)
+            figure(f"OTLP, batches of {BATCH}", large, "/s", against=copying, least=2_500)
+            for senders, least in ((1, None), (MANY, 250)):
+                ones = otlp(product, 1, ONES, senders)
+                figure(f"OTLP, batches of one, {senders} at once", ones, "/s", against=copying, least=least)
+            figure(f"API, batches of {BATCH}", api(product, BATCH, SPANS // 2), "/s", against=copying)
         finally:
             machine.end()
-    if large < LEAST or ones[MANY] < LEAST_ONES:
-        sys.exit(f"Fewer than {LEAST:,} spans/s, or {LEAST_ONES:,} in batches of one.")
-
-
-def report(title: str, rate: float, limit: float) -> None:
-    print(
-        f"{title:32} {rate:8,.0f}/s   baseline, the same bytes by COPY: {limit:8,.0f}/s   ratio {limit / rate:.1f}"
-    )
 
 
 def otlp(product: Product, size: int, count: int, at_once: int) -> float:
@@ -265,3 +257,4 @@ def copied(home: Path) -> float:
 
 if __name__ == "__main__":
     main()
+    sys.exit(finish())

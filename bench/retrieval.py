@@ -1,85 +1,76 @@
 """How good a find is on the Cranfield collection, each mode beside `bm25s` in the same run, and how fast its frames are put.
 
-`RETRIEVAL_DIR` names the folder with `cranfield_frames.jsonl` and `cranfield_queries_1_to_100.jsonl` (default: the folder
-`../shared/retrieval`). `EMBEDDING_MODEL` chooses the embedding model. Relevance is binary; nDCG is by Järvelin and Kekäläinen
-2002, its gain 1 / log2(rank + 1); MRR looks at the first 100; intervals are left to who has more queries.
+`EMBEDDING_MODEL` chooses the embedding model. Relevance is binary; nDCG is by Järvelin and Kekäläinen 2002, its gain 1 / log2(rank + 1);
+MRR looks at the first 100; intervals are left to who has more queries.
 """
 
-import json
 import logging
 import math
-import os
 import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
-import django
+import bm25s  # type: ignore[import-untyped]
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
-django.setup()
+from bench.common import cranfield
+from bench.common.django_ready import new_project
+from bench.common.report import figure, finish
+from bench.common.timing import quantile, seconds
+from timemachine.knowledge import embedding_backlog
+from timemachine.knowledge.commands import NewFrame, make_collection, put
+from timemachine.knowledge.embedding import table
+from timemachine.knowledge.find import MODES, Query, find
+from timemachine.knowledge.models import Collection
 
-import bm25s  # type: ignore[import-untyped]  # noqa: E402
-from django.core.management import call_command  # noqa: E402
-
-from timemachine.core.accounts.models import Project  # noqa: E402
-from timemachine.knowledge import embedding_backlog  # noqa: E402
-from timemachine.knowledge.commands import NewFrame, make_collection, put  # noqa: E402
-from timemachine.knowledge.embedding import table  # noqa: E402
-from timemachine.knowledge.find import MODES, Query, find  # noqa: E402
-from timemachine.knowledge.models import Collection  # noqa: E402
-
-FOLDER = Path(os.environ.get("RETRIEVAL_DIR", Path(__file__).parents[1] / ".." / "shared" / "retrieval"))
 DEPTH, BATCH = 100, 200
+LEAST = {("wordllama", "lexical"): 1.0, ("wordllama", "hybrid"): 1.0}
+"""By embedding model and mode, how many times the nDCG@10 of `bm25s` a find is to reach at least."""
 
 type Ranking = Callable[[str], list[str]]
 
 
 def main() -> None:
-    if not (FOLDER / "cranfield_frames.jsonl").exists():
-        sys.exit(f"No cranfield_frames.jsonl in {FOLDER}; RETRIEVAL_DIR names the folder that has it.")
-    frames = lines(FOLDER / "cranfield_frames.jsonl")
-    queries = lines(FOLDER / "cranfield_queries_1_to_100.jsonl")
     logging.getLogger("bm25s").setLevel(logging.WARNING)
-    call_command("migrate", verbosity=0, interactive=False)
+    frames, queries = cranfield.frames(), cranfield.queries()
     collection = filled(frames)
-    print(f"{'':24}nDCG@10  recall@10  recall@100    MRR   found   p50 ms")
-    baseline = measure("bm25s (lucene, 1.5, .75)", peer(frames), queries)
+    baseline = Quality.of(peer(frames), queries)
     for mode in ("lexical", "semantic", "hybrid"):
         assert mode in MODES
-        quality = measure(f"{mode}", ours(collection, mode), queries)
-        print(f"{'':24}{quality / baseline:7.2f} × the nDCG@10 of bm25s")
+        found = Quality.of(ours(collection, mode), queries)
+        least = LEAST.get((collection.embedding_model, mode))
+        figure(f"nDCG@10, {mode}", found.ndcg, against=("bm25s", baseline.ndcg), ratio_least=least)
+        figure(f"recall@10, {mode}", found.recall_10, against=("bm25s", baseline.recall_10))
+        figure(f"recall@100, {mode}", found.recall_100, against=("bm25s", baseline.recall_100))
+        figure(f"MRR, {mode}", found.mrr, against=("bm25s", baseline.mrr))
+        figure(f"a find of {DEPTH}, {mode}", found.median_ms, "ms", against=("bm25s", baseline.median_ms))
 
 
 def filled(frames: Sequence[dict[str, Any]]) -> Collection:
-    """The frames in a collection of their own; prints how long that took."""
-    collection = make_collection(Project.objects.create(name="bench"), "cranfield", by="bench")
+    """The frames in a collection of their own."""
+    collection = make_collection(new_project(), "cranfield", by="bench")
     new = [
         NewFrame(text=frame["text"] or frame["title"], title=frame["title"], uri=str(frame["id"]))
         for frame in frames
         if (frame["text"] or frame["title"]).strip()
     ]
-    began = time.perf_counter()
-    for first in range(0, len(new), BATCH):
-        put(collection, new[first : first + BATCH], by="bench")
-    took = time.perf_counter() - began
-    print(
-        f"put: {len(new):,} of {len(frames):,} frames with text in {took:.1f} s under {collection.embedding_model}"
-    )
+    batches = [new[first : first + BATCH] for first in range(0, len(new), BATCH)]
+    took = seconds(lambda: [put(collection, batch, by="bench") for batch in batches])
+    figure(f"{len(new):,} frames put", took, "s")
     embedded_by_a_worker(collection)
     collection.refresh_from_db()
     return collection
 
 
 def embedded_by_a_worker(collection: Collection) -> None:
-    """What a slow embedding model leaves behind a put; prints how long it takes."""
+    """What a slow embedding model leaves behind a put."""
     began = time.perf_counter()
     if embedding_backlog.work_off(collection.id, seconds=math.inf):
         sys.exit("The vectors could not be made.")
     if table.named(collection.embedding_model).slow:
-        print(f"embedded behind the put in {time.perf_counter() - began:.1f} s")
+        figure("embedded behind the put", time.perf_counter() - began, "s")
 
 
 def ours(collection: Collection, mode: str) -> Ranking:
@@ -102,24 +93,31 @@ def peer(frames: Sequence[dict[str, Any]]) -> Ranking:
     return ranking
 
 
-def measure(name: str, ranking: Ranking, queries: Sequence[dict[str, Any]]) -> float:
-    """Print what a ranking comes to over all queries; returns its mean nDCG@10."""
-    found, took = [], []
-    for query in queries:
-        began = time.perf_counter()
-        found.append((ranking(str(query["text"])), relevant(query)))
-        took.append(time.perf_counter() - began)
-    ndcg = statistics.fmean(ndcg_at_10(*each) for each in found)
-    answered = sum(1 for ranked, _ in found if ranked)
-    figures = (
-        ndcg,
-        statistics.fmean(recall(*each, 10) for each in found),
-        statistics.fmean(recall(*each, 100) for each in found),
-        statistics.fmean(reciprocal_rank(*each) for each in found),
-    )
-    written = f"{figures[0]:7.4f}  {figures[1]:9.4f}  {figures[2]:10.4f}  {figures[3]:.3f}"
-    print(f"{name:24}{written}  {answered:3}/{len(found)}  {statistics.median(took) * 1000:6.1f}")
-    return ndcg
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """What a ranking comes to over all queries, and the median time of one."""
+
+    ndcg: float
+    recall_10: float
+    recall_100: float
+    mrr: float
+    median_ms: float
+
+    @classmethod
+    def of(cls, ranking: Ranking, queries: Sequence[dict[str, Any]]) -> Self:
+        """Ask all the queries."""
+        found, took = [], []
+        for query in queries:
+            began = time.perf_counter()
+            found.append((ranking(str(query["text"])), relevant(query)))
+            took.append((time.perf_counter() - began) * 1000)
+        return cls(
+            statistics.fmean(ndcg_at_10(*each) for each in found),
+            statistics.fmean(recall(*each, 10) for each in found),
+            statistics.fmean(recall(*each, 100) for each in found),
+            statistics.fmean(reciprocal_rank(*each) for each in found),
+            quantile(took, 0.5),
+        )
 
 
 def ndcg_at_10(ranked: Sequence[str], wanted: set[str]) -> float:
@@ -141,9 +139,6 @@ def relevant(query: dict[str, Any]) -> set[str]:
     return {frame for frame, value in judged.items() if value}
 
 
-def lines(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text().splitlines() if line.strip()]
-
-
 if __name__ == "__main__":
     main()
+    sys.exit(finish())

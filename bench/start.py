@@ -1,6 +1,6 @@
 """How long a warm `make up` takes to its first page, and what web and worker hold in memory when idle.
 
-Baseline in the same run: `manage.py check`, which imports the same Django project and does nothing else.
+Beside it in the same run: `manage.py check`, which imports the same Django project and does nothing else.
 Memory is the proportional set size (PSS) of all processes of a kind, from /proc, with the embeddings loaded in both.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import httpx
 
+from bench.common.report import figure, finish
 from tests.embedded.machine import Machine
 
 RUNS = 5
@@ -26,13 +27,9 @@ def main() -> None:
         home = Path(folder) / "home"
         with running(home):
             pass  # the cold start: initdb, every migration
-        starts = [warm_start(home) for _ in range(RUNS)]
-        baseline = statistics.median(check() for _ in range(RUNS))
-        start = statistics.median(starts)
-        print(
-            f"warm start to first page: {start:.2f} s median of {RUNS} ({min(starts):.2f} to {max(starts):.2f})"
-        )
-        print(f"baseline, manage.py check: {baseline:.2f} s; ratio {start / baseline:.2f}")
+        start = statistics.median(warm_start(home) for _ in range(RUNS))
+        checked = statistics.median(check() for _ in range(RUNS))
+        figure("warm start to the first page", start, "s", against=("manage.py check", checked), ratio_most=3)
         with running(home) as machine:
             report_memory(machine)
 
@@ -69,11 +66,9 @@ def report_memory(machine: Machine) -> None:
     load_embeddings(machine)
     time.sleep(3)
     web, worker, database = (pss(machine, words) for words in ("granian", "celery", "postgres"))
-    together = web + worker
-    print(
-        f"idle memory, embeddings loaded: web {web:.0f} MB, worker {worker:.0f} MB, together {together:.0f} MB"
-    )
-    print(f"baseline, the embedded Postgres: {database:.0f} MB; ratio {together / database:.2f}")
+    against = ("the embedded Postgres", database)
+    figure("idle memory of web and worker, embeddings loaded", web + worker, "MB", against=against)
+    figure("of which web", web, "MB")
 
 
 def load_embeddings(machine: Machine) -> None:
@@ -102,3 +97,4 @@ def pss(machine: Machine, words: str) -> float:
 
 if __name__ == "__main__":
     main()
+    sys.exit(finish())

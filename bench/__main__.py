@@ -1,0 +1,50 @@
+"""Run benchmarks, each on a database of its own, and print all their figures in one table: `python -m bench [NAME…]`.
+
+Exit code 1 where a figure is over its budget, or a benchmark failed. `--release VERSION` keeps the figures in `baseline.json`, as
+those of a release.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from bench.common import report
+
+NAMES = sorted(each.stem for each in Path(__file__).parent.glob("[!_]*.py"))
+
+
+def main() -> int:
+    """Run them one after the other."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Run benchmarks.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which to run: {', '.join(NAMES)}")
+    parser.add_argument("--release", help="keep the figures in baseline.json, as those of this release")
+    given = parser.parse_args()
+    if unknown := set(given.names) - set(NAMES):
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "figures"
+        file.touch()
+        failed = [name for name in given.names or NAMES if not ran(name, file)]
+        found = report.read(file)
+    print("\n" + report.table(found))
+    for name in failed:
+        print(f"{name} failed.")
+    if given.release and not failed:
+        report.keep(found, given.release)
+    return int(bool(failed) or any(each.exceeded for each in found))
+
+
+def ran(name: str, file: Path) -> bool:
+    """Whether a benchmark came to its end; its figures stand in the file then."""
+    print(f"— {name}", flush=True)
+    on_a_database = (sys.executable, "-m", "tests.embedded_postgres")
+    command = (*on_a_database, sys.executable, "-m", f"bench.{name}")
+    environment = os.environ | {report.KEEP_IN: str(file)}
+    return subprocess.run(command, env=environment, check=False).returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
