@@ -207,7 +207,7 @@ def test_a_step_of_a_replay_links_a_recorded_step_and_nothing_else(made: Made, t
 def test_nobody_is_told_that_the_report_was_compared_with_the_records(made: Made, tmp_path: Path) -> None:
     files, forger = unpacked(made.session), Forger()
     page = files["report.html"].decode()
-    assert "no program has compared its words with the records" in page
+    assert "it does not compare its words with them" in page
     files["report.html"] = b"<h1>The agent refused the order.</h1>"
     forger.seal(files)
     said = "\n".join(tm_verify.told(checked(files, tmp_path, forger)))

@@ -103,7 +103,7 @@ def test_a_link_says_how_many_fields_were_erased_and_when_and_not_by_whom_or_why
     assert f"{shown.erased} fields erased for good, the last at {shown.last_erased}" in said
     assert "NOT CHECKED: That" in said
     files = unpacked((tmp_path / "link.zip").read_bytes())
-    assert f"{shown.erased} fields erased for good, the last at " in files["report.html"].decode()
+    assert f"{shown.erased} fields erased permanently, most recently at " in files["report.html"].decode()
     readme = files["README.txt"].decode()
     left = f"{shown.withheld - 1} withheld of what the link shows;"
     assert f"{shown.erased} fields erased for good, {left}" in readme
