@@ -7,7 +7,19 @@ from timemachine.evidence.pure.der import with_sorted_certificates
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "30", "3005", "30053003020102", "308030", "308500000000ff", "02020505", "300730030201003000"],
+    [
+        "",
+        "30",
+        "3005",
+        "30053003020102",
+        "308030",
+        "308500000000ff",
+        "02020505",
+        "300730030201003000",
+        "0200",
+        "308600",
+        "30123000300e0600a00a30080200310030000200",
+    ],
 )
 def test_what_is_no_token_is_left_as_it_came(answer: str) -> None:
     assert with_sorted_certificates(bytes.fromhex(answer)).hex() == answer
@@ -28,3 +40,9 @@ def test_certificates_are_put_in_order_and_nothing_else_is() -> None:
         )
 
     assert with_sorted_certificates(answer(certificates)) == answer(sorted_)
+
+
+def test_certificates_of_a_short_answer_are_put_in_order_too() -> None:
+    unsorted, in_order = "3001aa3000", "30003001aa"
+    answer = "3017300030130600a00f300d020031003000a005{}"
+    assert with_sorted_certificates(bytes.fromhex(answer.format(unsorted))).hex() == answer.format(in_order)
