@@ -344,7 +344,9 @@
   function arrived(added) {
     stretch();
     const selected = document.getElementById("step")?.dataset.sequence;
-    const chosen = following && row(selected);
+    const present = row(selected);
+    if (present) one("a", present).setAttribute("aria-current", "step"); // rows that were taken out come back without it
+    const chosen = following && present;
     if (chosen) {
       intoView(chosen, "middle");
       following = 0;
