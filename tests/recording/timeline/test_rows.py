@@ -1,4 +1,9 @@
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from tests.recording.timeline.conftest import Record
@@ -17,7 +22,7 @@ from timemachine.recording.timeline.queries import (
     rows_since,
     window,
 )
-from timemachine.recording.timeline.rows import View, Window
+from timemachine.recording.timeline.rows import LOOK, SIDE, View, Window
 
 pytestmark = pytest.mark.django_db
 
@@ -125,15 +130,42 @@ def test_the_first_match_and_the_counts_are_those_of_the_session_only(record: Re
     assert matches(session, parse("")) == 4
 
 
-def test_a_window_takes_two_queries_wherever_it_is(
+def test_a_window_takes_one_query_wherever_it_is_and_two_with_a_filter(
     record: Record, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     session = record(asks(600))
     for around in (1, 600, 1_200):
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(1):
             window(session, around)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         rows_after(session, 300)
+    with django_assert_num_queries(2):
+        window(session, 600, View(shown=parse("kind:find")))
+
+
+def test_a_window_reads_no_more_than_its_steps_however_the_database_goes_about_it(record: Record) -> None:
+    """Before it has counted a new table it chooses to read all steps and to sort them."""
+    session = record(events(2_000))
+    with CaptureQueriesContext(connection) as asked:
+        window(session, around=1_000)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_indexscan = off")
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {asked[0]['sql']}")
+        ((((plan,),)),) = cursor.fetchall()
+    assert max(each["Actual Rows"] for each in nodes(plan["Plan"])) <= 2 * (SIDE + LOOK)
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A plan and all that is below it."""
+    yield plan
+    for each in plan.get("Plans", ()):
+        yield from nodes(each)
+
+
+def test_before_a_step_that_there_is_not_yet_stand_the_last_ones(record: Record) -> None:
+    session = record(events(300))
+    assert sequences(rows_before(session, 10**15))[-1] == 300
+    assert sequences(rows_after(session, -5))[0] == 1
 
 
 def test_what_is_new_begins_with_the_last_row_that_it_may_be_inside(record: Record) -> None:

@@ -1,5 +1,6 @@
 """The rows of a timeline: a window of one-line steps around a place, from the index and never by counting from the start."""
 
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -72,36 +73,32 @@ ALL: Final = View()
 def window(
     session: Session, around: int, view: View = ALL, side: int = SIDE, selected: int | None = None
 ) -> Window:
-    """The rows around a step: `side` recorded ones before it and `side` from it on. Two queries.
+    """The rows around a step: `side` recorded ones before it and `side` from it on. One query, two with a filter.
 
     The selected step, which is that one where none is named, is never folded away.
     """
-    before = steps_before(session, around, side + LOOK, view)
-    after = steps_from(session, around, side + LOOK, view)
+    before, after = _around(session, around, (side + LOOK, side + LOOK), view)
     return _window(before, after, (side, side), _places([*before, *after], view, selected or around))
 
 
 def rows_before(session: Session, sequence: int, view: View = ALL, limit: int = MORE) -> Window:
-    """The rows that end just before a step. Two queries."""
-    before = steps_before(session, sequence, limit + LOOK, view)
-    beyond = steps_from(session, sequence, LOOK, view)
+    """The rows that end just before a step. One query, two with a filter."""
+    before, beyond = _around(session, sequence, (limit + LOOK, LOOK), view)
     return _window(before, beyond, (limit, 0), _places([*before, *beyond], view))
 
 
 def rows_after(session: Session, sequence: int, view: View = ALL, limit: int = MORE) -> Window:
-    """The rows that begin just after a step. Two queries."""
-    beyond = steps_before(session, sequence + 1, LOOK, view)
-    after = steps_from(session, sequence + 1, limit + LOOK, view)
+    """The rows that begin just after a step. One query, two with a filter."""
+    beyond, after = _around(session, sequence + 1, (LOOK, limit + LOOK), view)
     return _window(beyond, after, (0, limit), _places([*beyond, *after], view))
 
 
 def rows_since(session: Session, sequence: int, view: View = ALL, selected: int | None = None) -> Window:
-    """What is new in a list that ended with a step: its last outermost row and all since then, `SIDE` after the step. Two queries.
+    """What is new in a list that ended with a step: its last outermost row and all since then, `SIDE` after the step. One query, two with a filter.
 
     What was recorded since may be inside that row: no row before it changes.
     """
-    before = steps_before(session, sequence + 1, LOOK, view)
-    after = steps_from(session, sequence + 1, SIDE + LOOK, view)
+    before, after = _around(session, sequence + 1, (LOOK, SIDE + LOOK), view)
     places = _places([*before, *after], view, selected)
     again = next((n for n, place in enumerate(reversed(places[: len(before)]), 1) if not place.depth), 0)
     return _window(before, after, (again, SIDE), places)
@@ -166,13 +163,38 @@ def _row(values: dict[str, Any]) -> Row:
 
 def steps_before(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
     """The last recorded steps before one, so many, in their order. One query."""
+    if not view.shown:
+        return _stretch(session, sequence, limit, 0)
     found = _rows(session).filter(matching(view.shown), sequence__lt=sequence).order_by("-sequence")[:limit]
     return [_row(values) for values in reversed(found)]
 
 
 def steps_from(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
     """The first recorded steps from one on, so many. One query."""
+    if not view.shown:
+        return _stretch(session, sequence, 0, limit)
     return rows_of(session, matching(view.shown) & Q(sequence__gte=sequence), limit)
+
+
+def _around(
+    session: Session, sequence: int, limits: tuple[int, int], view: View
+) -> tuple[list[Row], list[Row]]:
+    """The last steps before one and the first from it on, so many of each. One query, two with a filter."""
+    before, after = limits
+    if view.shown:
+        return steps_before(session, sequence, before, view), steps_from(session, sequence, after, view)
+    found = _stretch(session, sequence, before, after)
+    middle = bisect_left(found, sequence, key=lambda row: row.sequence)
+    return found[:middle], found[middle:]
+
+
+def _stretch(session: Session, sequence: int, before: int, after: int) -> list[Row]:
+    """So many recorded steps before one and from it on. One query, bounded on both sides, which is possible because sequences have no gaps.
+
+    With a LIMIT alone the database, until it has counted a new session, reads and sorts all of it.
+    """
+    middle = max(1, min(sequence, session.last_sequence + 1))
+    return rows_of(session, Q(sequence__gte=middle - before, sequence__lt=middle + after), before + after)
 
 
 def _places(rows: Sequence[Row], view: View, selected: int | None = None) -> list[Place[Row]]:
