@@ -19,7 +19,7 @@
   };
 
   let seen = []; // the rows in view, when they were last measured
-  let place = null; // the first of them, and how far it is scrolled under the edge
+  let place = null; // the first of them, how far it is under the edge of the list, and how far that list was scrolled
   let jumping = null; // how far the list is scrolled, while the rows of that place are on their way
   let following = 0; // how often the rows around the selected step may still be asked for, while they are on their way
   let settling = 0;
@@ -52,13 +52,15 @@
 
   function keepPlace() {
     seen = inView();
-    place = seen.length ? { id: seen[0].id, offset: offset(seen[0]) } : null;
+    place = seen.length ? { id: seen[0].id, offset: offset(seen[0]), list: list(), scrolled: list().scrollTop } : null;
   }
 
   function restorePlace() {
     const kept = place && document.getElementById(place.id);
     if (!kept) return false;
-    const moved = offset(kept) - place.offset;
+    // The list may have been scrolled since, before the event says so. That is not undone.
+    const since = place.list === list() ? list().scrollTop - place.scrolled : 0;
+    const moved = offset(kept) - place.offset + since;
     if (Math.abs(moved) >= 1) list().scrollTop += moved;
     return true;
   }

@@ -26,6 +26,14 @@ IN_VIEW = """() => {
     return rows.map(row => Number(row.id.slice(1)));
 }"""
 
+SCROLLED_MEANWHILE = """new MutationObserver(changes => {
+    const added = changes.flatMap(change => [...change.addedNodes]);
+    if (!window.meanwhile || !added.some(node => node.matches?.(".row"))) return;
+    document.querySelector(".list").scrollTop += window.meanwhile;
+    window.meanwhile = 0;
+}).observe(document, {childList: true, subtree: true})"""
+"""Scrolls by `window.meanwhile` pixels as soon as rows arrive, before the page has had an event of that."""
+
 READING = 150
 """From so many milliseconds on a step is one that somebody stayed at (js/ahead.js)."""
 
@@ -135,6 +143,15 @@ def test_scrolling_on_never_jumps_and_the_page_never_grows(desk: Page, session: 
     expect(desk.locator(f"#s{last}")).to_be_in_viewport()
     assert desk.evaluate(IN_VIEW)[0] in {last - 2, last - 1}
     assert desk.evaluate("document.querySelectorAll('*').length") <= MOST_NODES
+
+
+def test_rows_that_arrive_in_the_middle_of_a_scroll_do_not_undo_it(desk: Page, session: str) -> None:
+    desk.add_init_script(SCROLLED_MEANWHILE)
+    desk.goto(f"{session}?step=3000")
+    began = at_rest(desk)
+    desk.evaluate("rows => { window.meanwhile = rows; document.querySelector('#later a').click(); }", 3 * ROW)
+    wait_until(lambda: desk.evaluate("window.meanwhile") == 0)
+    assert at_rest(desk) == began + 3 * ROW
 
 
 def test_a_click_on_the_minimap_selects_that_step_and_a_drag_looks_at_a_stretch(
