@@ -1,8 +1,9 @@
-"""Of which tests the branches are measured, and of which the lines: before Python 3.14 coverage sees branches by a slow way only.
+"""Choose the tests that run with branch coverage; the others run with line coverage.
 
-Branches count in the pure files. The tests of the rooms reach every one of them, and those of the doors that need no database; the
-others, stories through a door, need not be slowed down. `make test` runs the ones, then the others. As a program it makes lines
-of the branches that the first run measured, as coverage adds up only what is alike: `python -m tests.branches MEASURED LINES`.
+Before Python 3.14, branch coverage is slow, and only the files in `pure` folders need it. The tests of the domain packages reach
+every branch of them, together with those tests of api, cli, client and web that need no database. `make test` runs these
+first, then all others. As a program, it converts the branches of the first run to lines, so that coverage can add up
+both: `python -m tests.branches MEASURED LINES`.
 """
 
 import re
@@ -13,17 +14,17 @@ from typing import Final
 import pytest
 from coverage import CoverageData
 
-from tests.turns import starts_programs
+from tests.scheduling import starts_programs
 
 MARK: Final = "branches"
-_DOORS: Final = re.compile(r"tests/(api|cli|client|web)/")
+_INTERFACES: Final = re.compile(r"tests/(api|cli|client|web)/")
 _DATABASE: Final = {"db", "transactional_db", "django_db_setup"}
 
 
 def measured(item: pytest.Item) -> bool:
-    """Whether the branches are measured that this test reaches."""
+    """Return whether a test runs with branch coverage."""
     file = item.nodeid.partition("::")[0]
-    return not starts_programs(file) and not (_DOORS.match(file) and _needs_a_database(item))
+    return not starts_programs(file) and not (_INTERFACES.match(file) and _needs_a_database(item))
 
 
 def _needs_a_database(item: pytest.Item) -> bool:
@@ -32,7 +33,7 @@ def _needs_a_database(item: pytest.Item) -> bool:
 
 
 def as_lines(measured: Path, lines: Path) -> None:
-    """Write to `lines` which lines were reached by the branches in `measured`."""
+    """Write to `lines` the lines that the branches in `measured` reach."""
     found, made = CoverageData(str(measured)), CoverageData(str(lines))
     found.read()
     made.add_lines({file: found.lines(file) or [] for file in found.measured_files()})

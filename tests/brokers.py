@@ -1,4 +1,4 @@
-"""The queue on another broker, in the process of a test, and what waits in it."""
+"""Use another broker in the process of a test, and read or run what is queued."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +11,7 @@ IN_MEMORY: dict[str, Any] = {"broker_url": "memory://", "broker_transport_option
 
 
 def use_broker(configuration: dict[str, Any]) -> None:
-    """Have the queue use these settings from now on: what it made for the broker before is let go."""
+    """Switch the queue to these settings and drop its connections to the previous broker."""
     queue.conf.update(configuration)
     queue._pool = None  # type: ignore[attr-defined]  # the stubs leave out what is not public
     queue.amqp._producer_pool = None  # type: ignore[attr-defined]  # the same
@@ -35,7 +35,7 @@ def run(job: Job, *ids: Any) -> None:
 
 
 def run_overdue(jobs: Iterable[Job]) -> None:
-    """Run what the sweep would enqueue of these jobs, in this process."""
+    """Run the overdue work of these jobs in this process."""
     for job in jobs:
         for each in registry.overdue(job):
             run(job, each)

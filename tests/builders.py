@@ -1,4 +1,4 @@
-"""What stories begin with, built through the product's own commands."""
+"""Builders for sessions, replays and comparisons, on top of the product's own commands."""
 
 from collections.abc import Sequence
 
@@ -44,7 +44,7 @@ def recorded_session(
     top_k: int = 2,
     key: str | None = None,
 ) -> Session:
-    """An ended session with a find and then one ask for each question, over a collection of the facts."""
+    """Return an ended session: one find, then one ask per question, over a collection of the facts."""
     collection = collection_named(project, "handbook", by="test")
     answering.put(collection, [NewFrame(title=title, text=text) for title, text in facts], by="test")
     session = start_session(project, name="Läufe 🕰", by="test", collection=collection, key=key)
@@ -57,19 +57,19 @@ def recorded_session(
 
 
 def replayed(session: Session, options: ReplayOptions) -> Replay:
-    """A replay that a worker has finished."""
+    """Launch a replay and return it finished."""
     return worked(launch(session, options, by="test"))
 
 
 def worked(replay: Replay) -> Replay:
-    """The replay, once a worker has finished it."""
+    """Run a replay as a worker would and return it."""
     work(replay.id, "worker of a test")
     replay.refresh_from_db()
     return replay
 
 
 def tamper(statement: str, parameters: Sequence[int | str]) -> int:
-    """Change rows behind the product's back, as somebody with the database's own power could; how many were changed."""
+    """Change rows without triggers, as a database administrator could. Return how many changed."""
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
         cursor.execute(statement, parameters)
@@ -79,7 +79,7 @@ def tamper(statement: str, parameters: Sequence[int | str]) -> int:
 
 
 def worked_off(comparison: Comparison) -> Comparison:
-    """The comparison, once a worker has done every replay of it, one call after the other: threads would not see a test's rows."""
+    """Run every replay of a comparison and return it. Calls run one after another: threads would not see a test's rows."""
     with override_settings(MODEL_CALLS_AT_ONCE=1):
         for replay_id in comparison.runs.values_list("replay_id", flat=True):
             work(replay_id, "worker of a test")
@@ -93,7 +93,7 @@ def compared(
     repeats: int = 1,
     noise_floor: bool = False,
 ) -> Comparison:
-    """A comparison of these models over these sessions' asks, that a worker has finished."""
+    """Return a finished comparison of these models over the asks of these sessions."""
     plan = Plan(
         sessions=sessions,
         arms=[Arm(model=model) for model in models],

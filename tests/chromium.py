@@ -1,4 +1,4 @@
-"""Finds a Chromium for the tests that look at pages, or fetches one: `python -m tests.chromium` prints its path."""
+"""Find or download a Chromium for the browser tests: `python -m tests.chromium` prints its path."""
 
 import os
 import shutil
@@ -14,18 +14,20 @@ _FOUND = Path(__file__).resolve().parent.parent / "build" / "chromium-path"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _DOWNLOAD_SECONDS = 120
 _APT = ("apt-get", "install", "--yes", "--no-install-recommends", "chromium", "fonts-dejavu")
-_MISSING = "No Chromium: the tests that look at pages are skipped. Install the package chromium, or set CHROMIUM to its path."
+_MISSING = (
+    "No Chromium: browser tests are skipped. Install the package chromium, or set CHROMIUM to its path."
+)
 
-expect.set_options(timeout=30_000)  # like everything else that is waited for: a busy machine proves nothing
+expect.set_options(timeout=30_000)  # generous, like every wait: a slow machine is not a failure
 
 
 def installed() -> Path | None:
-    """A Chromium that starts: the one of `CHROMIUM`, the one found last time, the system's, or Playwright's own."""
+    """Return a Chromium that starts: from `CHROMIUM`, from the last run, from the system or from Playwright."""
     return next((path for path in _candidates() if _starts(path)), None)
 
 
 def required() -> Path:
-    """A Chromium for a test; without one it is skipped, in CI it fails."""
+    """Return a Chromium for a test. Without one, skip the test; in CI, fail it."""
     path = installed()
     if path is not None:
         return path
@@ -36,7 +38,7 @@ def required() -> Path:
 
 
 def main() -> int:
-    """Print the path and remember it. Without one it is an error in CI, and elsewhere one line that says what to do."""
+    """Print the path and remember it. Without one, print what to install; in CI that is an error."""
     path = installed() or _fetched()
     if path is None:
         print(_MISSING, file=sys.stderr)
@@ -72,7 +74,7 @@ def _starts(path: Path) -> bool:
 
 
 def _fetched() -> Path | None:
-    """Playwright's download first: it changes nothing outside the home. Debian's package where that is out of reach."""
+    """Try Playwright's download first, which changes nothing outside the home folder, then Debian's package."""
     _try([sys.executable, "-m", "playwright", "install", "chromium"], _DOWNLOAD_SECONDS)
     found = installed()
     if found is None and os.getuid() == 0 and shutil.which("apt-get"):

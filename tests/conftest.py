@@ -1,4 +1,4 @@
-"""Fixtures that every room's tests may use."""
+"""Fixtures for all tests."""
 
 import gc
 import os
@@ -17,12 +17,12 @@ from pytest_django.fixtures import Settings
 from xdist.remote import Producer
 
 from tests import branches, crash_figures
-from tests.alone import one_at_a_time, shared_folder
 from tests.brokers import IN_MEMORY, received, use_broker
 from tests.embedded.homes import home_of_this_run
+from tests.locking import one_at_a_time, shared_folder
 from tests.measuring import unmeasured
+from tests.scheduling import LongFilesFirst
 from tests.static_files import find_once
-from tests.turns import Turns
 from timemachine.config.celery import app as queue
 from timemachine.core.accounts.models import Project
 
@@ -39,7 +39,7 @@ BEGIN
         BEGIN
             LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE;
             EXIT;
-        EXCEPTION WHEN deadlock_detected THEN  -- a request of the test is still under way, and is let go first
+        EXCEPTION WHEN deadlock_detected THEN  -- let a request of the test finish first
             PERFORM pg_sleep(0.1);
         END;
     END LOOP;
@@ -55,8 +55,8 @@ BEGIN
 END $$
 """
 
-# nothing is timed in a test: a busy machine proves nothing about a law
-# in CI each run tries the same examples, so that it fails for what a change did; at a desk they are drawn anew each time
+# Tests have no deadlines, because the machine may be slow. In CI every run tries the same examples, so that a
+# failure comes from the change; elsewhere they are random.
 hypothesis_settings.register_profile(
     "untimed",
     deadline=None,
@@ -69,25 +69,25 @@ find_once()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What the crash lab saw, where it ran in this process."""
+    """Print the results of the crash tests if they ran in this process."""
     for line in crash_figures.table():
         terminalreporter.write_line(line)
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: thousands of tests, which the garbage collector went through every second."""
+    """Exclude imports and collected tests from garbage collection: they live until the end, and scanning them takes time."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """What an archive holds is no name of a test: it has the time at which it was made, and each process of a run makes its own."""
+    """Name long byte strings by their length: the bytes of archives differ between the processes of a run."""
     return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > LONGEST_NAMED else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of which the branches are measured."""
+    """Mark the tests that run with branch coverage."""
     for item in items:
         if branches.measured(item):
             item.add_marker(branches.MARK)
@@ -95,16 +95,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish() -> None:
-    """What a process of the run covered is kept at once: one that takes long to end is killed, and would leave nothing."""
+    """Save coverage immediately: a worker process that ends slowly is killed and would lose it."""
     measuring = coverage.Coverage.current()
     if measuring is not None and "PYTEST_XDIST_WORKER" in os.environ:
         measuring.save()
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Turns | None:
-    """Whole files in an order of ours."""
-    return Turns(config, log) if config.getoption("dist") == "loadfile" else None
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongFilesFirst | None:
+    """Use our own order of files."""
+    return LongFilesFirst(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")
@@ -113,9 +113,9 @@ def django_db_modify_db_settings(
     django_db_blocker: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """Migrate once for all processes of a run: each one's database is a copy of the first."""
+    """Migrate once per run: the database of each process is a copy."""
     if "PYTEST_XDIST_WORKER" not in os.environ or os.environ.get("TEST_DATABASE_URL"):
-        return  # nobody to share it with, or nobody who removes it
+        return  # a single process, or an external server where nobody would remove it
     made = shared_folder(tmp_path_factory) / "migrated"
     with one_at_a_time(made.with_suffix(".lock")), django_db_blocker.unblock():  # type: ignore[attr-defined]  # pytest-django gives it no type
         if not made.exists():
@@ -128,18 +128,18 @@ def _make_migrated_database() -> None:
     settings = connection.settings_dict
     name, own = settings["NAME"], settings["TEST"]["NAME"]
     settings["TEST"]["NAME"] = MIGRATED
-    with unmeasured():  # migrations are left out of what is measured
+    with unmeasured():  # coverage leaves migrations out
         connection.creation.create_test_db(verbosity=0)
-    connection.close()  # nobody may look at what is copied
+    connection.close()  # a template must have no connections
     settings["TEST"]["NAME"] = own
     settings["NAME"] = name
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> None:
-    """Transactional tests empty the tables by TRUNCATE, which production refuses: switch those triggers off here.
+    """Disable the triggers that forbid TRUNCATE, which transactional tests use to empty tables.
 
-    After each of them Django would also make its content types and permissions anew, which nothing here looks at.
+    Also stop Django from recreating content types and permissions after each of them: no test needs these.
     """
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
     post_migrate.disconnect(create_contenttypes)
@@ -148,39 +148,39 @@ def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequ
         cursor.execute(emptying)
         for table, trigger in cursor.fetchall():
             cursor.execute(f'ALTER TABLE {table} DISABLE TRIGGER "{trigger}"')
-    gc.freeze()  # what migrations and the first query imported, too
-    connection.ops.sql_flush = _emptied  # type: ignore[assignment]  # its style and its options say nothing here
+    gc.freeze()  # also what migrations and the first query imported
+    connection.ops.sql_flush = _emptied  # type: ignore[assignment]  # style and options do not matter here
 
 
 def _emptied(_style: object, tables: Sequence[str], **_: object) -> list[str]:
-    """Few rows are deleted, as TRUNCATE makes every table and index anew; like it, this waits for whoever still writes."""
+    """Delete rows if there are few, because TRUNCATE rebuilds every table and index. Wait for writers as TRUNCATE does."""
     named = ", ".join(f'"{each}"' for each in tables)
     return [EMPTIED.format(tables=named, names=", ".join(f"'{each}'" for each in tables))]
 
 
 @pytest.fixture(scope="session")
 def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What one `make up` left when it was asked to stop."""
+    """Return the home folder that a stopped `make up` left."""
     return home_of_this_run(tmp_path_factory)
 
 
 @pytest.fixture(autouse=True)
-def on_one_day() -> None:
-    """No test sees a day end, or a week or a year: in the last minute before midnight it waits for the next day to begin."""
-    passed = time.time() % DAY_SECONDS  # a day of UTC, as the product's are
+def not_at_midnight() -> None:
+    """Wait for the next day in the last minute before midnight UTC, so that no test spans two days."""
+    passed = time.time() % DAY_SECONDS
     if passed > DAY_SECONDS - 60:
         time.sleep(DAY_SECONDS - passed + 0.1)
 
 
 @pytest.fixture(autouse=True)
 def fast_hash(settings: Settings) -> None:
-    """One round instead of a million."""
+    """Hash passwords with one round instead of a million."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture
 def silent_queue() -> Iterator[None]:
-    """An empty queue that no worker listens to."""
+    """Use an empty queue without a worker."""
     before = {name: queue.conf[name] for name in IN_MEMORY}
     use_broker(IN_MEMORY)
     received()
@@ -190,19 +190,19 @@ def silent_queue() -> Iterator[None]:
 
 @pytest.fixture
 def project(db: None) -> Project:
-    """A project of its own."""
+    """Return a new project."""
     return Project.objects.create(name="Prüfung")
 
 
 @pytest.fixture
 def other_project(db: None) -> Project:
-    """Somebody else's project."""
+    """Return a second project, of someone else."""
     return Project.objects.create(name="Somebody else's")
 
 
 @pytest.fixture(scope="session")
 def recordings() -> Path:
-    """The folder with recordings that none of us made."""
+    """Return the folder with real recordings from outside this project."""
     named = os.environ.get("RECORDINGS_DIR", "")
     folder = Path(named)
     if named and folder.is_dir():

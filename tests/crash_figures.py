@@ -1,4 +1,4 @@
-"""What the crash lab saw, fault by fault: a table at the end of the run (`make crash`)."""
+"""The results of the crash tests by fault, printed as a table at the end of the run (`make crash`)."""
 
 import os
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 KILLS: Final = int(os.environ.get("CRASH_KILLS", "11"))
-"""How many processes are killed in all; where it is not set, one at each point."""
+"""How many processes are killed in total; by default one at each point."""
 
 COLUMNS: Final = (
     "times",
@@ -26,32 +26,32 @@ HEADS: Final = {
     "results": "results written",
 }
 _SEEN: Final[dict[str, Counter[str]]] = {}
-_TOLD: Final[list[str]] = []
+_REMARKS: Final[list[str]] = []
 
 
-def tell(sentence: str) -> None:
-    """Add what was seen of a fault that no replay met."""
-    _TOLD.append(sentence)
+def remark(sentence: str) -> None:
+    """Add a sentence about a fault that no replay met."""
+    _REMARKS.append(sentence)
 
 
 def note(fault: str, seen: Mapping[str, int], seconds: float) -> None:
-    """Add what a fault led to: how many `times` it was injected, and `COLUMNS` of the steps that met it."""
+    """Add the results of a fault: how many `times` it was injected, and `COLUMNS` of the steps that met it."""
     row = _SEEN.setdefault(fault, Counter())
     row.update(seen)
     row["milliseconds"] += round(seconds * 1000)
 
 
 def table() -> list[str]:
-    """The lines of the table, with a sum, and what was told beside it; none where nothing was noted."""
+    """Return the lines of the table with a total and the remarks; empty without results."""
     if not _SEEN:
-        return _TOLD
+        return _REMARKS
     width = max(map(len, _SEEN)) + 2
     heads = [HEADS.get(name, name) for name in COLUMNS]
     rows = {**_SEEN, "all": sum(_SEEN.values(), start=Counter[str]())}
     return [
         " " * width + "  ".join([*heads, "seconds"]),
         *(fault.ljust(width) + _line(row, heads) for fault, row in rows.items()),
-        *_TOLD,
+        *_REMARKS,
     ]
 
 

@@ -1,7 +1,7 @@
-"""One throwaway Postgres a test run, removed with all it wrote; `TEST_DATABASE_URL` names another server instead.
+"""Start a temporary Postgres for a test run and remove it afterwards. `TEST_DATABASE_URL` names another server instead.
 
-As a pytest plugin it has to be loaded by `-p` and act before pytest-django reads the settings. As a program it gives one
-command such a database: `python -m tests.embedded_postgres COMMAND…`.
+It is a pytest plugin that has to be loaded with `-p`, because it must act before pytest-django reads the settings. As a
+program, it runs one command with such a database: `python -m tests.embedded_postgres COMMAND…`.
 """
 
 import os
@@ -23,7 +23,7 @@ from timemachine.embedded.sockets import clear_socket_folder, socket_folder
 @pytest.hookimpl(wrapper=True)  # wrappers run before pytest-django's own hook
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     """Set `DATABASE_URL` and an empty `TIMEMACHINE_HOME` for this run; xdist's workers inherit them."""
-    _hear_signals()
+    _restore_signals()
     if "PYTEST_XDIST_WORKER" not in os.environ:
         started = ExitStack()
         early_config.add_cleanup(started.close)
@@ -31,15 +31,15 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     return (yield)
 
 
-def _hear_signals() -> None:
-    """Have the programs of the tests end by Ctrl-C and with their terminal, also where a shell runs the tests behind others."""
+def _restore_signals() -> None:
+    """Let Ctrl-C and a closed terminal end the programs that tests start, even if a shell started the tests in the background."""
     for which in (signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(which) is signal.SIG_IGN:
             signal.signal(which, signal.default_int_handler if which == signal.SIGINT else signal.SIG_DFL)
 
 
 def throwaway_environment(started: ExitStack) -> dict[str, str]:
-    """`DATABASE_URL`, `TIMEMACHINE_HOME` and `STATIC_ROOT` for one run; closing `started` ends the server and removes everything."""
+    """Return `DATABASE_URL`, `TIMEMACHINE_HOME` and `STATIC_ROOT` for one run. Closing `started` stops the server and deletes everything."""
     folder = Path(tempfile.mkdtemp(prefix="timemachine-tests-")).resolve()
     started.callback(shutil.rmtree, folder)
     home, static = str(folder / "home"), folder / "static"

@@ -1,4 +1,4 @@
-"""Where coverage would only cost time: it slows down all that a process does, and here nothing of ours is done in it."""
+"""Pause coverage where it costs time and measures none of our code."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ import coverage
 
 @contextmanager
 def unmeasured() -> Generator[None]:
-    """Inside, coverage does not watch this process; what is started from it is measured as it would be."""
+    """Pause coverage of this process during the block. Programs that it starts are still measured."""
     measuring = coverage.Coverage.current()
     if measuring is None:
         yield

@@ -1,6 +1,6 @@
-"""The folders `pure`, whose files import no framework: every branch of theirs is tested.
+"""The files in `pure` folders: they import no framework, and every branch of them is tested.
 
-`python -m tests.pure` prints them as coverage wants them.
+`python -m tests.pure` prints them as patterns for coverage.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ TOP = Path(__file__).resolve().parent.parent
 
 
 def pure_files() -> list[str]:
-    """Patterns for coverage: `timemachine/core/pure/*` and so on, and the stand-alone verifier."""
+    """Return patterns for coverage: `timemachine/core/pure/*` and so on, and the stand-alone verifier."""
     folders = sorted(folder.relative_to(TOP) for folder in (TOP / "timemachine").rglob("pure"))
     return [*(f"{folder}/*" for folder in folders), "timemachine/verifier/*"]
 

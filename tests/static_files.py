@@ -1,4 +1,4 @@
-"""Our static files, as WhiteNoise finds them, looked for once a process: each browser of Django's tests makes a middleware of its own."""
+"""Let WhiteNoise find the static files once per process: every Django test client creates its own middleware."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ _found: dict[str, Any] = {}
 
 
 def find_once() -> None:
-    """From now on every middleware knows what the first one found; nothing changes in our folders meanwhile."""
+    """Share the files that the first middleware finds with every later one. They do not change during a run."""
     WhiteNoiseMiddleware.add_files_from_finders = _add_what_is_known
 
 

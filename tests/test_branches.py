@@ -1,4 +1,4 @@
-"""Which tests are measured with branches, and what is added up of them."""
+"""The choice of tests with branch coverage, and the conversion of branches to lines."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Between two tests the tables are emptied, whatever the first one left under way."""
+"""Tables are emptied between two tests, even while a request of the first is still running."""
 
 import threading
 

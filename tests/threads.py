@@ -1,4 +1,4 @@
-"""What a test does beside itself, on a connection of its own."""
+"""Run part of a test in a thread with its own database connection."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,12 +1,12 @@
-"""Waiting for what another thread or process does, and no longer than that takes."""
+"""Wait for another thread or process."""
 
 import time
 from collections.abc import Callable
 
 
 def wait_until(true: Callable[[], object], seconds: float = 120.0) -> None:
-    """Wait until it is so; a failure where it is not within so many seconds."""
+    """Wait until a condition holds. Fail after `seconds`."""
     deadline = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < deadline, f"it did not come about within {seconds:g} s"
+        assert time.monotonic() < deadline, f"the condition did not hold within {seconds:g} s"
         time.sleep(0.02)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.held_answers import held
+from tests.answer_validation import held
 from timemachine.core.accounts.commands import make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
 

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from pydantic import ValidationError
 
+from tests.answer_validation import conforms, held, typed_responses
 from tests.api.conftest import Program
-from tests.held_answers import conforms, held, typed_responses
 from timemachine.api.answers import ANSWERS, documents_of
 from timemachine.api.answers.project import Project
 from timemachine.api.answers.shape import Error

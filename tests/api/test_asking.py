@@ -11,8 +11,8 @@ from django.db import connection
 from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
-from tests.asking import ANSWER, MISBEHAVIOURS, MODELS, Misbehaviour, as_vendors
 from tests.builders import FACTS
+from tests.provider_failures import ANSWER, MISBEHAVIOURS, MODELS, Misbehaviour, as_vendors
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.asking import ANSWER, MODELS, as_vendors
 from tests.cli.terminal import Here
+from tests.provider_failures import ANSWER, MODELS, as_vendors
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.recording.answering.models import AskUnderWay

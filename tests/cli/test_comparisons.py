@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from tests.asking import as_vendors
 from tests.builders import recorded_session
 from tests.cli.terminal import Here
 from tests.cli.test_process import shell
+from tests.provider_failures import as_vendors
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
 from timemachine.recording.sessions.models import Session

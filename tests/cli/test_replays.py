@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection
 
-from tests.asking import as_vendors
 from tests.cli.refunds import refunds
 from tests.cli.terminal import Here, Terminal
+from tests.provider_failures import as_vendors
 from tests.waiting import wait_until
 from timemachine.cli.commands import replays
 from timemachine.cli.terminal import Progress

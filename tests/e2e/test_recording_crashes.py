@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.crash_figures import tell
+from tests.crash_figures import remark
 from tests.e2e import writer
 from tests.e2e.conftest import Product
 from tests.e2e.database import Database
@@ -149,7 +149,7 @@ def test_writers_killed_at_random_leave_no_gap_and_no_duplicate_and_lose_nothing
     for each in writers.notebooks:
         own = [int(name.rpartition("-")[2]) for name in names if name.startswith(f"{each}-")]
         assert own == list(range(len(own))), "the order of a writer is that of its actions"
-    tell(
+    remark(
         f"{WRITERS} writers on one session, {writers.killed} killed in {SECONDS:g} s: {len(acknowledged):,} actions acknowledged, "
         f"{len(found):,} recorded; none lost, none twice, no gap"
     )
@@ -252,7 +252,7 @@ def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
         assert names == list(range(1, sender.acknowledged + 1))
     heard = [each for each in caplog.records if each.name.startswith("timemachine.client")]
     assert all(each.levelno < logging.ERROR for each in heard)
-    tell(
+    remark(
         f"The database stopped hard ({len(STOPS)}) under {RECORDERS} recorders and {SENDERS} exporters: "
         f"{sum(each.recorded for each in recorders):,} actions recorded and {sum(each.acknowledged for each in senders):,} spans "
         f"acknowledged, all there once and in order; {sum(each.refused for each in senders)} requests sent again"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.alone import one_at_a_time, shared_folder
 from tests.embedded.machine import Machine
+from tests.locking import one_at_a_time, shared_folder
 
 
 def home_of_this_run(factory: pytest.TempPathFactory) -> Path:

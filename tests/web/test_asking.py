@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.asking import ANSWER, MISBEHAVIOURS, MODELS, Misbehaviour, as_vendors
 from tests.builders import FACTS
+from tests.provider_failures import ANSWER, MISBEHAVIOURS, MODELS, Misbehaviour, as_vendors
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project

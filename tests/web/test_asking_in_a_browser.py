@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from tests.asking import MODELS, as_vendors
 from tests.builders import FACTS
 from tests.core.accounts.people import PASSWORD, member
+from tests.provider_failures import MODELS, as_vendors
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.commands import NewFrame, collection_named, put

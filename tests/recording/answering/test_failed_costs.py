@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pytest_django.fixtures import Settings
 
-from tests.asking import ANSWER, MODELS, as_vendors
 from tests.builders import recorded_session, replayed
+from tests.provider_failures import ANSWER, MODELS, as_vendors
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Cancelled, TimeMachineError

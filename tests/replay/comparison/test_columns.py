@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import program
-from tests.asking import as_vendors
 from tests.builders import QUESTIONS, compared, recorded_session
+from tests.provider_failures import as_vendors
 from tests.stub_answers import Script
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project

@@ -10,8 +10,8 @@ import pytest
 from django.db import IntegrityError, connection
 
 from tests.api.conftest import Program, program
-from tests.asking import as_vendors
 from tests.builders import QUESTIONS, compared, recorded_session, worked_off
+from tests.provider_failures import as_vendors
 from tests.stub_answers import Script
 from tests.web.people import browser_of
 from timemachine.cli.commands.comparisons import so_far

@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 
 from tests.api.conftest import Program, program
-from tests.asking import as_vendors
 from tests.builders import compared, recorded_session
+from tests.provider_failures import as_vendors
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
 from tests.web.people import browser_of

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program, program
-from tests.asking import as_vendors
 from tests.builders import compared, recorded_session
+from tests.provider_failures import as_vendors
 from tests.replay.comparison.test_opinions import ONE, THREE, judged, says
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer

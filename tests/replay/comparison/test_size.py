@@ -7,8 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import Program, program
-from tests.asking import as_vendors
 from tests.builders import recorded_session
+from tests.provider_failures import as_vendors
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.models import Replay

@@ -9,7 +9,7 @@ from django.db import connection, connections
 from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
-from tests.asking import BUSY
+from tests.provider_failures import BUSY
 from tests.replay.judging.opinions import ASK, MODEL, opinion
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from tests.asking import ANSWER, MODELS, as_vendors
 from tests.builders import recorded_session, replayed
+from tests.provider_failures import ANSWER, MODELS, as_vendors
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.cli.output.replay_step import step_lines

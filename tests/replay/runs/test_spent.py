@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program, program
-from tests.asking import BUSY, as_vendors
 from tests.builders import QUESTIONS, compared, recorded_session, replayed, worked_off
+from tests.provider_failures import BUSY, as_vendors
 from tests.replay.suites.conftest import made, ran
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer

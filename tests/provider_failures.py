@@ -1,4 +1,4 @@
-"""What the tests of asking share: the stub as both vendors, and every way in which a provider misbehaves."""
+"""The stub model server in place of OpenAI and Anthropic, and every way in which a provider can fail."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ RETRIED = 3
 
 @contextmanager
 def as_vendors(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
-    """The stub in the place of OpenAI and of Anthropic."""
+    """Run the stub and point the settings of both vendors at it."""
     with StubModelServer() as stub:
         for name, url in (("OPENAI", f"{stub.url}/v1"), ("ANTHROPIC", stub.url)):
             monkeypatch.setenv(f"{name}_API_KEY", "sk-test-0123456789")
@@ -27,7 +27,7 @@ def as_vendors(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misbehaviour:
-    """What a provider does, and how an ask then ends: its error's code, words that a person reads, and how often it was called."""
+    """A failure of a provider and its outcome: the error code, words of the message, and how often the provider is called."""
 
     mode: Mode
     code: str | None
@@ -40,7 +40,7 @@ class Misbehaviour:
         return f"{self.mode} {self.script.get('status', '')}".strip()
 
     def play(self, stub: StubModelServer) -> None:
-        """Let the stub do so."""
+        """Script the stub with this failure."""
         stub.script(Script(mode=self.mode, **({"answer": ANSWER} | self.script)))
 
 

@@ -1,4 +1,4 @@
-"""Actions as Hypothesis draws them: whatever may be recorded."""
+"""Hypothesis strategies for action drafts: any action that can be recorded."""
 
 import string
 from datetime import UTC

@@ -1,4 +1,4 @@
-"""Whatever a program of the tests asks of the API: the answer is held to what the OpenAPI document names, field by field."""
+"""Validate every response that a test gets from the API against the OpenAPI document, field by field."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,8 +1,8 @@
-"""The order of the tests themselves."""
+"""The order in which test files run."""
 
 from pathlib import Path
 
-from tests.turns import LONG, next_file, starts_programs
+from tests.scheduling import LONG, next_file, starts_programs
 
 ROOT = Path(__file__).resolve().parent.parent
 LIGHT, OTHER = "tests/core/test_clock.py", "tests/core/test_home.py"

@@ -1,4 +1,4 @@
-"""Which file of tests a worker takes next: the long ones first, and only some at a time of those that start programs."""
+"""The order of test files: long ones first, and only a few at a time of those that start programs."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -30,16 +30,16 @@ LONG: Final = (
     "tests/replay/runs/test_replays.py",
     "tests/replay/runs/test_where.py",
 )
-"""At the end of a run one worker would be busy with such a file while the others have nothing left."""
+"""Files that take long. Started last, they would keep one worker busy while the others idle."""
 AT_A_TIME: Final = 2
-"""Each of these files has a database, a web server, a worker and a browser: with more of them, each waits too long."""
+"""How many files that start programs run at a time: each starts a database, a web server, a worker and a browser."""
 _STARTING: Final = re.compile(
     r"tests/(e2e|embedded|docker)/|_in_a_browser\.py$|/test_(looks|newcomer|crash_lab)\.py$"
 )
 
 
-class Turns(LoadFileScheduling):  # type: ignore[misc]  # xdist's scheduler has no types
-    """Whole files, as `--dist loadfile` gives them, in this order."""
+class LongFilesFirst(LoadFileScheduling):  # type: ignore[misc]  # xdist's scheduler has no types
+    """Schedules whole files like `--dist loadfile`, in the order of `next_file`."""
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         under_way = [
@@ -53,7 +53,7 @@ class Turns(LoadFileScheduling):  # type: ignore[misc]  # xdist's scheduler has 
 
 
 def next_file(waiting: Collection[str], under_way: Iterable[str]) -> str:
-    """The file to take of those that wait, which are in the order of how many tests they have."""
+    """Return which of the waiting files to run next. `waiting` is sorted by number of tests."""
     ordered = [*(file for file in LONG if file in waiting), *(file for file in waiting if file not in LONG)]
     starting = [file for file in ordered if starts_programs(file)]
     rest = [file for file in ordered if not starts_programs(file)]
@@ -62,5 +62,5 @@ def next_file(waiting: Collection[str], under_way: Iterable[str]) -> str:
 
 
 def starts_programs(file: str) -> bool:
-    """Whether the tests of the file start a product or a browser."""
+    """Return whether the tests of a file start the product or a browser."""
     return bool(_STARTING.search(file))

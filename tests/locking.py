@@ -1,4 +1,4 @@
-"""What the processes of one run of tests make once, whoever of them needs it first."""
+"""Locks and a folder shared by the processes of one test run."""
 
 import fcntl
 import os
@@ -10,14 +10,14 @@ import pytest
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
-    """A folder that every process of this run sees."""
+    """Return a folder that all processes of this run share."""
     own = factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @contextmanager
 def one_at_a_time(lock: Path) -> Generator[None]:
-    """The others wait; whoever ends, however that comes, lets the next one in."""
+    """Hold an exclusive lock on the file during the block; a process that dies releases it."""
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
