@@ -18,7 +18,7 @@ from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.read_snapshot import snapshot
-from timemachine.recording.timeline.document import with_everything
+from timemachine.recording.timeline.actions import with_everything
 
 STEPS, SIZE, RUNS = 20_000, 1_000, 3
 

@@ -22,10 +22,10 @@ from timemachine.core.pure.clock import now
 from timemachine.knowledge.embedding import table
 from timemachine.knowledge.ranking import dense
 from timemachine.memory.recall.conditions import among
-from timemachine.memory.recall.document import recollection_json
 from timemachine.memory.recall.queries import recall
 from timemachine.memory.recall.questions import Wanted
 from timemachine.memory.recall.retrievers import by_meaning
+from timemachine.memory.recall.schemas import RecallOut
 from timemachine.memory.search import indexing
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -115,7 +115,7 @@ def _of(wanted: Wanted, question: str) -> Wanted:
 
 
 def _ask(project: Project, wanted: Wanted) -> None:
-    assert recollection_json(recall(project, wanted))["items"]
+    assert RecallOut.of(recall(project, wanted)).items
 
 
 def _nearest(project: Project, question: str) -> list[int]:

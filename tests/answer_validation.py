@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from timemachine.api.answers import ANSWERS, documents_of
-from timemachine.api.answers.shape import Error
+from timemachine.api.errors import Error
 from timemachine.api.urls import api
 from timemachine.core.pure.schemas import Schema
 from timemachine.core.pure.truncation import CUT_OFF

@@ -5,11 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from ninja import Schema
+from pydantic import BaseModel
 
 from tests.api.conftest import Program
-from timemachine.api import action_schemas as schemas
-from timemachine.api.answers.recording import Action
 from timemachine.recording.sessions.pure.vocabulary import (
     DEFAULT_IMPORTANCE,
     KINDS,
@@ -18,6 +16,8 @@ from timemachine.recording.sessions.pure.vocabulary import (
     ROLES,
     SIGNIFICANCES,
 )
+from timemachine.recording.timeline.schemas import requests as schemas
+from timemachine.recording.timeline.schemas.actions import ActionOut
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "actions.md").read_text(encoding="utf-8")
 
@@ -39,14 +39,14 @@ def words_of(head: str) -> list[str]:
         ("part of `cached_from`", schemas.CachedFromIn),
     ],
 )
-def test_every_field_is_described_and_no_other(head: str, schema: type[Schema]) -> None:
+def test_every_field_is_described_and_no_other(head: str, schema: type[BaseModel]) -> None:
     assert words_of(head) == list(schema.model_fields)
 
 
 def test_what_a_reading_adds_is_told_and_nothing_else() -> None:
     (told,) = re.findall(r"^An action that you read also has (.*?)\n\n", DOCUMENT, re.MULTILINE | re.DOTALL)
-    assert {*words_of("field"), *re.findall(r"`([a-z_]+)`", told)} == set(Action.__annotations__)
-    assert "recorded_at" not in Action.__annotations__
+    assert {*words_of("field"), *re.findall(r"`([a-z_]+)`", told)} == set(ActionOut.model_fields)
+    assert "recorded_at" not in ActionOut.model_fields
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from tests.answer_validation import conforms, held, typed_responses
 from tests.api.conftest import Program
 from timemachine.api.answers import ANSWERS, documents_of
-from timemachine.api.answers.project import Project
-from timemachine.api.answers.shape import Error
+from timemachine.api.errors import Error
+from timemachine.core.accounts.schemas import ProjectOut
 from timemachine.recording.importing.exporting import EXPORTS
 
 JSON = "application/json"
@@ -89,9 +89,9 @@ def test_every_document_says_all_its_fields(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize("wrong", [{"more": 1}, {"name": None}, {"scopes": ["fly"]}, {"name": 7}])
 def test_what_is_not_described_is_found(api: Program, wrong: dict[str, Any]) -> None:
     told = api.get("/project").json()
-    conforms(Project, json.dumps(told).encode())
+    conforms(ProjectOut, json.dumps(told).encode())
     with pytest.raises(ValidationError):
-        conforms(Project, json.dumps(told | wrong).encode())
+        conforms(ProjectOut, json.dumps(told | wrong).encode())
 
 
 def test_a_refusal_without_facts_is_found() -> None:

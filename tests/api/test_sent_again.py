@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.conftest import Program
 from tests.threads import in_a_thread
-from timemachine.api.documents import ask_json
+from timemachine.api.asks import stored
 from timemachine.core.pure.errors import Conflict
 from timemachine.governance.deletion.erasure.commands import delete_turn
 from timemachine.recording.answering.commands import AskDone, Audience
@@ -153,7 +153,7 @@ def test_an_ask_of_which_something_is_erased_before_its_answer_is_kept_keeps_non
         raise Conflict("The model said: ten years.", code="model_failed", sequence=2)
 
     with pytest.raises(Conflict):
-        keeping(claim, erased_meanwhile, ask_json)(Audience())
+        keeping(claim, erased_meanwhile, stored)(Audience())
     assert Delivery.objects.get(key="asked").answer is None
     with pytest.raises(Conflict, match="was erased since"):
         claimed(row, "asked", "its hash")

@@ -5,8 +5,8 @@ import pytest
 from ninja import Schema
 
 from timemachine.api.filter_schemas import SearchIn
-from timemachine.api.schemas import SessionFilter
 from timemachine.cli.main import cli
+from timemachine.recording.sessions.schemas import SessionFilter
 from timemachine.web.insights.views.search import ASKED
 from timemachine.web.sessions.views.sessions import FILTERS
 

@@ -11,10 +11,10 @@ import pytest
 from pydantic import BaseModel
 
 from tests.client.conftest import Served
-from timemachine.api.action_schemas import ActionIn, UsageIn
 from timemachine.client.errors import NotRecorded
 from timemachine.client.recording import fitting, usage
 from timemachine.core.payloads.queries import value
+from timemachine.recording.timeline.schemas.requests import ActionIn, UsageIn
 
 
 class PromptDetails(BaseModel):

@@ -16,7 +16,8 @@ from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.sessions.pure.vocabulary import KINDS
-from timemachine.recording.timeline.queries import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut
 
 pytestmark = pytest.mark.django_db
 TABS = ("action", "state", "context", "raw")
@@ -103,7 +104,10 @@ def test_the_raw_tab_is_the_document_of_the_api(operator: Client, project: Proje
     found = re.search(r'<pre class="text">(.*?)</pre>', page, re.DOTALL)
     assert found
     document = json.loads(html.unescape(found[1]))
-    assert document == action_json(with_everything(Action.objects.filter(session=session)).get(sequence=2))
+    assert (
+        document
+        == ActionOut.of(with_everything(Action.objects.filter(session=session)).get(sequence=2)).model_dump()
+    )
 
 
 @pytest.mark.parametrize("tab", TABS)

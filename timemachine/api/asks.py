@@ -1,114 +1,203 @@
-"""Asking over HTTP: an answer as one document or as a stream of events, what is under way, and ending it."""
+"""Put, find and ask over HTTP: inside a session, which records them; asks that are running, and cancelling one."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import transaction
 from django.http import HttpRequest, StreamingHttpResponse
-from ninja import Router
+from ninja import Router, Status
 
-from timemachine.api import schemas
+from timemachine.api import routers
 from timemachine.api.access import caller
-from timemachine.api.described import JSON, file_answer
-from timemachine.api.documents import ask_json, findings_json
-from timemachine.api.once import request_hash
+from timemachine.api.openapi import JSON, file_answer
+from timemachine.api.requests import IdempotencyKey, once, request_hash
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import written
-from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.core.pure.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
+from timemachine.jobs.queue import enqueue
+from timemachine.knowledge.commands import collection_named
 from timemachine.knowledge.find import Findings
+from timemachine.knowledge.models import Collection
+from timemachine.knowledge.queries import collection_of
+from timemachine.knowledge.schemas import FindingsOut
+from timemachine.knowledge.tasks import embed_backlog
 from timemachine.llm.pure.cancellation import Listening, Waiting
+from timemachine.llm.schemas import CancelOut
+from timemachine.recording.answering import commands as answering
 from timemachine.recording.answering.commands import AskDone, Audience
 from timemachine.recording.answering.idempotency import claimed, earlier_answer, keeping, let_go
 from timemachine.recording.answering.running_asks import asks_of, cancel, under_way
+from timemachine.recording.answering.schemas import (
+    AskIn,
+    AskOut,
+    AsksUnderWay,
+    AskUnderWayOut,
+    FindOut,
+    PutOut,
+    SessionAskIn,
+    SessionFindIn,
+    SessionPutIn,
+)
 from timemachine.recording.answering.streaming import Begun, Happening, Quiet, Written, happenings, once_begun
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.queries import session_of
 
 MOST_LISTED = 200
-TOLD: Final = file_answer(JSON, MEDIA_TYPE)
+ANSWERS: Final = file_answer(JSON, MEDIA_TYPE)
 """An ask is answered with a document or with events."""
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 router = Router(tags=["ask"])
 
 
-@router.get("", summary="List asks under way")
-def index(request: HttpRequest) -> dict[str, Any]:
+@routers.sessions.post("/{session_id}/put", response={201: PutOut}, summary="Put and record it")
+def put(
+    request: HttpRequest, session_id: str, payload: SessionPutIn, idempotency_key: IdempotencyKey = None
+) -> Status[PutOut]:
+    """Put passages into the session's collection; each is recorded, as of the session's agent unless `agent` is given."""
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    into: list[Collection] = []
+
+    def make() -> tuple[PutOut, list[int]]:
+        named = payload.collection
+        into.append(collection_named(who.project, named, by=who.by) if named else _own(session))
+        done = answering.put(into[0], payload.new_frames(), by=who.by, session=session, agent=payload.agent)
+        return PutOut.of(done), done.sequences
+
+    with transaction.atomic():  # a put that is refused creates no collection
+        answer = once(request, session, idempotency_key, PutOut, make)
+    for collection in into:
+        enqueue(embed_backlog, collection.id)
+    return Status(201, answer)
+
+
+@routers.sessions.post(
+    "/{session_id}/find", response=FindOut, summary="Find and record it", exclude_unset=True
+)
+def find(
+    request: HttpRequest, session_id: str, payload: SessionFindIn, idempotency_key: IdempotencyKey = None
+) -> FindOut:
+    """Find passages; every hit is frozen into the record, which is the session's agent's unless `agent` is given."""
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+
+    def make() -> tuple[FindOut, list[int]]:
+        collection = _existing(session, payload.collection)
+        query = payload.in_project(who.project)
+        done = answering.find(collection, query, session=session, agent=payload.agent)
+        return FindOut.of(done), [] if done.sequence is None else [done.sequence]
+
+    return once(request, session, idempotency_key, FindOut, make)
+
+
+@routers.sessions.post(
+    "/{session_id}/ask",
+    response=AskOut,
+    summary="Ask and record it",
+    openapi_extra=ANSWERS,
+    exclude_unset=True,
+)
+def ask(
+    request: HttpRequest, session_id: str, payload: SessionAskIn, idempotency_key: IdempotencyKey = None
+) -> AskOut | StreamingHttpResponse:
+    """Find passages and ask a model over them; both are recorded, as of the session's agent unless `agent` is given. It can cost money: the key needs `run` too.
+
+    With `"stream": true`, or `Accept: text/event-stream`, the answer is a stream of events: `begun` (the ask's id, by which it can
+    be cancelled), `hits`, `waiting` when the model is busy and will be asked again later, `text` as it is written, then `done` with the whole answer in one document, or `error`.
+    The same `Idempotency-Key` again asks no model: it gets the first answer, in one piece, or the error that was recorded.
+    """
+    caller(request, "record")
+    who = caller(request, "run")
+    session = session_of(who.project, session_id)
+    collection = _existing(session, payload.collection)
+    query = payload.in_project(who.project)
+
+    def make(audience: Audience) -> AskDone:
+        return answering.ask(
+            who.project,
+            collection,
+            query,
+            use_model=payload.use_model,
+            parameters=payload.parameters(),
+            no_cache=payload.no_cache,
+            session=session,
+            agent=payload.agent,
+            audience=audience,
+        )
+
+    return _asked_once(request, who.project, payload, make, session, idempotency_key)
+
+
+@router.get("", response=AsksUnderWay, summary="List asks under way")
+def index(request: HttpRequest) -> AsksUnderWay:
     """The project's asks whose model has not answered yet, the oldest first."""
     found = asks_of(caller(request, "read").project).select_related("session")[:MOST_LISTED]
-    items = [
-        {
-            "id": str(ask.id),
-            "session": ask.session.key if ask.session else None,
-            "question": ask.question,
-            "started_at": written(ask.started_at),
-            "cancel_wanted": ask.cancel_wanted_at is not None,
-        }
-        for ask in found
-    ]
-    return {"items": items, "next": None}
+    return AsksUnderWay.model_construct(items=[AskUnderWayOut.of(ask) for ask in found], next=None)
 
 
-@router.post("/{ask_id}/cancel", summary="Cancel an ask")
-def cancel_ask(request: HttpRequest, ask_id: UUID) -> dict[str, Any]:
-    """End an ask that is under way, also while its provider is silent; its record says so. It may have been billed."""
+@router.post("/{ask_id}/cancel", response=CancelOut, summary="Cancel an ask")
+def cancel_ask(request: HttpRequest, ask_id: UUID) -> CancelOut:
+    """End a running ask, even while its provider is silent; its record says that it was cancelled. It may have been billed."""
     cancel(caller(request, "run").project, ask_id)
-    return {"id": str(ask_id), "cancel_wanted": True}
+    return CancelOut.model_construct(id=str(ask_id), cancel_wanted=True)
 
 
 def asked(
     request: HttpRequest,
     project: Project,
-    payload: schemas.AskIn,
+    payload: AskIn,
     make: Callable[[Audience], AskDone],
     session: Session | None = None,
-) -> Any:
-    """What an ask is answered with: its document, or events where the request wants those."""
+) -> AskOut | StreamingHttpResponse:
+    """The answer to an ask: its document, or events if the request wants those."""
     if _wants_events(request, payload):
         return _stream(once_begun(happenings(project, payload.question, make, session=session)))
     with under_way(project, payload.question, session=session) as mine:
         listening = Listening(cancellation=mine.cancellation)
-        return ask_json(make(Audience(listening=listening, ask=mine.id)))
+        return AskOut.of(make(Audience(listening=listening, ask=mine.id)))
 
 
-def asked_once(
+def _asked_once(
     request: HttpRequest,
     project: Project,
-    payload: schemas.AskIn,
+    payload: AskIn,
     make: Callable[[Audience], AskDone],
     session: Session,
     key: str | None,
-) -> Any:
-    """What an ask of a session is answered with; under an `Idempotency-Key` that came before, what was answered then."""
+) -> AskOut | StreamingHttpResponse:
+    """The answer to an ask of a session; if its `Idempotency-Key` came before, the answer that was given then."""
     if key is None:
         return asked(request, project, payload, make, session)
     claim = claimed(session, key, request_hash(request))
     if claim.status is not None:
-        return _told_again(request, payload, earlier_answer(claim))
+        return _earlier(request, payload, AskOut.model_construct(**earlier_answer(claim)))
     try:
-        return asked(request, project, payload, keeping(claim, make, ask_json), session)
+        return asked(request, project, payload, keeping(claim, make, stored), session)
     except BaseException:
         let_go(claim)
         raise
 
 
-def _told_again(request: HttpRequest, payload: schemas.AskIn, answer: dict[str, Any]) -> Any:
+def stored(done: AskDone) -> dict[str, Any]:
+    """An answer as it is stored for its `Idempotency-Key`."""
+    return AskOut.of(done).model_dump()
+
+
+def _earlier(request: HttpRequest, payload: AskIn, answer: AskOut) -> AskOut | StreamingHttpResponse:
     if not _wants_events(request, payload):
         return answer
-    return StreamingHttpResponse([event_bytes("done", answer)], headers=_HEADERS, content_type=MEDIA_TYPE)
+    events = [event_bytes("done", answer.model_dump())]
+    return StreamingHttpResponse(events, headers=_HEADERS, content_type=MEDIA_TYPE)
 
 
-def _wants_events(request: HttpRequest, payload: schemas.AskIn) -> bool:
+def _wants_events(request: HttpRequest, payload: AskIn) -> bool:
     return payload.stream or MEDIA_TYPE in request.headers.get("Accept", "")
 
 
-def _stream(told: Iterator[Happening]) -> StreamingHttpResponse:
-    return StreamingHttpResponse(map(_event, told), content_type=MEDIA_TYPE, headers=_HEADERS)
-
-
-def _waiting_json(waiting: Waiting) -> dict[str, Any]:
-    facts = {"why": waiting.why, "seconds": round(waiting.seconds, 3), "attempt": waiting.attempt}
-    return {**facts, "message": waiting.says}
+def _stream(events: Iterator[Happening]) -> StreamingHttpResponse:
+    return StreamingHttpResponse(map(_event, events), content_type=MEDIA_TYPE, headers=_HEADERS)
 
 
 def _event(happening: Happening) -> bytes:
@@ -120,11 +209,29 @@ def _named(happening: Begun | Findings | Waiting | Written | AskDone | TimeMachi
         case Begun():
             return "begun", {"id": str(happening.id)}
         case Findings():
-            return "hits", findings_json(happening)
+            return "hits", FindingsOut.of_findings(happening).model_dump()
         case Waiting():
-            return "waiting", _waiting_json(happening)
+            return "waiting", _waiting(happening)
         case Written():
             return "text", {"text": happening.text}
         case AskDone():
-            return "done", ask_json(happening)
+            return "done", stored(happening)
     return "error", happening.as_json()
+
+
+def _waiting(waiting: Waiting) -> dict[str, Any]:
+    facts = {"why": waiting.why, "seconds": round(waiting.seconds, 3), "attempt": waiting.attempt}
+    return {**facts, "message": waiting.says}
+
+
+def _existing(session: Session, name: str | None) -> Collection:
+    return collection_of(session.project, name) if name else _own(session)
+
+
+def _own(session: Session) -> Collection:
+    if session.collection is None:
+        raise InvalidInput(
+            "This session was started without a collection; name one in `collection`.",
+            code="collection_needed",
+        )
+    return session.collection

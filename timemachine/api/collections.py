@@ -3,23 +3,22 @@
 from typing import Any, Final
 
 from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router, Status
 
 from timemachine.api import paging, schemas, sizes
 from timemachine.api.access import caller
-from timemachine.api.asks import TOLD, asked
-from timemachine.api.documents import collection_json, find_json, frame_json, place_json, used_by_json
+from timemachine.api.asks import ANSWERS, asked
+from timemachine.api.documents import collection_json, frame_json, place_json, used_by_json
 from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
-from timemachine.api.puts import collection_for, frames_in, puts_json
-from timemachine.api.sessions import ask_query, call_parameters, find_query
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge import commands
 from timemachine.knowledge.queries import collection_of, collections_of, frames_at, versions_of
 from timemachine.knowledge.sources import places_of
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.answering import commands as answering
+from timemachine.recording.answering.schemas import AskIn, AskOut, FindIn, FindOut, PutIn, PutOut
 from timemachine.recording.sessions.frame_usage import usage_of
 from timemachine.recording.sessions.moments import moment
 
@@ -96,29 +95,29 @@ def delete(request: HttpRequest, name: str, number: int) -> dict[str, Any]:
     return frame_json(ended)
 
 
-@router.post("/{name}/put", response={201: dict[str, Any]}, summary="Put")
-def put(request: HttpRequest, name: str, payload: schemas.PutIn) -> Status[dict[str, Any]]:
-    """Put passages into a collection, which is made where there is none of that name."""
+@router.post("/{name}/put", response={201: PutOut}, summary="Put")
+def put(request: HttpRequest, name: str, payload: PutIn) -> Status[PutOut]:
+    """Put passages into a collection, which is created if there is none of that name."""
     who = caller(request, "record")
-    with transaction.atomic():  # a put that is refused makes no collection
-        collection = collection_for(who, name)
-        done = answering.put(collection, frames_in(payload), by=who.by)
+    with transaction.atomic():  # a put that is refused creates no collection
+        collection = commands.collection_named(who.project, name, by=who.by)
+        done = answering.put(collection, payload.new_frames(), by=who.by)
     enqueue(embed_backlog, collection.id)
-    return Status(201, puts_json(done))
+    return Status(201, PutOut.of(done))
 
 
-@router.post("/{name}/find", summary="Find")
-def find(request: HttpRequest, name: str, payload: schemas.FindIn) -> dict[str, Any]:
+@router.post("/{name}/find", response=FindOut, summary="Find", exclude_unset=True)
+def find(request: HttpRequest, name: str, payload: FindIn) -> FindOut:
     """Find passages; nothing is recorded."""
     project = caller(request, "read").project
-    return find_json(answering.find(collection_of(project, name), find_query(project, payload)))
+    return FindOut.of(answering.find(collection_of(project, name), payload.in_project(project)))
 
 
-@router.post("/{name}/ask", summary="Ask", openapi_extra=TOLD)
-def ask(request: HttpRequest, name: str, payload: schemas.AskIn) -> Any:
+@router.post("/{name}/ask", response=AskOut, summary="Ask", openapi_extra=ANSWERS, exclude_unset=True)
+def ask(request: HttpRequest, name: str, payload: AskIn) -> AskOut | StreamingHttpResponse:
     """Find passages and ask a model over them; nothing is recorded. It streams as an ask in a session does."""
     project = caller(request, "run").project
-    collection, query = collection_of(project, name), ask_query(project, payload)
+    collection, query = collection_of(project, name), payload.in_project(project)
 
     def make(audience: answering.Audience) -> answering.AskDone:
         return answering.ask(
@@ -126,7 +125,7 @@ def ask(request: HttpRequest, name: str, payload: schemas.AskIn) -> Any:
             collection,
             query,
             use_model=payload.use_model,
-            parameters=call_parameters(payload),
+            parameters=payload.parameters(),
             no_cache=payload.no_cache,
             audience=audience,
         )

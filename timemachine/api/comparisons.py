@@ -7,7 +7,7 @@ from ninja import Query, Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import caller
-from timemachine.api.described import file_answer
+from timemachine.api.openapi import file_answer
 from timemachine.api.paging import checked_limit, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project

@@ -7,62 +7,11 @@ from django.urls import reverse
 
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.clock import written
-from timemachine.core.pure.numbers import dollars
-from timemachine.knowledge.find import Findings, Found
 from timemachine.knowledge.models import Collection, Frame, Source, SourcePassage
 from timemachine.knowledge.replacing import MOST_NAMED
-from timemachine.llm.pure.completion import is_cut_off, is_refused
-from timemachine.recording.answering.commands import AskDone, FindDone
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.queries import edited_beside_it, ended_by
 from timemachine.recording.sessions.frame_usage import Usage
-from timemachine.recording.sessions.models import Session
-
-
-def _parent_deleted(session: Session) -> dict[str, Any] | None:
-    if not session.has_lost_parent:
-        return None
-    erased = session.parent_erased
-    return {"session": None if erased is None else str(erased), "sequence": session.parent_sequence}
-
-
-def _parent_awaited(session: Session) -> dict[str, Any] | None:
-    if session.parent_id is not None or session.parent_key is None:
-        return None
-    return {"key": session.parent_key, "sequence": session.parent_sequence}
-
-
-def session_json(session: Session) -> dict[str, Any]:
-    """A session: what it is called, and what its actions add up to."""
-    return {
-        "id": str(session.id),
-        "key": session.key,
-        "name": session.name,
-        "agent": session.agent,
-        "user": session.user,
-        "collection": session.collection.name if session.collection else None,
-        "status": session.status,
-        "parent": _parent(session),
-        "parent_deleted": _parent_deleted(session),
-        "parent_awaited": _parent_awaited(session),
-        "metadata": session.metadata,
-        "tags": session.tags,
-        "created_at": written(session.created_at),
-        "created_by": session.created_by,
-        "started_at": written(session.began_at),
-        "ended_at": written(session.ended_at),
-        "imported_as": session.imported_as,
-        "actions": session.last_sequence,
-        "errors": session.error_count,
-        "input_tokens": session.input_tokens,
-        "output_tokens": session.output_tokens,
-        "cost_usd": dollars(session.cost_usd),
-        "unknown_cost_calls": session.unknown_cost_calls,
-        "cached_calls": session.cached_calls,
-        "saved_usd": dollars(session.saved_usd),
-        "unknown_saved_calls": session.unknown_saved_calls,
-        "url": f"{settings.PUBLIC_URL}/sessions/{session.id}/",
-    }
 
 
 def collection_json(collection: Collection) -> dict[str, Any]:
@@ -198,83 +147,3 @@ def used_by_json(usage: Usage) -> dict[str, Any]:
         for each in usage.used_by
     ]
     return {"sessions": sessions, "count": usage.sessions, "steps": usage.steps, "at_least": usage.more}
-
-
-def hit_json(hit: Found) -> dict[str, Any]:
-    """One passage that was found."""
-    return {
-        "rank": hit.rank,
-        "score": hit.score,
-        "scores": hit.scores,
-        "frame": hit.frame,
-        "version": hit.version,
-        "title": hit.title,
-        "uri": hit.uri,
-        "metadata": hit.metadata,
-        "sha256": hit.sha256,
-        "text": hit.text,
-        "matched": hit.matched.as_json(),
-    }
-
-
-def find_json(done: FindDone) -> dict[str, Any]:
-    """What a find came to. `empty` is null, or says why nothing could be found: the collection had no frames at that moment."""
-    return {**findings_json(done.findings), "empty": _empty_json(done), "sequence": done.sequence}
-
-
-def ask_json(done: AskDone) -> dict[str, Any]:
-    """What an ask came to; `empty` as of a find."""
-    answered = done.answered
-    return {
-        "answer": answered.text,
-        "model": answered.model,
-        "parameters": answered.parameters,
-        "finish_reason": answered.parameters.get("finish_reason"),
-        "cut_off": is_cut_off(answered.parameters.get("finish_reason")),
-        "refused": is_refused(answered.parameters.get("finish_reason")),
-        "usage": usage_json(answered.usage),
-        "cost_usd": dollars(answered.cost_usd),
-        "prices": answered.prices,
-        "grounding": answered.grounding,
-        "cached": answered.cached,
-        "saved_usd": dollars(answered.saved_usd),
-        "cached_from": answered.cached_from,
-        "duration_ms": answered.duration_ms,
-        **findings_json(done.findings),
-        "empty": _empty_json(done),
-        "sequence": done.sequence,
-    }
-
-
-def _empty_json(done: FindDone | AskDone) -> dict[str, str | None] | None:
-    return None if done.empty is None else done.empty.as_json()
-
-
-def usage_json(usage: Any) -> dict[str, Any] | None:
-    """Token counts by their names; None where nothing is known."""
-    return None if usage is None else {name: getattr(usage, name) for name in usage.__slots__}
-
-
-def findings_json(findings: Findings) -> dict[str, Any]:
-    """What was found, and how."""
-    return {
-        "hits": [hit_json(hit) for hit in findings.hits],
-        "mode": findings.query.mode,
-        "top_k": findings.query.top_k,
-        "adaptive": findings.query.adaptive,
-        "cut_by": findings.cut_by,
-        "as_of": written(findings.as_of),
-        "embedding_model": findings.embedding_model,
-        "semantic_search": findings.semantic_search,
-        "curve": findings.curve.as_json(),
-        "below": findings.below.as_json() if findings.below else None,
-        "not_embedded": findings.not_embedded,
-        "thresholds": findings.thresholds.as_json() if findings.thresholds else None,
-        "min_score": findings.query.min_score,
-    }
-
-
-def _parent(session: Session) -> dict[str, Any] | None:
-    if session.parent_id is None:
-        return None
-    return {"session": str(session.parent_id), "sequence": session.parent_sequence}

@@ -22,6 +22,7 @@ from timemachine.core.pure.errors import (
     TooLarge,
     Unavailable,
 )
+from timemachine.core.pure.schemas import Schema
 from timemachine.recording.sessions.database_errors import is_away
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,14 @@ log = logging.getLogger(__name__)
 _JSON: Final = "application/json; charset=utf-8"
 _UNDER: Final = "/api/"
 _ERRORS, _FAULTS = 400, 500
+
+
+class Error(Schema):
+    """Why a request was refused: `code` for programs (docs/errors.md lists them), `message` for people, `facts` for both."""
+
+    code: str
+    message: str
+    facts: dict[str, Any]
 
 
 class _MethodNotThere(InvalidInput):

@@ -8,7 +8,7 @@ from ninja import Router, Status
 from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.comparisons import router as comparisons
-from timemachine.api.described import file_answer
+from timemachine.api.openapi import file_answer
 from timemachine.api.replays import router as replays
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import written

@@ -4,7 +4,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 
 from timemachine.api import routers
 from timemachine.api.access import caller
-from timemachine.api.described import file_answer
+from timemachine.api.openapi import file_answer
 from timemachine.recording.importing.downloads import sent
 from timemachine.recording.importing.exporting import EXPORTS
 from timemachine.recording.sessions.queries import session_of

@@ -11,10 +11,10 @@ from timemachine.api.access import Caller, caller
 from timemachine.api.documents import source_json
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
-from timemachine.api.puts import collection_for
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, NotFound, TooLarge
 from timemachine.jobs.queue import enqueue
+from timemachine.knowledge.commands import collection_named
 from timemachine.knowledge.models import Source, SourcePassage
 from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.replacing import MOST_NAMED
@@ -71,7 +71,7 @@ def put_file(request: HttpRequest, name: str) -> Status[dict[str, Any]]:
     who = caller(request, "record")
     file, session = _sent(request, who)
     check(file)
-    taken = take([file], lambda: collection_for(who, name), by=who.by, session=session)
+    taken = take([file], lambda: collection_named(who.project, name, by=who.by), by=who.by, session=session)
     if taken.done:
         enqueue(embed_backlog, taken.collection.id)
     enqueue(run_intake, *(each.id for each in taken.intakes))

@@ -22,15 +22,6 @@ class CostFilter(Strict):
     after: str | None = None
 
 
-class TotalsFilter(Strict):
-    """Which steps of a session are added up (the language of the timeline's filter; an empty text for all), and by what."""
-
-    by: str = "kind"
-    filter: str = ""
-    limit: int = 50
-    after: str | None = None
-
-
 class SearchIn(Strict):
     """What is searched for, and where; an empty text asks for any, and all that is asked for must hold.
 

@@ -8,7 +8,6 @@ from ninja import Router, Status
 
 from timemachine.api.access import caller
 from timemachine.api.bodies import body_of
-from timemachine.api.documents import session_json
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs.queue import enqueue
@@ -18,6 +17,7 @@ from timemachine.recording.importing.file_contents import received
 from timemachine.recording.importing.queries import SessionOfImport, import_of, sessions_of
 from timemachine.recording.importing.worker import hand_in
 from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.schemas import SessionOut
 from timemachine.recording.tasks import run_import
 
 router = Router(tags=["import"])
@@ -87,7 +87,7 @@ def import_json(done: ImportDone) -> dict[str, Any]:
 
 
 def _session(session: Session, found: ImportedSession | SessionOfImport) -> dict[str, Any]:
-    about = session_json(session)
+    about = SessionOut.of(session).model_dump()
     told = {name: about[name] for name in ("id", "key", "name", "url")}
     before = found.deleted_before
     deleted = before and {

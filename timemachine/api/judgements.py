@@ -1,14 +1,17 @@
-"""Judgements of a recorded ask over HTTP: ask a model for one, read them, estimate what one costs."""
+"""Judging answers over HTTP: grounding one in its context, and letting a model judge a recorded one."""
 
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.http import HttpRequest
-from ninja import Status
+from ninja import Router, Status
 
 from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.core.accounts.models import Project
+from timemachine.core.pure.errors import TooLarge
+from timemachine.llm.schemas import CancelOut
+from timemachine.recording.answering.model_asks import ContextPassage, grounding_of
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.queries import action_of, session_of
 from timemachine.replay.judging.cancellation import cancel
@@ -21,8 +24,26 @@ from timemachine.replay.judging.schemas import (
     JudgementOut,
     JudgementPage,
 )
+from timemachine.text.pure.grounding import bounds
+from timemachine.text.pure.grounding.schemas import AnswerIn, GroundIn, GroundingOut, GroundingPage
 
 PATH = "/{session_id}/actions/{sequence}/judgements"
+router = Router(tags=["judge"])
+
+
+@router.post("", response=GroundingOut | GroundingPage, summary="Ground an answer")
+def ground(request: HttpRequest, payload: GroundIn) -> GroundingOut | GroundingPage:
+    """How far an answer is supported by its context, sentence by sentence; for `items`, a list of that in their order.
+
+    Of an answer at most 20,000 characters and 500 sentences are read, of each passage 20,000 characters, of all passages together
+    100,000 and 2,500 sentences. `unread_characters` says how many were left; an answer with such a rest is never HIGH. A
+    request has at most 200 items with 1,000 passages each, and 120,000 characters that are to be read.
+    """
+    caller(request, "read")
+    answers = payload.answers()
+    _refuse_too_much(answers)
+    found = [_grounding(each) for each in answers]
+    return found[0] if payload.items is None else GroundingPage.model_construct(items=found, next=None)
 
 
 @routers.sessions.post(PATH, response={201: JudgementOut}, summary="Let a model judge an answer")
@@ -60,15 +81,33 @@ def read(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUI
     return JudgementDetail.of(judgement_of(action, judgement_id), action)
 
 
-@routers.sessions.post(f"{PATH}/{{uuid:judgement_id}}/cancel", summary="Cancel a judgement")
-def cancel_judgement(
-    request: HttpRequest, session_id: str, sequence: int, judgement_id: UUID
-) -> dict[str, Any]:
-    """End a judgement that is under way, also while its provider is silent; it says so then. It may have been billed."""
+@routers.sessions.post(
+    f"{PATH}/{{uuid:judgement_id}}/cancel", response=CancelOut, summary="Cancel a judgement"
+)
+def cancel_judgement(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUID) -> CancelOut:
+    """End a running judgement, even while its provider is silent; it says then that it was cancelled. It may have been billed."""
     action = _action(caller(request, "run").project, session_id, sequence)
     cancel(judgement_of(action, judgement_id))
-    return {"id": str(judgement_id), "cancel_wanted": True}
+    return CancelOut.model_construct(id=str(judgement_id), cancel_wanted=True)
 
 
 def _action(project: Project, session_id: str, sequence: int) -> Action:
     return action_of(session_of(project, session_id), sequence)
+
+
+def _refuse_too_much(answers: Sequence[AnswerIn]) -> None:
+    asked = sum(bounds.readable(each.answer, each.context) for each in answers)
+    if asked > bounds.REQUEST:
+        raise TooLarge(
+            f"The answers and passages of one request hold at most {bounds.REQUEST:,} characters; these hold {asked:,}. "
+            "Send fewer items at once.",
+            limit=bounds.REQUEST,
+            characters=asked,
+        )
+
+
+def _grounding(asked: AnswerIn) -> GroundingOut:
+    passages = [
+        ContextPassage(frame=number, title="", text=text) for number, text in enumerate(asked.context)
+    ]
+    return grounding_of(asked.answer, passages)

@@ -5,19 +5,19 @@ from uuid import UUID
 from django.http import HttpRequest
 from ninja import Status
 
-from timemachine.api import paging, routers, schemas
+from timemachine.api import paging, routers
 from timemachine.api.access import caller
 from timemachine.core.pure.clock import written
 from timemachine.recording.annotations.notes.commands import add, delete
 from timemachine.recording.annotations.notes.queries import note_of, notes_after
-from timemachine.recording.annotations.notes.schemas import NoteDeleted, NoteOut, NotePage
+from timemachine.recording.annotations.notes.schemas import NoteDeleted, NoteIn, NoteOut, NotePage
 from timemachine.recording.sessions.queries import session_of
 
 PATH = "/{session_id}/notes"
 
 
 @routers.sessions.post(PATH, response={201: NoteOut}, summary="Pin a note to a step")
-def make(request: HttpRequest, session_id: str, payload: schemas.NoteIn) -> Status[NoteOut]:
+def make(request: HttpRequest, session_id: str, payload: NoteIn) -> Status[NoteOut]:
     """A sentence of 1 to 2,000 characters beside a step; the recorded session is not changed."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)

@@ -3,7 +3,7 @@
 import base64
 import binascii
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Any, Protocol, cast
 from uuid import UUID
@@ -60,25 +60,43 @@ def computed_page[R: Valued](
     rows: Sequence[R], after: str | None, limit: int, show: Callable[[R], Any]
 ) -> dict[str, Any]:
     """One page of rows that are computed whole, in their order of now. Raises `InvalidInput` where the row that `after` names is gone."""
+    shown, following = computed_rows(rows, after, limit)
+    return {"items": [show(row) for row in shown], "next": following}
+
+
+def computed_rows[R: Valued](
+    rows: Sequence[R], after: str | None, limit: int
+) -> tuple[Sequence[R], str | None]:
+    """The rows of one page, of rows that are computed whole, in their order of now, and its `next`. Raises `InvalidInput` if the row that `after` names is gone."""
     begin = 0 if after is None else _behind(read(after, name), rows)
-    return page(rows[begin : begin + limit + 1], limit, lambda row: [_digest(row)], show)
+    shown = rows[begin : begin + limit]
+    more = len(rows) > begin + limit
+    return shown, written([_digest(shown[-1])]) if more else None
 
 
 def sized_page[Row: Model](
     found: QuerySet[Row], limit: int, place: str, size: Expression, show: Callable[[Row], Any]
 ) -> dict[str, Any]:
-    """One page of a list in the order of a number, its `place`; at most `PAGE_BYTES` of payload, and at least one item.
+    """One page of `sized_rows`."""
+    rows, following = sized_rows(found, limit, place, size)
+    return {"items": [show(row) for row in rows], "next": following}
 
-    `size` is how many bytes stand behind a row (see `api.sizes`). One query more than the rows need. Raises `InvalidInput`.
+
+def sized_rows[Row: Model](
+    found: QuerySet[Row], limit: int, place: str, size: Expression
+) -> tuple[Iterable[Row], str | None]:
+    """The rows of one page in the order of a number, its `place`, and its `next`: at most `PAGE_BYTES` of payload, and at least one row.
+
+    `size` is how many bytes of payload a row has (see `api.sizes`). One query more than the rows need. Raises `InvalidInput`.
     """
     bare = found.order_by(place).select_related(None).prefetch_related(None)
     sizes = list(bare.annotate(page_bytes=size).values_list(place, "page_bytes")[: checked_limit(limit) + 1])
     if not sizes:
-        return {"items": [], "next": None}
+        return [], None
     count = _fitting([each for _, each in sizes[:limit]])
     last = sizes[count - 1][0]
     rows = found.order_by(place).filter(**{f"{place}__lte": last})
-    return {"items": [show(row) for row in rows], "next": written([last]) if len(sizes) > count else None}
+    return rows, written([last]) if len(sizes) > count else None
 
 
 def written(place: list[Any]) -> str:

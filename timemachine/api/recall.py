@@ -1,51 +1,17 @@
 """Recall across sessions over HTTP."""
 
-from typing import Any, Literal
-
 from django.http import HttpRequest
 from ninja import Router
-from pydantic import Field
 
 from timemachine.api.access import caller
-from timemachine.core.pure.schemas import Strict
-from timemachine.memory.recall.document import recollection_json
 from timemachine.memory.recall.queries import recall as recalled
-from timemachine.memory.recall.questions import MOST_AROUND, MOST_QUERIES, MOST_RESULTS, MOST_TOKENS, Wanted
-from timemachine.recording.sessions.pure.vocabulary import Kind, Significance
+from timemachine.memory.recall.schemas import RecallIn, RecallOut
 
 router = Router(tags=["memory"])
 
 
-class RecallIn(Strict):
-    """What is asked of earlier sessions, and which turns are looked at; an empty text or list asks for any.
-
-    `agent` is the step's own, else its session's; of several `tags` (of a step or its session), `kinds` and `significances` one is enough.
-    `since` and `until` are about the step: RFC 3339, or a date for the whole day. `session` looks at one session only; of `besides`, the session
-    that asks, nothing is found, and the last session is the one before it.
-    """
-
-    queries: list[str] = Field(min_length=1, max_length=MOST_QUERIES)
-    mode: Literal["hybrid", "text", "semantic"] = "hybrid"
-    agent: str = ""
-    user: str = ""
-    session: str = ""
-    besides: str = ""
-    tags: list[str] = Field(default_factory=list)
-    kinds: list[Kind] = Field(default_factory=list)
-    significances: list[Significance] = Field(default_factory=list)
-    min_importance: float | None = Field(default=None, ge=0, le=1)
-    since: str = ""
-    until: str = ""
-    time_words: bool = True
-    past_times: bool = False
-    time_zone: str = "UTC"
-    around: int = Field(default=0, ge=0, le=MOST_AROUND)
-    limit: int = Field(default=10, ge=1, le=MOST_RESULTS)
-    budget: int | None = Field(default=None, ge=1, le=MOST_TOKENS)
-
-
-@router.post("", summary="Recall across sessions")
-def recall(request: HttpRequest, payload: RecallIn) -> dict[str, Any]:
+@router.post("", response=RecallOut, summary="Recall across sessions", exclude_unset=True, by_alias=True)
+def recall(request: HttpRequest, payload: RecallIn) -> RecallOut:
     """What earlier sessions say to each of the `queries`, questions as people ask them: at most `limit` turns each, best first, with session and step.
 
     A turn need not hold all of the words. Words of time ("last Tuesday", "in May", "last session") say which turns are looked at, in the
@@ -57,12 +23,4 @@ def recall(request: HttpRequest, payload: RecallIn) -> dict[str, Any]:
     solution, breakthrough and decision behind it in its session; equal words of several sessions once. Where turns were found and none fits, `tokens.least` says how many tokens the shortest takes.
     """
     project = caller(request, "read").project
-    return recollection_json(recalled(project, _wanted(payload)))
-
-
-def _wanted(payload: RecallIn) -> Wanted:
-    given = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in payload.model_dump().items()
-    }
-    return Wanted(**given)  # type: ignore[arg-type]  # pydantic has checked them
+    return RecallOut.of(recalled(project, payload.wanted()))

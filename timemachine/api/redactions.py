@@ -9,7 +9,8 @@ from timemachine.api import schemas
 from timemachine.api.access import Caller, caller
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.queries import action_of, session_of
-from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.text.redaction import commands
 from timemachine.text.redaction.document import built_in_json, profile_json, tally_json
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
@@ -56,7 +57,7 @@ def test(request: HttpRequest, payload: schemas.RedactionTest) -> dict[str, Any]
     session = session_of(who.project, payload.session)
     sequence = action_of(session, payload.sequence).sequence
     action = with_everything(session.actions.filter(sequence=sequence)).get()
-    step = redact_action(action_json(action), rules)
+    step = redact_action(ActionOut.of(action).model_dump(), rules)
     return {"action": step.document, "touched": list(step.touched), "counts": tally_json(step.tally)}
 
 

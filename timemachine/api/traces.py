@@ -20,8 +20,8 @@ from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from timemachine.api.access import Caller
+from timemachine.api.concurrency import SMALL, place
 from timemachine.api.errors import refusal
-from timemachine.api.pressure import SMALL, one_more
 from timemachine.core.accounts.commands import authenticate_key
 from timemachine.core.pure.errors import (
     InvalidInput,
@@ -70,7 +70,7 @@ def receive(request: HttpRequest) -> HttpResponse:
     try:
         who = _caller(request)
         body = _Body.of(request)
-        with one_more(small=body.is_small()):
+        with place(small=body.is_small()):
             read = {PROTOBUF: from_protobuf, JSON: from_json}.get(encoding or "")
             if read is None:
                 raise _Unsupported(

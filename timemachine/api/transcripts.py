@@ -1,49 +1,159 @@
-"""A session told again over HTTP: whole, or the part that matters."""
-
-from typing import Literal
+"""Sessions as memory over HTTP: transcripts, summaries, and compression."""
 
 from django.http import HttpRequest, StreamingHttpResponse
-from ninja import Query
-from pydantic import Field
+from ninja import Query, Router, Status
 
 from timemachine.api import routers
 from timemachine.api.access import caller
-from timemachine.api.described import file_answer
-from timemachine.core.pure.schemas import Strict
-from timemachine.memory.transcripts.options import MOST_TOKENS, asked_for
+from timemachine.api.openapi import JSON, file_answer
+from timemachine.jobs.queue import enqueue
+from timemachine.knowledge.tasks import embed_backlog
+from timemachine.memory.transcripts.compressing import effect_on
+from timemachine.memory.transcripts.options import asked_for
 from timemachine.memory.transcripts.rendering import sent
+from timemachine.memory.transcripts.schemas import (
+    CompressionOut,
+    SessionSummaries,
+    SessionSummaryOut,
+    SummaryIn,
+    TranscriptFilter,
+    TranscriptMessages,
+    TranscriptOut,
+)
+from timemachine.memory.transcripts.summarising import summaries_of, summarise
 from timemachine.memory.transcripts.transcript import transcript_of
+from timemachine.recording.annotations.significance import compression
+from timemachine.recording.annotations.significance.queries import compression_of, compressions_of
+from timemachine.recording.annotations.significance.schemas import (
+    CompressedOut,
+    CompressionRuleIn,
+    CompressionRuleOut,
+    CompressOlderIn,
+)
+from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
 
-
-class TranscriptFilter(Strict):
-    """Which turns are told, and as what; several words of one field stand with commas between them."""
-
-    form: Literal["json", "text", "messages"] = Field("json", alias="as")
-    significance: str = ""
-    role: str = ""
-    kind: str = ""
-    tag: str = ""
-    min_importance: float | None = Field(None, ge=0, le=1)
-    budget: int | None = Field(None, ge=1, le=MOST_TOKENS)
+compressions = Router(tags=["memory"])
+SUMMARIES = "/{session_id}/summaries"
+COMPRESSION = "/{session_id}/compression"
+MOST_SUMMARIES = 200
+MOST_HISTORY = 50
 
 
 @routers.sessions.get(
     "/{session_id}/transcript",
     tags=["memory"],
+    response=TranscriptOut | TranscriptMessages,
     summary="A session told again, in order",
-    openapi_extra=file_answer("application/json", "text/plain; charset=utf-8"),
+    openapi_extra=file_answer(JSON, "text/plain; charset=utf-8"),
 )
 def transcript(
     request: HttpRequest, session_id: str, wanted: Query[TranscriptFilter]
 ) -> StreamingHttpResponse:
-    """Every turn in its order, at any length, or those that are asked for: by significance, role, kind, tag, least importance. `assistant` and `model` are the
+    """Every turn in its order, at any length, or those that match: by significance, role, kind, tag, least importance. `assistant` and `model` are the
     role `agent`, `human` is `user` and `developer` is `system`.
 
-    `budget` is how many tokens there may be: the most important turns that fit, in their order. `as` is `json` (the turns as they were
-    recorded), `text` (for a prompt) or `messages` (for a chat model). It says how many turns and tokens of those recorded are told, and
-    in `tokens.marks` how many more the marks in the text take, which are in the budget: `kept` and `marks` together are no more than it, except that where no
-    turn fits the one mark that says so stands alone. It marks where turns are left out. Where it cannot be told to its end, its last line says `cut off`, with which no JSON is whole.
+    `budget` is the maximum number of tokens: the most important turns that fit, in their order. `as` is `json` (the turns as they were
+    recorded), `text` (for a prompt) or `messages` (for a chat model). The answer says how many turns and tokens of those recorded it has, and
+    in `tokens.marks` how many more the marks in the text take, which are in the budget: `kept` and `marks` together are no more than it, except that if no
+    turn fits, the one mark that reports this stands alone. Marks show where turns are left out. If it cannot be sent to its end, its last line is `cut off`, with which no JSON is whole.
     """
     session = session_of(caller(request, "read").project, session_id)
     return sent(transcript_of(session, asked_for(**wanted.model_dump(exclude={"form"}))), wanted.form)
+
+
+@routers.sessions.post(
+    SUMMARIES,
+    response={201: SessionSummaryOut},
+    tags=["memory"],
+    summary="Put a summary of a session into a collection",
+    exclude_unset=True,
+)
+def summarise_session(request: HttpRequest, session_id: str, payload: SummaryIn) -> Status[SessionSummaryOut]:
+    """One frame that is found like any other, with the steps it cites. `local:extractive-5` quotes the most important turns; a named
+    model is given the turns that fit into 6,000 tokens, and costs what it costs. Made again, it is a new version of the same frame. It needs the scopes `run` and `record`.
+    """
+    caller(request, "record")
+    who = caller(request, "run")
+    session = session_of(who.project, session_id)
+    made = summarise(session, by=who.by, collection=payload.collection, use_model=payload.use_model)
+    enqueue(embed_backlog, made.collection_id)
+    return Status(201, SessionSummaryOut.of(made))
+
+
+@routers.sessions.get(
+    SUMMARIES,
+    tags=["memory"],
+    response=SessionSummaries,
+    summary="The summaries of a session",
+    exclude_unset=True,
+)
+def summaries(request: HttpRequest, session_id: str) -> SessionSummaries:
+    """The frames of collections that are a summary of the session, the latest first."""
+    session = session_of(caller(request, "read").project, session_id)
+    items = [SessionSummaryOut.of(each) for each in summaries_of(session)[:MOST_SUMMARIES]]
+    return SessionSummaries.model_construct(items=items, next=None)
+
+
+@routers.sessions.get(
+    COMPRESSION,
+    tags=["memory"],
+    response=CompressionOut,
+    summary="What compressing a session does, or did",
+)
+def read_compression(request: HttpRequest, session_id: str) -> CompressionOut:
+    """How many turns and tokens stay and how many fall to an importance of 0.30, whether the session is compressed, and the history of that."""
+    return _compression(session_of(caller(request, "read").project, session_id))
+
+
+@routers.sessions.post(COMPRESSION, tags=["memory"], response=CompressionOut, summary="Compress a session")
+def compress(request: HttpRequest, session_id: str) -> CompressionOut:
+    """Lower the importance of its exploratory turns to 0.30; its decisions, solutions and breakthroughs stay as they are, and so does the record.
+
+    The session must have ended. Sent again it changes nothing.
+    """
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    compression.compress(session, by=who.by)
+    return _compression(session)
+
+
+@routers.sessions.delete(
+    COMPRESSION, tags=["memory"], response=CompressionOut, summary="Undo the compression of a session"
+)
+def undo(request: HttpRequest, session_id: str) -> CompressionOut:
+    """Every turn has its importance from before again. The project's rule leaves such a session alone afterwards."""
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    compression.undo(session, by=who.by)
+    return _compression(session)
+
+
+@compressions.post("", response=CompressedOut, summary="Compress what is older")
+def compress_older(request: HttpRequest, payload: CompressOlderIn) -> CompressedOut:
+    """Compress every session of the project that ended this many days ago or more, except those whose compression somebody undid."""
+    who = caller(request, "admin")
+    if payload.preview:
+        found = compression.older_than(who.project, payload.older_than_days)
+        return CompressedOut.model_construct(sessions=found.count(), compressed=False)
+    done = compression.compress_older(who.project, payload.older_than_days, by=who.by)
+    return CompressedOut.model_construct(sessions=done, compressed=True)
+
+
+@compressions.get("/rule", response=CompressionRuleOut, summary="The rule of the project")
+def rule(request: HttpRequest) -> CompressionRuleOut:
+    """How many days after their end the project's sessions are compressed; null for never."""
+    return CompressionRuleOut.of(compression.rule_of(caller(request, "read").project))
+
+
+@compressions.put("/rule", response=CompressionRuleOut, summary="Set the rule of the project")
+def set_rule(request: HttpRequest, payload: CompressionRuleIn) -> CompressionRuleOut:
+    """A worker applies it within the hour. What is compressed stays so when the rule is removed."""
+    who = caller(request, "admin")
+    compression.set_rule(who.project, payload.days, by=who.by)
+    return CompressionRuleOut.of(compression.rule_of(who.project))
+
+
+def _compression(session: Session) -> CompressionOut:
+    history = list(compressions_of(session)[:MOST_HISTORY])
+    return CompressionOut.of(compression_of(session), effect_on(session), history)

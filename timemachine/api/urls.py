@@ -6,13 +6,13 @@ from django.http import HttpRequest
 from ninja import NinjaAPI
 from ninja.parser import Parser
 
+from timemachine.api import actions as _actions  # noqa: F401  # adds to routers.sessions
 from timemachine.api import (
     answer_cache,
     asks,
     collections,
     compare,
     comparisons,
-    compressions,
     costs,
     embeddings,
     erasures,
@@ -23,9 +23,10 @@ from timemachine.api import (
     holds,
     imports,
     intakes,
-    keys,
+    judgements,
     models,
     patterns,
+    project,
     recall,
     redactions,
     replays,
@@ -35,21 +36,15 @@ from timemachine.api import (
     shares,
     suites,
     sweeps,
-    tools,
     training,
+    transcripts,
 )
 from timemachine.api import exports as _exports  # noqa: F401  # adds to routers.sessions
-from timemachine.api import judgements as _judgements  # noqa: F401  # adds to routers.sessions
 from timemachine.api import notes as _notes  # noqa: F401  # adds to routers.sessions
-from timemachine.api import reading as _reading  # noqa: F401  # adds to routers.sessions
 from timemachine.api import sessions as _sessions  # noqa: F401
-from timemachine.api import summaries as _summaries  # noqa: F401  # adds to routers.sessions
-from timemachine.api import totals as _totals  # noqa: F401  # adds to routers.sessions
-from timemachine.api import transcripts as _transcripts  # noqa: F401  # adds to routers.sessions
-from timemachine.api import weights as _weights  # noqa: F401  # adds to routers.sessions
 from timemachine.api.access import BearerKey
-from timemachine.api.asked_only import asked_only
-from timemachine.api.described import with_refusals
+from timemachine.api.openapi import with_refusals
+from timemachine.api.requests import known_parameters_only
 from timemachine.core.pure.content import parse_json
 
 
@@ -78,12 +73,12 @@ api = Api(
     urls_namespace="api",
 )
 errors.install(api)
-api.add_decorator(asked_only)
+api.add_decorator(known_parameters_only)
 api.add_router("/sessions", routers.sessions)
 api.add_router("/replays", replays.router)
 api.add_router("/compare", compare.router)
 api.add_router("/comparisons", comparisons.router)
-api.add_router("/compressions", compressions.router)
+api.add_router("/compressions", transcripts.compressions)
 api.add_router("/asks", asks.router)
 api.add_router("/collections", collections.router)
 api.add_router("/collections", files.router)
@@ -105,7 +100,7 @@ api.add_router("/training", training.router)
 api.add_router("/suites", suites.router)
 api.add_router("/sweeps", sweeps.router)
 api.add_router("/costs", costs.router)
-api.add_router("/keys", keys.router)
 api.add_router("/models", models.router)
 api.add_router("/answer-cache", answer_cache.router)
-api.add_router("", tools.router)
+api.add_router("/ground", judgements.router)
+api.add_router("", project.router)

@@ -17,7 +17,7 @@ class UsageOut(Schema):
 class CallUsageOut(UsageOut):
     """Tokens of one call, as they were stored with it."""
 
-    cache_write_1h_tokens: int | None = None  # absent in calls that were stored before it was counted
+    cache_write_1h_tokens: int | None = 0  # absent in calls that were stored before it was counted
 
 
 class FailureOut(Schema):
@@ -25,3 +25,10 @@ class FailureOut(Schema):
 
     type: str | None
     message: str | None
+
+
+class CancelOut(Schema):
+    """That a call of a model is to be cancelled."""
+
+    id: str
+    cancel_wanted: bool

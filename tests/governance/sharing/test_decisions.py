@@ -17,7 +17,8 @@ from timemachine.governance.sharing.read_models.links import SharedLink
 from timemachine.governance.sharing.read_models.steps import DOCUMENT, HIT, RETRIEVAL
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline import document
-from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
 
@@ -146,7 +147,9 @@ def test_a_field_is_shown_as_one_that_exists() -> None:
 def test_a_step_as_json_has_no_field_that_nobody_decided_on(project: Project) -> None:
     """The Raw tab shows these alone. A field that the API gains is added to them, or left out, in `read_models/steps.py`."""
     session = recorded(project)
-    steps = [action_json(each) for each in with_everything(Action.objects.filter(session=session))]
+    steps = [
+        ActionOut.of(each).model_dump() for each in with_everything(Action.objects.filter(session=session))
+    ]
     assert {name for step in steps for name in step} == set(DOCUMENT)
     assert set(document.RETRIEVAL) == set(RETRIEVAL)
     assert {*document.HIT, "text", "matched"} == set(HIT)

@@ -29,7 +29,8 @@ from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.recording.tasks import trim_answer_cache
-from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.recording.timeline.summary import summary_of
 from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.estimate import estimated
@@ -71,7 +72,9 @@ def asked(collection: Collection, session: Session | None = None, **options: Any
 
 
 def document(session: Session, sequence: int) -> dict[str, Any]:
-    return action_json(with_everything(Action.objects.filter(session=session, sequence=sequence)).get())
+    return ActionOut.of(
+        with_everything(Action.objects.filter(session=session, sequence=sequence)).get()
+    ).model_dump()
 
 
 def test_the_same_question_over_the_same_passages_is_answered_from_the_cache(
@@ -125,10 +128,10 @@ def test_a_session_adds_up_its_savings_and_counts_the_unknown_ones(
     session.refresh_from_db()
     saved = known[0].answered.cost_usd
     assert saved
-    assert (summary["cached_calls"], summary["unknown_saved_calls"]) == (3, 1)
-    assert summary["saved_usd"] == pytest.approx(float(2 * saved))
+    assert (summary.cached_calls, summary.unknown_saved_calls) == (3, 1)
+    assert summary.saved_usd == pytest.approx(float(2 * saved))
     assert (session.cached_calls, session.unknown_saved_calls, session.saved_usd) == (3, 1, 2 * saved)
-    assert (summary["cost_usd"], summary["unknown_cost_calls"]) == (pytest.approx(float(saved)), 1)
+    assert (summary.cost_usd, summary.unknown_cost_calls) == (pytest.approx(float(saved)), 1)
     assert session.input_tokens == sum(len(call.prompt.split()) for call in stub.calls())
 
 

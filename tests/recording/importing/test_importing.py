@@ -11,7 +11,8 @@ from tests.threads import in_a_thread
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.commands import ImportedSession, import_file
 from timemachine.recording.sessions.models import Action
-from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +25,7 @@ def test_no_secret_of_the_environment_of_an_imported_checkpoint_is_kept(project:
     }
     event = {"timestamp": 1_772_359_200, "layer": "sys", "type": "file.open", "data": {"path": "a.py"}}
     import_file(project, archive({"events.jsonl": lines(event), "snapshots.json": [snapshot]}), by="test")
-    found = action_json(with_everything(Action.objects.filter(kind="checkpoint")).get())
+    found = ActionOut.of(with_everything(Action.objects.filter(kind="checkpoint")).get()).model_dump()
     assert key not in str(found)
     for state in (found["output"], found["source"]["state"]):
         assert (state["environment"]["HOME"], state["mood"]) == ("/root", "good")

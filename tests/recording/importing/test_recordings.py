@@ -15,7 +15,8 @@ from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.pure.registry import read, recognise
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut
 
 pytestmark = pytest.mark.recordings
 FORMAT_OF = {
@@ -242,7 +243,7 @@ def test_what_is_recorded_of_a_file_has_the_counts_of_the_raw_file_and_every_val
         rows = Action.objects.filter(session__in=[each.session for each in done.sessions])
         kinds = Counter(rows.values_list("kind", flat=True))
         assert kinds == {kind: n for kind, n in COUNTED[path.parent.name](path).items() if n}, path.name
-        kept = values_in([action_json(row).get("source") for row in with_everything(rows)])
+        kept = values_in([ActionOut.of(row).model_dump().get("source") for row in with_everything(rows)])
         assert raw_values(path) - kept == Counter(), path.name
 
 

@@ -10,7 +10,8 @@ from tests.recording.timeline.conftest import Record
 from timemachine.core.pure.content import text_sha256
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.recording.timeline.queries import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut
 
 pytestmark = pytest.mark.django_db
 
@@ -61,7 +62,9 @@ HIT_FIELDS = [
 
 
 def document(session: Session, sequence: int = 1) -> dict[str, Any]:
-    return action_json(with_everything(Action.objects.filter(session=session)).get(sequence=sequence))
+    return ActionOut.of(
+        with_everything(Action.objects.filter(session=session)).get(sequence=sequence)
+    ).model_dump()
 
 
 def test_a_bare_action_has_every_field_and_no_value_that_was_not_recorded(record: Record) -> None:
@@ -162,5 +165,11 @@ def test_any_number_of_documents_takes_two_queries(
     )
     with django_assert_num_queries(2):
         assert (
-            len([action_json(each) for each in with_everything(Action.objects.filter(session=session))]) == 20
+            len(
+                [
+                    ActionOut.of(each).model_dump()
+                    for each in with_everything(Action.objects.filter(session=session))
+                ]
+            )
+            == 20
         )

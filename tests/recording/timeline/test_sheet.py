@@ -12,9 +12,10 @@ from timemachine.governance.deletion.erasure.document import as_given
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.timeline import raw
-from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.pure.filter import EVERYTHING, parse
 from timemachine.recording.timeline.raw import raw_steps
+from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.recording.timeline.sheet import Place, sheet
 from timemachine.recording.timeline.table import Bar, span_of, table_rows
 
@@ -148,7 +149,9 @@ def test_a_document_is_that_of_the_contract_where_it_is_short(record: Record) ->
     )
     found = raw_steps(session, [1, 2], as_given)
     whole = with_everything(Action.objects.filter(session=session)).order_by("sequence")
-    assert [json.loads(each.text) for each in found] == [action_json(action) for action in whole]
+    assert [json.loads(each.text) for each in found] == [
+        ActionOut.of(action).model_dump() for action in whole
+    ]
     assert [(each.cut, each.payloads) for each in found] == [(False, []), (False, [])]
 
 

@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timemachine.text.pure.grounding import bounds
+from timemachine.text.pure.grounding.schemas import GroundingOut
 from timemachine.text.pure.grounding.support import Passage, ground
 
 FACT = "The harbour bridge carries eight lanes of traffic."
@@ -52,7 +53,7 @@ def test_an_answer_that_was_not_read_whole_is_never_high_and_says_so(answer: str
     end = len(answer) - found.answer_unread
     assert 0 < end <= bounds.ANSWER
     assert found.sentences[-1].end <= end
-    assert found.as_json()["unread_characters"]["answer"] == found.answer_unread
+    assert GroundingOut.of(found).model_dump()["unread_characters"]["answer"] == found.answer_unread
 
 
 @settings(max_examples=10, deadline=None)
@@ -75,12 +76,12 @@ def test_passages_are_read_until_all_that_may_be_read_is_used_up() -> None:
     assert last.sentences[0].grounded is False
     first = ground(FACT, [Passage(frame=9, text=FACT), *many])
     assert (first.label, first.sentences[0].frame) == ("HIGH", 9)
-    assert first.passages_unread == first.as_json()["unread_characters"]["passages"] > 0
+    assert first.passages_unread == GroundingOut.of(first).model_dump()["unread_characters"]["passages"] > 0
 
 
 def test_what_is_within_the_bounds_leaves_nothing_unread() -> None:
     found = ground(FACT, [Passage(frame=1, text=OTHER), Passage(frame=2, text=FACT)])
-    assert found.as_json()["unread_characters"] == {"answer": 0, "passages": 0}
+    assert GroundingOut.of(found).model_dump()["unread_characters"] == {"answer": 0, "passages": 0}
     assert found.label == "HIGH"
 
 

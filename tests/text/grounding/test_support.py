@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from timemachine.text.pure.grounding.schemas import GroundingOut
 from timemachine.text.pure.grounding.support import Grounding, Passage, ground
 from timemachine.text.pure.language.refusal import NO_ANSWER
 
@@ -154,7 +155,8 @@ def test_an_empty_answer_and_one_that_says_there_is_none_have_no_score() -> None
 
 
 def test_the_json_has_the_fields_of_the_contract() -> None:
-    assert ground("The deal closed.", [Passage(frame=7, text="Then: The deal closed.")]).as_json() == {
+    found = ground("The deal closed.", [Passage(frame=7, text="Then: The deal closed.")])
+    assert GroundingOut.of(found).model_dump() == {
         "score": 1.0,
         "label": "HIGH",
         "sentence_count": 1,

@@ -10,39 +10,28 @@ from typing import Any, Final, get_args
 from pydantic import TypeAdapter
 
 from timemachine.api.answers import (
-    asking,
     collections,
     costs,
     erasures,
     evidence,
     files,
     forgetting,
-    memory,
     models,
     patterns,
-    project,
-    recording,
-    searching,
-    sessions,
     shares,
 )
-from timemachine.api.answers.shape import Answers, Error
+from timemachine.api.answers.shape import Answers
+from timemachine.api.errors import Error
 
 _ROOMS: Final = (
-    asking,
     collections,
     costs,
     erasures,
     evidence,
     files,
     forgetting,
-    memory,
     models,
     patterns,
-    project,
-    recording,
-    searching,
-    sessions,
     shares,
 )
 ANSWERS: Final[Answers] = {named: answer for room in _ROOMS for named, answer in room.ANSWERS.items()}

@@ -2,20 +2,7 @@
 
 from typing import Any, Final
 
-from timemachine.api.answers.shape import OF_SESSION, Answers, Document, Page, Told
-
-
-class PutFrame(Document):
-    frame: int
-    version: int
-    sha256: str
-    title: str
-    already_there: bool
-
-
-class Put(Document):
-    frames: list[PutFrame]
-    sequences: list[int]
+from timemachine.api.answers.shape import Answers, Document, Page, Told
 
 
 class Collection(Document):
@@ -133,8 +120,6 @@ ANSWERS: Final[Answers] = {
     ("get", f"{_ONE}/frames", 200): FramePage,
     ("get", f"{_ONE}/frames/{{number}}", 200): FrameVersions,
     ("delete", f"{_ONE}/frames/{{number}}", 200): Frame,
-    ("post", f"{_ONE}/put", 201): Put,
-    ("post", f"{OF_SESSION}/put", 201): Put,
     ("get", f"{_ONE}/embedding", 200): Embedding,
     ("post", f"{_ONE}/embedding", 202): Embedding,
 }

@@ -2,8 +2,8 @@
 
 from typing import Final, Literal, NotRequired
 
-from timemachine.api.answers.sessions import StaysAs
 from timemachine.api.answers.shape import OF_SESSION, Answers, Counted, Document, Page, ProfileNamed
+from timemachine.recording.sessions.schemas import SummaryKept
 
 
 class FieldCount(Document):
@@ -32,7 +32,7 @@ class Applied(Document):
     replay_steps: int
     elsewhere: list[PlaceCount]
     collections: list[str]
-    summaries: NotRequired[list[StaysAs]]
+    summaries: NotRequired[list[SummaryKept]]
     kept_by_others: int
     fields: int
     fields_of: FieldsOf

@@ -2,10 +2,10 @@
 
 from typing import Any, Final, Literal
 
-from timemachine.api.answers.collections import PutFrame
-from timemachine.api.answers.sessions import StaysAs
 from timemachine.api.answers.shape import Answers, Document, Page, Told
+from timemachine.recording.answering.schemas import FramePut
 from timemachine.recording.sessions.pure.vocabulary import Kind
+from timemachine.recording.sessions.schemas import SummaryKept
 
 
 class LineSkipped(Document):
@@ -72,7 +72,7 @@ class SourceFrames(Page):
     items: list[SourceFrame]
 
 
-class FilePassage(PutFrame):
+class FilePassage(FramePut):
     start: int | None
     end: int | None
     page: Any
@@ -113,7 +113,7 @@ class DeletedBefore(Document):
     at: str
     by: str | None
     reason: str | None
-    summaries: list[StaysAs]
+    summaries: list[SummaryKept]
 
 
 class Imported(Document):

@@ -26,14 +26,6 @@ class Page(Document):
     next: str | None
 
 
-class Error(Document):
-    """Why it was refused: `code` for programs (docs/errors.md lists them), `message` for people, `facts` for both."""
-
-    code: str
-    message: str
-    facts: dict[str, Any]
-
-
 class Told(Document):
     """Why something of a document failed."""
 

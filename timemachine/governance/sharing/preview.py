@@ -14,7 +14,8 @@ from timemachine.governance.sharing.pure.link_rules import rules_of
 from timemachine.governance.sharing.read_models.links import SharedSession
 from timemachine.governance.sharing.scope import Scope
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.replay.comparison.queries import sessions_of
 from timemachine.text.redaction.pure.excerpts import around
 from timemachine.text.redaction.pure.marks import OPENING
@@ -111,7 +112,7 @@ def _note_steps(preview: Preview, rules: Rules) -> None:
         if size > MOST_BYTES:
             break
         size, preview.read = size + _size(action), preview.read + 1
-        step = redact_action(action_json(action), rules)
+        step = redact_action(ActionOut.of(action).model_dump(), rules)
         touched = {name: step.document[name] for name in step.touched}
         preview.note(action.session_id, action.sequence, touched, step.tally)
 

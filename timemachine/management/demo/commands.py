@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 
 from timemachine.core.accounts.models import Project
@@ -32,7 +30,6 @@ OTHER_MODEL = "local:extractive-3"
 WIDER = 20
 DEMO_TAG = "demo"
 OWN_REPLAYS, OWN_LINKS = 2, 1
-SHOWN = (("debug", "steps/2/"), ("audit", ""))  # the debug replay opens where the passage stands at rank 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,19 +40,6 @@ class Demo:
     replays: tuple[UUID, ...]
     share_url: str | None
     new: bool
-
-    def as_json(self) -> dict[str, Any]:
-        """The demo's parts with their addresses."""
-        base = settings.PUBLIC_URL
-        return {
-            "session": {"id": str(self.session.id), "url": f"{base}/sessions/{self.session.id}/?step=2"},
-            "replays": [
-                {"id": str(each), "kind": kind, "url": f"{base}/replays/{each}/{step}"}
-                for each, (kind, step) in zip(self.replays, SHOWN, strict=False)
-            ],
-            "share_url": self.share_url,
-            "new": self.new,
-        }
 
 
 def load(project: Project, *, by: str) -> Demo:

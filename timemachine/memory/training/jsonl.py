@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from django.http import StreamingHttpResponse
 
@@ -11,6 +11,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.truncation import told_where_cut_off
 from timemachine.memory.training.pure.options import Wanted
 from timemachine.memory.training.queries import Report, begin, learned
+from timemachine.memory.training.schemas import TrainingReport
 
 FIRST: Final = 5
 """How many pairs a report shows."""
@@ -30,26 +31,14 @@ def sent(project: Project, wanted: Wanted) -> StreamingHttpResponse:
     )
 
 
-def reported(project: Project, wanted: Wanted) -> dict[str, Any]:
-    """What an export comes to, and its first pairs; reads so many sessions with a solution as nobody waits long for."""
+def reported(project: Project, wanted: Wanted) -> TrainingReport:
+    """What an export contains, and its first pairs; reads only as many sessions with a solution as nobody waits long for."""
     report = begin(project, wanted)
     found = learned(project, report, whole=False)
-    first = [
-        {
-            "session": str(each.session.id),
-            "key": each.session.key,
-            "part": each.part,
-            "solution": each.pair.solution,
-            "steps": list(each.pair.steps),
-            "rejected_step": each.pair.rejected_step,
-            "rule": each.pair.rule,
-            "line": each.line(wanted.form),
-        }
-        for each in islice(found, FIRST)
-    ]
+    first = list(islice(found, FIRST))
     for _ in found:
         pass
-    return report.as_json() | {"first": first}
+    return TrainingReport.of(report, first)
 
 
 def _lines(project: Project, report: Report) -> Iterator[bytes]:

@@ -14,20 +14,15 @@ from timemachine.memory.search.sessions import sessions_matching
 from timemachine.memory.training.pure.options import SESSIONS, Wanted
 from timemachine.memory.training.pure.pairs import (
     CONFIRMED,
-    OF_SESSIONS,
-    REASONS,
-    RULES,
     LeftOut,
     Pair,
     chats_of,
     preferences_of,
 )
-from timemachine.memory.training.pure.split import PARTS
 from timemachine.memory.transcripts.turn_rows import Row, rows
 from timemachine.recording.annotations.significance.effective import SIGNIFICANCE
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
 from timemachine.recording.sessions.pure.turn_text import Turn
-from timemachine.text.redaction.document import tally_json
 from timemachine.text.redaction.pure.profile import Profile
 from timemachine.text.redaction.pure.projection import redact_action
 from timemachine.text.redaction.pure.values import Tally
@@ -54,6 +49,15 @@ class Learned:
         return self.pair.as_chat() if form == "chat" else self.pair.as_preference()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotExported:
+    """A session, or the step of a solution in it, that was left out, and why."""
+
+    session: Session
+    step: int | None
+    reason: str
+
+
 @dataclass(slots=True, kw_only=True)
 class Report:
     """What an export came to: pairs by part and by rule, sessions by part, what was withheld, and what was left out and why.
@@ -70,43 +74,9 @@ class Report:
     of_sessions: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
-    first: list[dict[str, Any]] = field(default_factory=list)
+    first: list[NotExported] = field(default_factory=list)
     deleted_turns: int = 0
     tally: Tally = field(default_factory=Counter)
-
-    def as_json(self) -> dict[str, Any]:
-        """The report as the API gives it."""
-        wanted = self.wanted
-        return {
-            "form": wanted.form,
-            "what": wanted.what,
-            "sessions": self.sessions,
-            "unread": self.unread,
-            "split": {
-                "seed": wanted.split.seed,
-                "shares": dict(zip(PARTS, wanted.split.shares, strict=True)),
-                "sessions": {part: self.of_sessions[part] for part in PARTS},
-                "pairs": {part: self.pairs[part] for part in PARTS},
-            },
-            "pairs": self.pairs.total(),
-            "rejected_by": [
-                {"rule": rule, "says": RULES[rule], "pairs": number} for rule, number in self.rules.items()
-            ],
-            "redaction": {"name": self.profile.name, "version": self.profile.version},
-            "withheld": tally_json(self.tally),
-            "deleted_turns": self.deleted_turns,
-            "left_out": [
-                {
-                    "reason": reason,
-                    "says": REASONS[reason],
-                    "of": "session" if reason in OF_SESSIONS else "solution",
-                    "count": number,
-                }
-                for reason, number in self.left_out.most_common()
-                if number
-            ],
-            "first_left_out": self.first,
-        }
 
 
 def begin(project: Project, wanted: Wanted) -> Report:
@@ -181,8 +151,7 @@ def _of_session(session: Session, report: Report) -> Iterator[Pair]:
 def _leave_out(report: Report, session: Session, why: LeftOut) -> None:
     report.left_out[why.reason] += 1
     if len(report.first) < SHOWN:
-        told: dict[str, Any] = {"session": str(session.id), "key": session.key, "name": session.name}
-        report.first.append(told | {"step": why.solution, "reason": why.reason, "says": REASONS[why.reason]})
+        report.first.append(NotExported(session=session, step=why.solution, reason=why.reason))
 
 
 _OF_TURN: Final = (

@@ -11,11 +11,11 @@ from pydantic_core import to_json
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.truncation import told_where_cut_off
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
-from timemachine.memory.transcripts.transcript import Asked, Transcript
+from timemachine.memory.transcripts.schemas import TranscriptHead
+from timemachine.memory.transcripts.transcript import Transcript
 from timemachine.recording.sessions.pure.turn_text import left_out, messages_of, paragraph, text_of
 
 _PIECE: Final = 64 * 1024
-_ASKED: Final = {"significances": "significance", "roles": "role", "kinds": "kind", "tags": "tag"}
 
 
 def as_json(found: Transcript) -> Iterator[str]:
@@ -24,12 +24,14 @@ def as_json(found: Transcript) -> Iterator[str]:
     `deleted` when, by whom and why one went that was deleted.
     """
     items = (_written(turn.document) for turn in found.turns())
-    yield from _document(_head(found) | {"left_out_after": found.left_out_after}, "items", items)
+    yield from _document(
+        TranscriptHead.of(found).model_dump() | {"left_out_after": found.left_out_after}, "items", items
+    )
 
 
 def as_messages(found: Transcript) -> Iterator[str]:
     """One document: what is told of how much, and `messages` with `role` and `content`, in which marks stand as words to the agent."""
-    yield from _document(_head(found), "messages", map(_written, _messages(found)))
+    yield from _document(TranscriptHead.of(found).model_dump(), "messages", map(_written, _messages(found)))
 
 
 def as_text(found: Transcript) -> Iterator[str]:
@@ -62,37 +64,6 @@ FORMS: Final[Mapping[str, tuple[str, Callable[[Transcript], Iterator[str]]]]] = 
     "messages": ("application/json", as_messages),
 }
 """Each form by its name: its media type, and what writes it."""
-
-
-def _head(found: Transcript) -> dict[str, Any]:
-    session = found.session
-    return {
-        "session": {
-            "id": str(session.id),
-            "key": session.key,
-            "name": session.name,
-            "agent": session.agent,
-            "user": session.user,
-            "status": session.status,
-            "started_at": written(session.began_at),
-            "ended_at": written(session.ended_at),
-        },
-        "through_sequence": found.through,
-        "asked": _asked(found.asked),
-        "turns": {"kept": found.kept.turns, "recorded": found.recorded.turns},
-        "tokens": {
-            "kept": found.kept.tokens,
-            "recorded": found.recorded.tokens,
-            "marks": found.marks,
-            "tokenizer": TOKENIZER_NAME,
-            "estimated": found.estimated,
-        },
-    }
-
-
-def _asked(asked: Asked) -> dict[str, Any]:
-    named = {name: list(getattr(asked, field)) for field, name in _ASKED.items()}
-    return named | {"min_importance": asked.min_importance, "budget": asked.budget}
 
 
 def _messages(found: Transcript) -> Iterator[dict[str, str]]:

@@ -83,7 +83,7 @@ def kept_answer(project_id: UUID, key: str, passages: Sequence[ContextPassage]) 
         cost_usd=Decimal(0),
         prices=None,
         duration_ms=(perf_counter() - started) * 1000,
-        grounding=grounding_of(kept.text, passages),
+        grounding=grounding_of(kept.text, passages).model_dump(),
         calls_made=0,
         cached=True,
         saved_usd=kept.cost_usd,

@@ -17,6 +17,7 @@ from timemachine.llm.queries import connection_of
 from timemachine.recording.answering.pure import prompt
 from timemachine.recording.sessions.pure.draft import Usage
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
+from timemachine.text.pure.grounding.schemas import GroundingOut
 from timemachine.text.pure.grounding.support import Passage as Support
 from timemachine.text.pure.grounding.support import ground
 
@@ -100,16 +101,16 @@ def answer(
         cost_usd=None if priced.cost_usd is None else round(priced.cost_usd, COST_DIGITS),
         prices=priced.prices,
         duration_ms=completion.duration_ms,
-        grounding=grounding_of(completion.text, passages),
+        grounding=grounding_of(completion.text, passages).model_dump(),
         calls_made=completion.attempts,
         whole=completion.whole,
     )
 
 
-def grounding_of(text: str, passages: Sequence[ContextPassage]) -> dict[str, Any]:
+def grounding_of(text: str, passages: Sequence[ContextPassage]) -> GroundingOut:
     """How far a text is supported by the passages, sentence by sentence."""
     supports = [Support(frame=each.frame, text=each.text) for each in passages]
-    return aside(ground, text, supports).as_json()
+    return GroundingOut.of(aside(ground, text, supports))
 
 
 def prompt_of(question: str, passages: Sequence[ContextPassage], parameters: CallParameters) -> prompt.Prompt:

@@ -9,7 +9,7 @@ from timemachine.recording.importing.pure.formats.timemachine import draft_of
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.timeline.document import with_everything
+from timemachine.recording.timeline.actions import with_everything
 
 
 def already_recorded(session: Session, draft: SessionDraft) -> int:

@@ -19,7 +19,8 @@ from timemachine.recording.importing.pure.formats.timemachine import FORMAT, VER
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.queries import session_of
-from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.text.redaction.pure.marks import DELETED_TURN
 
 AT_ONCE: Final = 200
@@ -154,7 +155,7 @@ def _parent_of(session: Session) -> dict[str, Any] | None:
 def exact(action: Action) -> dict[str, Any]:
     """The action's document with money as it is kept, to the last digit, as a text."""
     return {
-        **action_json(action),
+        **ActionOut.of(action).model_dump(),
         "cost_usd": None if action.cost_usd is None else f"{action.cost_usd:f}",
         "saved_usd": None if action.saved_usd is None else f"{action.saved_usd:f}",
         "recorded_at": written(action.recorded_at),

@@ -1,6 +1,6 @@
 """What the timeline is asked. Each question lives in the module of its noun; this page lists them."""
 
-from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.rows import (
     first_match,
     last_match,
@@ -17,7 +17,6 @@ from timemachine.recording.timeline.step import heads, nearest, neighbours, rela
 from timemachine.recording.usage.queries import kinds_of, totals_of, totals_through
 
 __all__ = [
-    "action_json",
     "first_match",
     "heads",
     "kinds_of",

@@ -9,7 +9,7 @@ from django.db.models import Prefetch
 
 from timemachine.core.payloads.models import Payload
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.timeline.document import action_json
+from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.recording.timeline.step import Head, heads
 
 SIZE: Final = 50
@@ -41,20 +41,20 @@ class RawStep:
         return self.size > len(self.text)
 
 
-type Said = Callable[[Session, list[dict[str, Any]]], list[dict[str, Any]]]
-"""What is said of recorded steps since, added to their documents."""
+type Amend = Callable[[Session, list[ActionOut]], list[ActionOut]]
+"""Adds what was changed, erased or deleted of recorded steps since."""
 
 
-def raw_steps(session: Session, sequences: Sequence[int], said: Said) -> list[RawStep]:
-    """The documents of these steps, each payload up to `FIRST_BYTES`. Three queries for any number, which read no payload whole, and those of `said`."""
+def raw_steps(session: Session, sequences: Sequence[int], amend: Amend) -> list[RawStep]:
+    """The documents of these steps, each payload up to `FIRST_BYTES`. Three queries for any number, which read no payload whole, and those of `amend`."""
     if not sequences:
         return []
     hits = Prefetch("hits", Hit.objects.order_by("rank"))
     steps = Action.objects.filter(session=session, sequence__in=sequences).order_by("sequence")
     actions = list(steps.prefetch_related(hits))
     found = heads([payload for action in actions for payload in _payloads(action).values()], FIRST_BYTES)
-    documents = said(session, [_document(action, found) for action in actions])
-    return [_raw(action, found, document) for action, document in zip(actions, documents, strict=True)]
+    shown = amend(session, [_beginnings(action, found) for action in actions])
+    return [_raw(action, found, each) for action, each in zip(actions, shown, strict=True)]
 
 
 def _payloads(action: Action) -> dict[str, int | None]:
@@ -62,16 +62,16 @@ def _payloads(action: Action) -> dict[str, int | None]:
     return own | {f"text of hit {hit.rank}": hit.payload_id for hit in action.hits.all()}
 
 
-def _document(action: Action, found: Mapping[int | None, Head]) -> dict[str, Any]:
+def _beginnings(action: Action, found: Mapping[int | None, Head]) -> ActionOut:
     for name in ("input", "output", "source"):
         setattr(action, name, _beginning(getattr(action, f"{name}_id"), found))
     for hit in action.hits.all():
         hit.payload = _beginning(hit.payload_id, found)
-    return action_json(action)
+    return ActionOut.of(action)
 
 
-def _raw(action: Action, found: Mapping[int | None, Head], document: dict[str, Any]) -> RawStep:
-    text = json.dumps(document, ensure_ascii=False, indent=2)
+def _raw(action: Action, found: Mapping[int | None, Head], shown: ActionOut) -> RawStep:
+    text = json.dumps(shown.model_dump(), ensure_ascii=False, indent=2)
     return RawStep(
         sequence=action.sequence, text=text[:LONGEST], size=len(text), payloads=_cut(action, found)
     )

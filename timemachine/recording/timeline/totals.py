@@ -6,13 +6,12 @@ from typing import Any, Final
 from django.db.models import Count, Q, Sum
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.core.pure.numbers import dollars
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.unknown_cost import CALLS
 from timemachine.recording.sessions.queries import FAILED
 from timemachine.recording.sessions.unknown_costs import UNKNOWN_COST
 from timemachine.recording.timeline.filter_sql import like, matching
-from timemachine.recording.timeline.pure.aggregation import GROUPS, BottomUp, Line, Sums, bottom_up, narrowed
+from timemachine.recording.timeline.pure.aggregation import GROUPS, BottomUp, Sums, bottom_up
 from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter, Named
 from timemachine.recording.usage.models import Usage
 
@@ -104,39 +103,3 @@ def _sums(row: Any) -> Sums:
 def _whole(number: Any) -> int | None:
     """A sum of whole numbers as Python counts them."""
     return None if number is None else int(number)
-
-
-def document(session: Session, shown: Filter, found: BottomUp) -> dict[str, Any]:
-    """The totals as a JSON document without its rows: of which steps, and what these add up to together."""
-    return {
-        "session": str(session.id),
-        "by": found.by,
-        "filter": str(shown),
-        "totals": _sums_json(found.whole),
-    }
-
-
-def line_json(line: Line, by: str, shown: Filter) -> dict[str, Any]:
-    """One row: its value under the name of the group, null where the steps name none, and the filter that shows its steps alone."""
-    alone = narrowed(shown, by, line.value)
-    return {
-        by: line.value,
-        "share": line.share,
-        **_sums_json(line.sums),
-        "filter": None if alone is None else str(alone),
-    }
-
-
-def _sums_json(sums: Sums) -> dict[str, Any]:
-    return {
-        "actions": sums.steps,
-        "timed_actions": sums.timed,
-        "duration_ms": sums.took_ms,
-        "calls": sums.calls,
-        "tool_calls": sums.tool_calls,
-        "errors": sums.errors,
-        "input_tokens": sums.input_tokens,
-        "output_tokens": sums.output_tokens,
-        "cost_usd": dollars(sums.cost_usd),
-        "unknown_cost_calls": sums.unknown_cost_calls,
-    }

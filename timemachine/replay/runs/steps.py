@@ -153,7 +153,7 @@ def _not_asked(work: _Work, outcome: Outcome) -> Outcome:
         evidence["not_asked"] = work.intent.why_not
     said = frozen.answer_of(work.action) if work.action.kind == "ask" else None
     if work.options.audit and said is not None and work.context == VERIFIED:
-        evidence["grounding_checked_now"] = grounding_of(said, frozen.passages_of(work.hits))
+        evidence["grounding_checked_now"] = grounding_of(said, frozen.passages_of(work.hits)).model_dump()
     return replace(outcome, evidence=evidence or None)
 
 

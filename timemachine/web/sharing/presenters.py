@@ -6,7 +6,7 @@ from typing import Any
 
 from timemachine.governance.sharing.read_models.replays import SharedReplayStep
 from timemachine.governance.sharing.read_models.steps import SharedStep
-from timemachine.recording.timeline.document import USAGE
+from timemachine.recording.timeline.schemas.actions import USAGE
 from timemachine.recording.timeline.step import Head
 from timemachine.web.replays.presenters.side_by_side import Pair, Sides, side_by_side
 from timemachine.web.sessions.presenters.sentences import sentences

@@ -9,7 +9,8 @@ from timemachine.governance.deletion.erasure.pure import repeats
 from timemachine.governance.deletion.erasure.pure.placing import placed
 from timemachine.governance.deletion.erasure.pure.selection import Chosen
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.text.redaction.pure.literals import SHORTEST
 from timemachine.text.redaction.pure.marks import FIELD, HASH, as_erased, erased
 from timemachine.text.redaction.pure.paths import Path
@@ -55,7 +56,7 @@ class Look:
         again = [name for name in PAYLOADS if getattr(action, f"{name}_id") in self.payloads]
         own = self.chosen.rules if self.chosen.takes(action.sequence) else NOTHING
         paths = tuple(Path(of_session=False, field=name) for name in again)
-        return self.document(action_json(action), replace(own, paths=own.paths + paths))
+        return self.document(ActionOut.of(action).model_dump(), replace(own, paths=own.paths + paths))
 
     def document(self, before: dict[str, Any], rules: Rules) -> Seen:
         """A document in the form of a step's."""

@@ -1,16 +1,17 @@
 """Erasures, and the fields that are gone, as JSON documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from timemachine.core.pure.clock import written
 from timemachine.evidence.models import ErasedField
 from timemachine.governance.deletion.erasure.models import Erasure
 from timemachine.governance.deletion.erasure.queries import erased_of
-from timemachine.recording.annotations.significance.document import weighed
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.turn_text import Deleted
+from timemachine.recording.timeline.actions import with_significance
+from timemachine.recording.timeline.schemas.actions import ActionOut, FieldErased, TurnDeleted
 
 
 def erasure_json(erasure: Erasure) -> dict[str, Any]:
@@ -35,34 +36,34 @@ def erasure_json(erasure: Erasure) -> dict[str, Any]:
     }
 
 
-def field_json(row: ErasedField) -> dict[str, Any]:
-    """A field that is gone, by the name that its seal has for it; `commitment` is what it was sealed under, null where it was not yet."""
-    return {
-        "field": row.field,
-        "erased_at": written(row.erased_at),
-        "erased_by": row.erased_by,
-        "reason": row.reason,
-        "commitment": row.commitment,
-        "log_index": row.log_index,
-    }
-
-
-def as_given(session: Session, documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Actions as the API gives them: those of which something was erased, or whose weight was changed, say what, and deleted ones by whom and why.
+def as_given(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:
+    """Actions as the API returns them: with the significance in force, the fields that were erased, and by whom and why one was deleted.
 
     Two queries, three where something was erased.
     """
-    erased = erased_of(session, [each["sequence"] for each in documents])
+    erased = erased_of(session, [each.sequence for each in actions])
     deleted = deletions_of(session, erased) if erased else {}
     return [
-        each | {"erased": [field_json(row) for row in erased[each["sequence"]]]} | _deleted(deleted, each)
-        if each["sequence"] in erased
+        _without_erased(each, erased[each.sequence], deleted.get(each.sequence))
+        if each.sequence in erased
         else each
-        for each in weighed(session, documents)
+        for each in with_significance(session, actions)
     ]
 
 
-def _deleted(turns: Mapping[int, Deleted], document: dict[str, Any]) -> dict[str, Any]:
-    """When, by whom and why the turn was deleted whole, where it was."""
-    found = turns.get(document["sequence"])
-    return {} if found is None else {"deleted": found.as_json()}
+def _without_erased(action: ActionOut, fields: Sequence[ErasedField], deleted: Deleted | None) -> ActionOut:
+    shown: dict[str, Any] = {"erased": [_field(row) for row in fields]}
+    if deleted is not None:
+        shown["deleted"] = TurnDeleted.of(deleted)
+    return action.model_copy(update=shown)
+
+
+def _field(row: ErasedField) -> FieldErased:
+    return FieldErased.model_construct(
+        field=row.field,
+        erased_at=written(row.erased_at),
+        erased_by=row.erased_by,
+        reason=row.reason,
+        commitment=row.commitment,
+        log_index=row.log_index,
+    )

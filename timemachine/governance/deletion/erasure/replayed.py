@@ -7,7 +7,7 @@ from timemachine.core.payloads import queries as payloads
 from timemachine.governance.deletion.erasure.before_after import Look
 from timemachine.governance.deletion.erasure.rewriting import Rewritten, kept, rewrite_hits, shaped
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.timeline.document import hit_json
+from timemachine.recording.timeline.schemas.actions import HitOut
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.text.redaction.pure.marks import FIELD, erased
 from timemachine.text.redaction.pure.rules import Rules, read_rules
@@ -90,7 +90,7 @@ def _document(step: ReplayStep, hits: list[Any]) -> dict[str, Any]:
         "parameters": step.parameters,
         "grounding": step.grounding,
         "prices": step.prices,
-        "retrieval": {"hits": [hit_json(hit) for hit in hits]},
+        "retrieval": {"hits": [HitOut.of(hit).model_dump() for hit in hits]},
     }
 
 

@@ -12,7 +12,7 @@ from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_
 from timemachine.governance.sharing.read_models.steps import RETRIEVAL, hits_in, shown_of_retrieval
 from timemachine.governance.sharing.redactor import Redactor, naming_fields, payload_text
 from timemachine.recording.sessions.models import Action, FrozenPassage
-from timemachine.recording.timeline.document import hit_json
+from timemachine.recording.timeline.schemas.actions import HitOut
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.summary import Tally
@@ -281,7 +281,9 @@ def _label(action: Action, redactor: Redactor) -> str:
 def _recorded(action: Action, hits: Sequence[FrozenPassage]) -> dict[str, Any]:
     """What is shown of a recorded step, in the form of the API, with the passages of the finds inside it where it has none of its own."""
     found = action.retrieval or {}
-    retrieval = {name: found.get(name) for name in RETRIEVAL} | {"hits": [hit_json(hit) for hit in hits]}
+    retrieval = {name: found.get(name) for name in RETRIEVAL} | {
+        "hits": [HitOut.of(hit).model_dump() for hit in hits]
+    }
     return {
         "input": payloads.value(action.input),
         "output": payloads.value(action.output),
@@ -300,7 +302,7 @@ def _new(step: ReplayStep, recorded: Mapping[str, Any], hits: Sequence[FrozenPas
         "model": step.model,
         "parameters": step.parameters,
         "grounding": step.grounding,
-        "retrieval": {**(step.retrieval or {}), "hits": [hit_json(hit) for hit in hits]},
+        "retrieval": {**(step.retrieval or {}), "hits": [HitOut.of(hit).model_dump() for hit in hits]},
     }
 
 

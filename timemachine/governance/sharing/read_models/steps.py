@@ -14,7 +14,7 @@ from timemachine.governance.sharing.pure.key_holders import is_maker
 from timemachine.governance.sharing.read_models.rows import SharedRow
 from timemachine.governance.sharing.redactor import error_of
 from timemachine.recording.sessions.models import Action, FrozenPassage
-from timemachine.recording.timeline.document import action_json
+from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.recording.timeline.step import Head, Step
 from timemachine.text.redaction.pure.marks import FIELD, HASH, mark
 
@@ -197,7 +197,7 @@ def recorded_document(action: Action, session: UUID) -> dict[str, Any]:
 
     The agent is withheld where it is a key or a person's address, and an answer from the cache names no other session.
     """
-    recorded = action_json(action)
+    recorded = ActionOut.of(action).model_dump()
     shown = {name: recorded[name] for name in DOCUMENT if name in recorded}
     return shown | {
         "agent": _agent(action),

@@ -1,10 +1,18 @@
 """Notes as the API returns them."""
 
 from django.conf import settings
+from pydantic import Field
 
 from timemachine.core.pure.clock import written
-from timemachine.core.pure.schemas import Page, Schema
+from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.recording.annotations.notes.models import Note
+
+
+class NoteIn(Strict):
+    """A sentence to pin to a step."""
+
+    sequence: int = Field(ge=1, lt=2**62)
+    text: str
 
 
 class NoteOut(Schema):

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from timemachine.core.pure.text_caches import kept
 from timemachine.text.pure.grounding import bounds
@@ -73,23 +73,6 @@ class Support:
     missing: tuple[str, ...] = ()
     swapped: bool = False
 
-    def as_json(self) -> dict[str, Any]:
-        """The sentence as the API answers it."""
-        fields = (
-            "text",
-            "start",
-            "end",
-            "score",
-            "grounded",
-            "frame",
-            "reason",
-            "passage_start",
-            "passage_end",
-            "swapped",
-            "partly",
-        )
-        return {**{name: getattr(self, name) for name in fields}, "missing": list(self.missing)}
-
     @property
     def partly(self) -> bool:
         """Whether the passages have much of it, though not enough to support it, and nothing in them goes against it."""
@@ -134,19 +117,6 @@ class Grounding:
     def grounded_sentences(self) -> int:
         """How many of them the passages support."""
         return sum(sentence.grounded is True for sentence in self.sentences)
-
-    def as_json(self) -> dict[str, Any]:
-        """The grounding of an action, as the API answers it."""
-        return {
-            "score": self.score,
-            "label": self.label,
-            "sentence_count": self.sentence_count,
-            "grounded_sentences": self.grounded_sentences,
-            "has_warning": self.has_warning,
-            "method": METHOD,
-            "unread_characters": {"answer": self.answer_unread, "passages": self.passages_unread},
-            "sentences": [each.as_json() for each in self.sentences],
-        }
 
 
 def ground(answer: str, passages: Sequence[Passage]) -> Grounding:

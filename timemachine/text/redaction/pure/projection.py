@@ -66,7 +66,7 @@ class RedactedDocument:
 
 
 def redact_action(document: Mapping[str, Any], rules: Rules) -> RedactedDocument:
-    """A recorded step (the document of `recording.timeline.document.action_json`) as somebody reads it from whom the rules withhold something.
+    """A recorded step (an `ActionOut` as JSON values) as somebody reads it from whom the rules withhold something.
 
     Without a finding it is equal to the one that was given. `touched` names every field that must not be disclosed whole.
     """

@@ -13,6 +13,7 @@ from timemachine.memory.training.jsonl import reported, sent
 from timemachine.memory.training.pure.options import Wanted, wanted_of
 from timemachine.memory.training.pure.pairs import FORMS, WHATS
 from timemachine.memory.training.pure.split import PARTS
+from timemachine.memory.training.schemas import TrainingPair
 from timemachine.text.redaction.queries import choices_of
 from timemachine.web.access import of
 from timemachine.web.http import page
@@ -40,12 +41,14 @@ def training(request: HttpRequest) -> HttpResponse:
     shown: dict[str, Any] = {
         "here": here,
         "report": report,
-        "of_sessions": sum(report["split"]["sessions"].values()) if report else 0,
-        "first": [_shown(each) for each in report["first"]] if report else [],
+        "of_sessions": sum(dict(report.split.sessions).values()) if report else 0,
+        "first": [_shown(each) for each in report.first] if report else [],
         "wrong": wrong,
         "forms": FORMS,
         "whats": WHATS,
-        "parts": [(part, urlencode(here | {"part": part}), report["split"]["pairs"][part]) for part in PARTS]
+        "parts": [
+            (part, urlencode(here | {"part": part}), getattr(report.split.pairs, part)) for part in PARTS
+        ]
         if report
         else [],
         "profiles": choices_of(access.project),
@@ -64,10 +67,12 @@ def _here(request: HttpRequest) -> dict[str, str]:
     return {name: request.GET.get(name, default).strip() or default for name, default in DEFAULTS.items()}
 
 
-def _shown(found: dict[str, Any]) -> dict[str, Any]:
+def _shown(found: TrainingPair) -> dict[str, Any]:
     """A pair as the page shows it: who says what."""
-    line = found["line"]
+    line = found.line
     messages = [(each["role"], each["content"]) for each in line.get("messages") or line["prompt"]]
     if "chosen" in line:
         messages += [("chosen", line["chosen"][0]["content"]), ("rejected", line["rejected"][0]["content"])]
-    return found | {"messages": [(who, text[:LONGEST], len(text) > LONGEST) for who, text in messages]}
+    return found.model_dump() | {
+        "messages": [(who, text[:LONGEST], len(text) > LONGEST) for who, text in messages]
+    }

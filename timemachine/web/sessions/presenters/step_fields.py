@@ -8,7 +8,7 @@ from typing import Any, Final
 from timemachine.core.pure import safe_text
 from timemachine.core.pure.formatting import UNKNOWN, money, spaced
 from timemachine.recording.sessions.models import Action
-from timemachine.recording.timeline.document import USAGE
+from timemachine.recording.timeline.schemas.actions import USAGE
 from timemachine.web import formatting
 from timemachine.web.differences import Differing, differing
 

@@ -14,7 +14,7 @@ from timemachine.recording.sessions.pure.turn_text import Deleted
 from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
 from timemachine.recording.timeline import queries
 from timemachine.recording.timeline.cache_origin import origin_of
-from timemachine.recording.timeline.document import USAGE
+from timemachine.recording.timeline.schemas.actions import USAGE, ActionOut
 from timemachine.recording.timeline.state import Said
 from timemachine.recording.timeline.step import FIRST_BYTES, Head, Step
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
@@ -101,6 +101,6 @@ def _tombstones(
 def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
     """The action's document as indented JSON, as much of it as is shown."""
     whole = queries.with_everything(Action.objects.filter(pk=action.pk)).get()
-    (document,) = as_given(action.session, [queries.action_json(whole)])
-    text = json.dumps(document, ensure_ascii=False, indent=2)
+    (shown,) = as_given(action.session, [ActionOut.of(whole)])
+    text = json.dumps(shown.model_dump(), ensure_ascii=False, indent=2)
     return {"text": text[:first_bytes], "cut": len(text) > first_bytes, "size": len(text)}

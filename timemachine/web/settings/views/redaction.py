@@ -13,7 +13,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.recording.sessions.queries import action_of, session_of
-from timemachine.recording.timeline.document import action_json, with_everything
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.text.redaction import commands
 from timemachine.text.redaction.document import tally_json
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
@@ -132,7 +133,7 @@ def _of_step(who: Access, said: dict[str, Any], rules: Rules) -> dict[str, Any]:
     session = session_of(who.project, said["session"])
     sequence = action_of(session, said["sequence"]).sequence
     action = with_everything(session.actions.filter(sequence=sequence)).get()
-    found = redact_action(action_json(action), rules)
+    found = redact_action(ActionOut.of(action).model_dump(), rules)
     text = json.dumps(found.document, ensure_ascii=False, indent=2)
     return _outcome(text, tally_json(found.tally)) | {
         "step": sequence,

@@ -1,17 +1,18 @@
-"""What programs send of actions that they record, and how recording takes it."""
+"""Actions as clients send them."""
 
 from decimal import Decimal
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
-from timemachine.api.moments import Happened
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.schemas import Strict
 from timemachine.recording.sessions.commands import check_count
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.sessions.pure.validation import check_parents
+from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance
+from timemachine.recording.sessions.schemas import Happened
 
 
 class UsageIn(Strict):
@@ -35,7 +36,7 @@ class UsageIn(Strict):
 
 
 class HitIn(Strict):
-    """One passage that was found."""
+    """One passage that a step retrieved."""
 
     rank: int
     score: float | None = None
@@ -51,7 +52,7 @@ class HitIn(Strict):
 
 
 class RetrievalIn(Strict):
-    """How passages were found, and which."""
+    """The passages that a step retrieved, and how."""
 
     mode: str | None = None
     top_k: int | None = None
@@ -68,7 +69,7 @@ class RetrievalIn(Strict):
     hits: list[HitIn] = Field(default_factory=list)
 
     def draft(self) -> RetrievalDraft:
-        """As recording takes it."""
+        """The same as recording takes it."""
         given = {name: getattr(self, name) for name in type(self).model_fields if name != "hits"}
         return RetrievalDraft(**given, hits=tuple(HitDraft(**hit.model_dump()) for hit in self.hits))
 
@@ -87,7 +88,7 @@ class ErrorIn(Strict):
 
 
 class CachedFromIn(Strict):
-    """The ask that an answer from a cache was first given to; without a session it was asked outside one."""
+    """The ask that a cached answer was first given to; without a session it was asked outside one."""
 
     session: str | None = None
     sequence: int | None = Field(default=None, ge=1, lt=2**62)
@@ -96,7 +97,7 @@ class CachedFromIn(Strict):
     usage: UsageIn | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As recording keeps it."""
+        """The same as recording stores it."""
         return {**self.model_dump(), "at": written(self.at)}
 
 
@@ -140,7 +141,7 @@ class ActionIn(Strict):
         return given
 
     def draft(self) -> ActionDraft:
-        """As recording takes it."""
+        """The same as recording takes it."""
         apart = {"error", "usage", "retrieval", "tags", "cached_from"}
         given = {name: getattr(self, name) for name in ActionIn.model_fields if name not in apart}
         return ActionDraft(
@@ -168,7 +169,7 @@ class ActionsIn(ActionIn):
         return given
 
     def drafts(self) -> list[ActionDraft]:
-        """As recording takes them. Raises `InvalidInput` where the request has neither or both forms."""
+        """The same as recording takes them. Raises `InvalidInput` where the request has neither or both forms."""
         if self.actions is None:
             if self.kind is None:
                 raise InvalidInput(
@@ -180,3 +181,23 @@ class ActionsIn(ActionIn):
         drafts = [each.draft() for each in self.actions]
         check_parents(drafts)
         return drafts
+
+
+class ActionFilter(Strict):
+    """Which of a session's actions are listed; an empty text matches any, and an action must match all filters."""
+
+    after: str | None = None
+    limit: int = 50
+    kind: Literal[Kind, ""] = ""
+    layer: Literal[Layer, ""] = ""
+    role: Literal[Role, ""] = ""
+    significance: Literal[Significance, ""] = ""
+    min_importance: float | None = Field(default=None, ge=0, le=1)
+    tag: str = ""
+    model: str = ""
+    tool: str = ""
+
+    def exactly(self) -> dict[str, str]:
+        """The fields that have to match as they are."""
+        names = ("kind", "layer", "role", "model", "tool")
+        return {name: asked for name in names if (asked := getattr(self, name))}

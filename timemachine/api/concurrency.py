@@ -1,4 +1,4 @@
-"""Back-pressure: so many recorders at once in one process, so that pages are answered while agents pour in."""
+"""A limit on the requests that record at the same time in one process, so that pages are answered while many agents record."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,21 +13,21 @@ from timemachine.api.errors import refusal
 from timemachine.core.pure.errors import TooManyRequests
 
 SMALL: Final = 64 * 1024
-"""Spans in so many bytes at most mostly wait for those of others, and hold no connection to the database meanwhile."""
+"""Spans in at most this many bytes mostly wait for those of others, and hold no connection to the database while they do."""
 AT_ONCE: Final = 5
 SMALL_AT_ONCE: Final = 10
-"""Of the twenty threads that a server process has; the others are left to people."""
+"""Of the twenty threads of a server process; the others are left to people."""
 PATIENCE: Final = 2.0
-"""For so many seconds who finds no place waits for one: fifty who come at once are no reason to send anybody away."""
+"""Seconds that a request waits for a free place: fifty that arrive together are no reason to refuse any."""
 _places: Final = BoundedSemaphore(AT_ONCE)
 _places_of_small: Final = BoundedSemaphore(SMALL_AT_ONCE)
 
 
 @contextmanager
-def one_more(*, small: bool = False) -> Iterator[None]:
-    """A place among those who record, or among those whose `small` requests share a transaction.
+def place(*, small: bool = False) -> Iterator[None]:
+    """A place among the requests that record, or among the `small` ones that share a transaction.
 
-    Raises `TooManyRequests` with when to come again, where none comes free.
+    Raises `TooManyRequests`, which says when to try again, if none becomes free.
     """
     places = _places_of_small if small else _places
     if not places.acquire(timeout=PATIENCE):
@@ -42,15 +42,15 @@ def one_more(*, small: bool = False) -> Iterator[None]:
         places.release()
 
 
-def in_a_place(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """An operation of the API that records, and is refused before its body is understood where there is no place."""
+def limited(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """An operation that records, and is refused before its body is parsed if there is no place."""
 
     @wraps(run)
     def within(request: HttpRequest, **named: Any) -> HttpResponse:
-        with suppress(RequestDataTooBig):  # said where the body is understood
-            request.body  # noqa: B018  # a slow sender holds no place, and one who is refused has been heard to the end
+        with suppress(RequestDataTooBig):  # reported when the body is parsed
+            request.body  # noqa: B018  # read whole first, so that a slow sender takes no place
         try:
-            with one_more():
+            with place():
                 return run(request, **named)
         except TooManyRequests as why:
             return refusal(why)

@@ -1,0 +1,210 @@
+"""The actions of a session over HTTP: append, list, read, delete; how much they matter, and what rules propose."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Status
+from ninja.decorators import decorate_view
+
+from timemachine.api import paging, routers, sizes
+from timemachine.api.access import caller
+from timemachine.api.concurrency import limited
+from timemachine.api.forgetting_schemas import TurnErasure
+from timemachine.api.paging import checked_limit, sized_rows
+from timemachine.api.paging import read as read_place
+from timemachine.api.requests import IdempotencyKey
+from timemachine.core.pure.content import sha256_hex
+from timemachine.governance.deletion.erasure.commands import delete_turn as delete_turn_of
+from timemachine.governance.deletion.erasure.document import as_given, erasure_json
+from timemachine.governance.deletion.erasure.models import DONE
+from timemachine.governance.deletion.erasure.queries import erased_of
+from timemachine.governance.tasks import run_erasure
+from timemachine.jobs.queue import enqueue
+from timemachine.llm.prices import price_if_known
+from timemachine.memory.tasks import index_steps
+from timemachine.memory.transcripts.proposing import accept, decline, proposed
+from timemachine.memory.transcripts.schemas import ProposalAnswer, ProposalOut, ProposalPage
+from timemachine.recording.annotations.significance.commands import UNCHANGED
+from timemachine.recording.annotations.significance.commands import change as change_significance
+from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE
+from timemachine.recording.annotations.significance.queries import changes_before
+from timemachine.recording.annotations.significance.schemas import (
+    SignificanceChangeOut,
+    SignificanceChanges,
+    SignificanceIn,
+)
+from timemachine.recording.sessions import commands
+from timemachine.recording.sessions.duplicates import differing, repeated
+from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pricing import priced
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.queries import action_of, session_of
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.recording.timeline.schemas.actions import ActionOut, ActionPage, AppendedOut
+from timemachine.recording.timeline.schemas.requests import ActionFilter, ActionsIn
+
+PATH = "/{session_id}/actions"
+ONE = "/{session_id}/actions/{sequence}"
+
+
+@decorate_view(limited)
+@routers.sessions.post(PATH, response={201: AppendedOut}, summary="Append actions", exclude_unset=True)
+def append(
+    request: HttpRequest, session_id: str, payload: ActionsIn, idempotency_key: IdempotencyKey = None
+) -> Status[AppendedOut]:
+    """One action, or up to 1,000 in `actions`: all are recorded, durably and in order, or none.
+
+    An action whose `id` the session has already is that action, and the same `Idempotency-Key` again gets the first answer: both
+    can be sent again. If one differs from the action of its id, the recorded one stays, and `differing` lists the places in the request,
+    from 0, of those that were therefore not recorded. A call with a model and tokens but no cost is priced. 429 (`busy`) says that nothing was recorded, and `Retry-After` when to send it again.
+    """
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    drafts = payload.drafts()
+    sequences = commands.append(
+        session.id,
+        priced(drafts, price_if_known),
+        idempotency_key=idempotency_key,
+        request_sha256=sha256_hex(request.body),
+    )
+    enqueue(index_steps, who.project.id)
+    others = _others(session, drafts, sequences)
+    if others:
+        return Status(201, AppendedOut.model_construct(sequences=sequences, differing=others))
+    return Status(201, AppendedOut.model_construct(sequences=sequences))
+
+
+@routers.sessions.get(PATH, response=ActionPage, summary="List a session's actions", exclude_unset=True)
+def index(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) -> ActionPage:
+    """The session's actions in their order, whole."""
+    session = session_of(caller(request, "read").project, session_id)
+    rows = Action.objects.filter(session=session, **wanted.exactly())
+    if wanted.significance:
+        rows = rows.annotate(now_significance=SIGNIFICANCE).filter(now_significance=wanted.significance)
+    if wanted.tag:
+        rows = rows.filter(tags__contains=[wanted.tag])
+    if wanted.min_importance is not None:
+        rows = rows.annotate(weighed=IMPORTANCE).filter(weighed__gte=wanted.min_importance)
+    if wanted.after is not None:
+        rows = rows.filter(sequence__gt=read_place(wanted.after, paging.number))
+    found, following = sized_rows(with_everything(rows), wanted.limit, "sequence", sizes.of_action())
+    items = as_given(session, [ActionOut.of(row) for row in found])
+    return ActionPage.model_construct(items=items, next=following)
+
+
+@routers.sessions.get(ONE, response=ActionOut, summary="One action", exclude_unset=True)
+def read(request: HttpRequest, session_id: str, sequence: int) -> ActionOut:
+    """One action, whole; `erased` lists its fields that were erased, if any.
+
+    Its significance and importance are those in force; if somebody changed them, `recorded` says what was recorded.
+    """
+    return _action(session_of(caller(request, "read").project, session_id), sequence)
+
+
+@routers.sessions.delete(
+    ONE,
+    tags=["forgetting"],
+    response={200: dict[str, Any], 202: dict[str, Any]},
+    summary="Delete a turn",
+)
+def delete(
+    request: HttpRequest, session_id: str, sequence: int, payload: TurnErasure | None = None
+) -> Status[dict[str, Any]]:
+    """Delete all that a step says, for a `reason`: a tombstone with who, when and why replaces it. This cannot be undone.
+
+    What repeats it word for word in the session, its replays and what was made of them is deleted, too. The answer is the erasure: `done`, or 202
+    and `erasing` while a worker processes a long session. The step's place, kind, times and numbers stay, and the seal stays verifiable.
+    """
+    who = caller(request, "admin")
+    session = session_of(who.project, session_id)
+    step = action_of(session, sequence)
+    made = delete_turn_of(step, reason=payload.reason if payload else "", by=who.by)
+    if made.status != DONE:
+        enqueue(run_erasure, made.id)
+    return Status(200 if made.status == DONE else 202, erasure_json(made))
+
+
+@routers.sessions.patch(
+    ONE, tags=["memory"], response=ActionOut, summary="Say how much an action matters", exclude_unset=True
+)
+def change(request: HttpRequest, session_id: str, sequence: int, payload: SignificanceIn) -> ActionOut:
+    """Change the significance or the importance of an action without changing the record or its seal. Who changed what is kept.
+
+    The answer is the action with what is in force, and `recorded`.
+    """
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    given = payload.model_dump(exclude_unset=True)
+    change_significance(
+        session,
+        sequence,
+        by=who.by,
+        significance=given.get("significance", UNCHANGED),
+        importance=given.get("importance", UNCHANGED),
+    )
+    return _action(session, sequence)
+
+
+@routers.sessions.get(
+    "/{session_id}/weights",
+    tags=["memory"],
+    response=SignificanceChanges,
+    summary="What was changed of what matters",
+)
+def changes(
+    request: HttpRequest, session_id: str, limit: int = paging.DEFAULT, after: str | None = None
+) -> SignificanceChanges:
+    """Every change of a step's significance and importance, the latest first: to what (null: to what was recorded), by whom, when."""
+    session = session_of(caller(request, "read").project, session_id)
+    found = changes_before(session, None if after is None else paging.read(after, paging.identity))
+    shown = list(found[: checked_limit(limit) + 1])
+    return paging.typed_page(
+        SignificanceChanges, shown, limit, lambda each: [str(each.id)], SignificanceChangeOut.of
+    )
+
+
+@routers.sessions.get(
+    "/{session_id}/proposals", tags=["memory"], response=ProposalPage, summary="What rules propose"
+)
+def proposals(request: HttpRequest, session_id: str) -> ProposalPage:
+    """The significance that rules propose for steps to which nobody gave one, each with its rule and its reason.
+
+    The rules: `first_error`, `error_gone` (what the agent did last before a call that had failed succeeded and failed no more), and by wording
+    `decision`, `hypothesis`, `root_cause`, `solved`. `read` is how many steps were looked at, the first of the session.
+    """
+    session = session_of(caller(request, "read").project, session_id)
+    found = proposed(session)
+    items = [ProposalOut.of(each) for each in found.proposals]
+    return ProposalPage.model_construct(
+        items=items, next=None, read=found.read, recorded=session.last_sequence
+    )
+
+
+@routers.sessions.post(
+    "/{session_id}/proposals",
+    tags=["memory"],
+    response=ActionOut,
+    summary="Accept or decline a proposal",
+    exclude_unset=True,
+)
+def answer(request: HttpRequest, session_id: str, payload: ProposalAnswer) -> ActionOut:
+    """With `accept` the step gets the significance that is proposed; without it, the proposal is not made again. The answer is the action."""
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    (accept if payload.accept else decline)(session, payload.sequence, payload.rule, by=who.by)
+    return _action(session, payload.sequence)
+
+
+def _action(session: Session, sequence: int) -> ActionOut:
+    """One action with what is in force for it and what was erased of it. Raises `NotFound`."""
+    row = action_of(session, sequence)
+    whole = with_everything(Action.objects.filter(id=row.id)).get()
+    (found,) = as_given(session, [ActionOut.of(whole)])
+    return found
+
+
+def _others(session: Session, drafts: list[ActionDraft], sequences: list[int]) -> list[int]:
+    """The places of those that came under the id of another action, if any; what was erased since is not compared."""
+    again = repeated(session, drafts, sequences)
+    erased = erased_of(session, sorted(set(again.values()))) if again else {}
+    return differing(session, drafts, {place: at for place, at in again.items() if at not in erased})

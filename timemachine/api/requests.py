@@ -1,0 +1,119 @@
+"""What every request is checked for: parameters that the operation has, each once, and its `Idempotency-Key`."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, Final, cast, get_args
+
+from django.http import HttpRequest
+from ninja import Header
+
+from timemachine.core.pure.content import sha256_hex
+from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.schemas import Schema
+from timemachine.core.pure.single_values import check_once_each
+from timemachine.recording.sessions.idempotency import Done
+from timemachine.recording.sessions.idempotency import once as done_once
+from timemachine.recording.sessions.models import Session
+
+KEY: Final = "Idempotency-Key"
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias=KEY,
+        description="A text of your own, up to 2,000 bytes, that names this request: sent again under it, the same request is done once and gets the "
+        "same answer, and another one is refused (`idempotency_key_reused`).",
+    ),
+]
+
+
+def once[Out: Schema](
+    request: HttpRequest,
+    session: Session,
+    key: str | None,
+    kind: type[Out],
+    make: Callable[[], tuple[Out, list[int]]],
+) -> Out:
+    """What `make` records and returns, done once if the request has a key; the same request gets the stored response afterwards."""
+    if key is None:
+        return make()[0]
+
+    def done() -> Done:
+        made, sequences = make()
+        return made.model_dump(), sequences
+
+    stored = done_once(session, key, request_hash(request), done)
+    return cast("Out", kind.model_construct(**stored))
+
+
+def request_hash(request: HttpRequest) -> str:
+    """What distinguishes this request from others of its key: the operation and the body."""
+    operation = request.path_info.rsplit("/", 1)[-1]
+    return sha256_hex(operation.encode() + b"\n" + request.body)
+
+
+def known_parameters_only[**P, Answer](view: Callable[P, Answer]) -> Callable[P, Answer]:
+    """An operation that refuses query parameters that it does not have, and those that come twice, once it knows who asks.
+
+    A misspelt filter would otherwise match everything. An `Idempotency-Key` that it does not use is refused, too. Raises `InvalidInput`.
+    """
+    known, sent, is_keyed = _known(view, "query"), _sent(view), KEY in _known(view, "header")
+
+    @wraps(view)
+    def within(*given: P.args, **named: P.kwargs) -> Answer:
+        request = given[0]
+        if isinstance(request, HttpRequest):
+            _check(sorted(set(request.GET) - known), sorted(known), sent)
+            check_once_each(request.GET.lists())
+            if request.method == "POST" and not is_keyed and KEY in request.headers:
+                raise _not_keyed()
+        return view(*given, **named)
+
+    return within
+
+
+def _known(view: Any, source: str) -> set[str]:
+    """The names of the parameters in the query, or of the headers, of this operation."""
+    models = view._ninja_operation.models  # noqa: SLF001  # ninja keeps it there for decorators
+    return {
+        name
+        for model in models
+        if model.__ninja_param_source__ == source
+        for name in model.__ninja_flatten_map__
+    }
+
+
+def _sent(view: Any) -> set[str]:
+    """The names of the fields of the body, if the operation takes one object."""
+    bodies = [
+        field.annotation
+        for model in view._ninja_operation.models  # noqa: SLF001
+        if model.__ninja_param_source__ == "body"
+        for field in model.model_fields.values()
+    ]
+    kinds = [kind for body in bodies for kind in (body, *get_args(body))]
+    return {name for kind in kinds for name in getattr(kind, "model_fields", ())}
+
+
+def _check(unknown: list[str], known: list[str], sent: set[str]) -> None:
+    if not unknown:
+        return
+    if unknown[0] in sent:
+        raise InvalidInput(
+            f'`{unknown[0]}` belongs into the body, as JSON: {{"{unknown[0]}": …}}; it is no parameter of the address.',
+            code="invalid_request",
+            fields=[each[:80] for each in unknown],
+        )
+    there = f"there are {', '.join(known)}" if known else "this address has none"
+    raise InvalidInput(
+        f"There is no parameter `{unknown[0][:80]}`; {there}.",
+        code="invalid_request",
+        fields=[each[:80] for each in unknown],
+    )
+
+
+def _not_keyed() -> InvalidInput:
+    return InvalidInput(
+        "An Idempotency-Key is looked at where a session is begun and where something is recorded into it, not here; leave the header out.",
+        code="invalid_field",
+        field=KEY,
+    )

@@ -1,0 +1,279 @@
+"""Recall across sessions as the API takes and returns it."""
+
+from typing import Any, Literal, cast
+
+from pydantic import Field
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Schema, Strict
+from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
+from timemachine.memory.recall.empty_results import why_nothing
+from timemachine.memory.recall.prompt_text import prompt_of
+from timemachine.memory.recall.queries import Answer, Recalled, Recollection, TimeRead
+from timemachine.memory.recall.questions import MOST_AROUND, MOST_QUERIES, MOST_RESULTS, MOST_TOKENS, Wanted
+from timemachine.memory.search.indexing import MODEL
+from timemachine.memory.search.schemas import Mode, StepFound
+from timemachine.memory.transcripts.pure.selection import gaps
+from timemachine.memory.transcripts.schemas import TurnOut
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.vocabulary import Kind, Role, Significance, Status
+
+Relation = Literal["within", "before", "after"]
+
+
+class RecallIn(Strict):
+    """Questions to earlier sessions, and which turns are searched; an empty text or list matches any.
+
+    `agent` is the step's own, else its session's; of several `tags` (of a step or its session), `kinds` and `significances` one is enough.
+    `since` and `until` are about the step: RFC 3339, or a date for the whole day. `session` searches one session only; nothing is found in
+    `besides`, the session that asks, and the last session is the one before it.
+    """
+
+    queries: list[str] = Field(min_length=1, max_length=MOST_QUERIES)
+    mode: Mode = "hybrid"
+    agent: str = ""
+    user: str = ""
+    session: str = ""
+    besides: str = ""
+    tags: list[str] = Field(default_factory=list)
+    kinds: list[Kind] = Field(default_factory=list)
+    significances: list[Significance] = Field(default_factory=list)
+    min_importance: float | None = Field(default=None, ge=0, le=1)
+    since: str = ""
+    until: str = ""
+    time_words: bool = True
+    past_times: bool = False
+    time_zone: str = "UTC"
+    around: int = Field(default=0, ge=0, le=MOST_AROUND)
+    limit: int = Field(default=10, ge=1, le=MOST_RESULTS)
+    budget: int | None = Field(default=None, ge=1, le=MOST_TOKENS)
+
+    def wanted(self) -> Wanted:
+        """The same as recall takes it."""
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in self.model_dump().items()
+        }
+        return Wanted(**given)
+
+
+class SessionNamed(Schema):
+    """A session by its names."""
+
+    id: str
+    key: str
+    name: str
+
+    @classmethod
+    def named(cls, session: Session) -> "SessionNamed":
+        """The session's names."""
+        return cls.model_construct(id=str(session.id), key=session.key, name=session.name)
+
+
+class TimeReadOut(Schema):
+    """Words of a query that were read as a time: which characters they are, and from when until when that is.
+
+    `until` is the first moment after it. `sessions` are those that the words name; `relation` says whether within, before or after them.
+    """
+
+    words: str
+    start: int
+    end: int
+    from_: str | None = Field(alias="from")
+    until: str | None
+    session: SessionNamed | None
+    sessions: list[SessionNamed]
+    previous_session: bool
+    relation: Relation
+
+    @classmethod
+    def of(cls, time: TimeRead) -> "TimeReadOut":
+        """The words and their time."""
+        sessions = [SessionNamed.named(session) for session in time.sessions]
+        return cls.model_construct(
+            words=time.reading.words,
+            start=time.reading.start,
+            end=time.reading.end,
+            from_=written(time.begin),
+            until=written(time.until),
+            session=sessions[0] if sessions else None,
+            sessions=sessions,
+            previous_session=time.reading.previous_session,
+            relation=cast("Relation", time.reading.how or "within"),
+        )
+
+
+class TimeUnread(Schema):
+    """Words of a query that look like a time and were not read as one, and why."""
+
+    words: str
+    start: int
+    end: int
+    why: str
+
+
+class SessionRecalled(SessionNamed):
+    """The session of a recalled turn."""
+
+    agent: str | None
+    user: str | None
+    status: Status
+    started_at: str | None
+    turns: int
+
+
+class TurnAround(TurnOut):
+    """A turn around a result; `cut` if only the beginnings of its input, output and error are given."""
+
+    cut: bool
+
+
+class AroundOut(Schema):
+    """The turns around a result, with how many of the session are left out before each and after the last."""
+
+    items: list[TurnAround]
+    left_out_after: int
+
+    @classmethod
+    def of(cls, recalled: Recalled) -> "AroundOut":
+        """The turns in their order."""
+        sequences = [row.turn.sequence for row in recalled.around]
+        *before, after = gaps(sequences, max(recalled.session.last_sequence, sequences[-1]))
+        items = [
+            TurnAround.model_construct(**row.document, left_out_before=missing, cut=row.cut)
+            for row, missing in zip(recalled.around, before, strict=True)
+        ]
+        return cls.model_construct(items=items, left_out_after=after)
+
+
+class TurnRecalled(StepFound):
+    """A turn of an earlier session that answers a query."""
+
+    session: SessionRecalled
+    role: Role | None
+    significance: Significance | None
+    importance: float | None
+    tags: list[str]
+    at: str
+    around: AroundOut | None = None  # absent unless turns around the results were requested
+
+    @classmethod
+    def of(cls, recalled: Recalled) -> "TurnRecalled":
+        """The turn, with those around it."""
+        session, action = recalled.session, recalled.hit.action
+        found = cls.of_hit(
+            recalled.hit,
+            session=SessionRecalled.model_construct(
+                id=str(session.id),
+                key=session.key,
+                name=session.name,
+                agent=session.agent,
+                user=session.user,
+                status=cast("Status", session.status),
+                started_at=written(session.began_at),
+                turns=session.last_sequence,
+            ),
+            role=action.role,
+            significance=recalled.significance,
+            importance=recalled.importance,
+            tags=action.tags,
+            at=written(action.started_at or action.recorded_at),
+        )
+        return found.model_copy(update={"around": AroundOut.of(recalled)}) if recalled.around else found
+
+
+class QueryRecalled(Schema):
+    """The answer to one query: what was read as a time, what was looked for, and the turns found, best first.
+
+    `nothing` is why there are no results, null if there are.
+    """
+
+    query: str
+    looked_for: str
+    times: list[TimeReadOut]
+    unread: list[TimeUnread]
+    ranked_by: str
+    results: list[TurnRecalled]
+    nothing: str | None
+
+    @classmethod
+    def of(cls, answer: Answer, wanted: Wanted) -> "QueryRecalled":
+        """The answer."""
+        unread = [
+            TimeUnread.model_construct(words=each.words, start=each.start, end=each.end, why=each.why)
+            for each in answer.unread
+        ]
+        return cls.model_construct(
+            query=answer.query,
+            looked_for=answer.looked_for,
+            times=[TimeReadOut.of(time) for time in answer.times],
+            unread=unread,
+            ranked_by=answer.ranked_by,
+            results=[TurnRecalled.of(each) for each in answer.results],
+            nothing=why_nothing(answer, wanted),
+        )
+
+
+class PromptTurns(Schema):
+    """How many turns of how many sessions are in the text for a prompt."""
+
+    turns: int
+    sessions: int
+
+
+class PromptTokens(Schema):
+    """How many tokens the text for a prompt has, of how many allowed; `least` is what the shortest turn takes if none fits."""
+
+    kept: int
+    budget: int
+    tokenizer: str
+    estimated: bool
+    least: int | None
+
+
+class RecallOut(Schema):
+    """The answers to the queries, in their order. With a `budget`, `text` is the best turns for a prompt.
+
+    `not_indexed` is how many steps cannot be found yet, `no_embeddings` why nothing was compared by meaning, null if it was.
+    """
+
+    items: list[QueryRecalled]
+    mode: Mode
+    embedding_model: str | None
+    no_embeddings: str | None
+    not_indexed: int
+    time_zone: str
+    text: str | None = None  # absent without a budget
+    told: PromptTurns | None = None  # absent without a budget
+    tokens: PromptTokens | None = None  # absent without a budget
+
+    @classmethod
+    def of(cls, found: Recollection) -> "RecallOut":
+        """The answers, with a text for a prompt if there is a budget."""
+        by_meaning = found.wanted.mode != "text" and not found.no_embeddings
+        answered = cls.model_construct(
+            items=[QueryRecalled.of(answer, found.wanted) for answer in found.answers],
+            mode=cast("Mode", found.wanted.mode),
+            embedding_model=MODEL.name if by_meaning else None,
+            no_embeddings=found.no_embeddings,
+            not_indexed=found.not_indexed,
+            time_zone=found.wanted.time_zone,
+        )
+        return (
+            answered.model_copy(update=_prompt(found, found.wanted.budget))
+            if found.wanted.budget
+            else answered
+        )
+
+
+def _prompt(found: Recollection, budget: int) -> dict[str, Any]:
+    prompt = prompt_of(found, budget)
+    tokens = PromptTokens.model_construct(
+        kept=prompt.tokens,
+        budget=budget,
+        tokenizer=TOKENIZER_NAME,
+        estimated=prompt.estimated,
+        least=prompt.least,
+    )
+    told = PromptTurns.model_construct(turns=prompt.turns, sessions=prompt.sessions)
+    return {"text": prompt.text, "told": told, "tokens": tokens}

@@ -1,0 +1,165 @@
+"""What a search found as the API returns it."""
+
+from typing import Any, Final, Literal, Self, cast
+
+from pydantic import Field
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Page, Schema
+from timemachine.memory.search.empty_results import why_nothing
+from timemachine.memory.search.hits import Hit
+from timemachine.memory.search.indexing import MODEL
+from timemachine.memory.search.queries import Found, Group
+from timemachine.recording.sessions.pure.vocabulary import Kind, Status
+
+FoundBy = Literal["words", "meaning"]
+Mode = Literal["hybrid", "text", "semantic"]
+FOUND_BY: Final[dict[str, FoundBy]] = {"text": "words", "semantic": "meaning"}
+
+
+class PassageFound(Schema):
+    """The passage of a step that matches, and in which part of the step it is.
+
+    `marks` are the first and the last-but-one character of each marked run. `begins` and `ends`: whether it is the part's begin and end.
+    """
+
+    in_: str = Field(alias="in")
+    text: str
+    marks: list[list[int]]
+    begins: bool
+    ends: bool
+
+
+class HitScores(Schema):
+    """The scores by keyword (`text`) and by meaning (`semantic`), each absent if the step was not found by it."""
+
+    text: float | None = None
+    semantic: float | None = None
+
+
+class StepFound(Schema):
+    """A step that was found, and by what; `cut` if only the beginning of it was searched."""
+
+    sequence: int
+    kind: Kind
+    label: str
+    name: str | None
+    tool: str | None
+    agent: str | None
+    model: str | None
+    failed: bool
+    started_at: str | None
+    score: float
+    scores: HitScores
+    found_by: list[FoundBy]
+    passage: PassageFound | None
+    cut: bool
+    address: str
+
+    @classmethod
+    def of_hit(cls, hit: Hit, **more: Any) -> Self:
+        """The step, with the fields that a subclass has besides."""
+        action = hit.action
+        found = cls.model_construct(
+            **more,
+            sequence=action.sequence,
+            kind=cast("Kind", action.kind),
+            label=action.label,
+            name=action.name,
+            tool=action.tool,
+            agent=action.agent,
+            model=action.model,
+            failed=action.error_type is not None or action.error_message is not None,
+            started_at=written(action.started_at),
+            score=hit.score,
+            scores=_scores(hit),
+            found_by=[FOUND_BY[name] for name in hit.scores],
+            passage=_passage(hit),
+            cut=hit.cut,
+            address=f"/sessions/{action.session_id}/?step={action.sequence}",
+        )
+        return cast("Self", found)
+
+
+class SessionFound(Schema):
+    """A session in which something was found."""
+
+    id: str
+    key: str
+    name: str
+    agent: str | None
+    status: Status
+    started_at: str | None
+
+
+class SessionHits(Schema):
+    """A session with its best steps. `matches` is how many of its steps have the words, null if it was found by meaning; `more` of those are not listed."""
+
+    session: SessionFound
+    matches: int | None
+    more: int
+    hits: list[StepFound]
+
+    @classmethod
+    def of(cls, group: Group) -> "SessionHits":
+        """The session with its hits."""
+        session = group.session
+        return cls.model_construct(
+            session=SessionFound.model_construct(
+                id=str(session.id),
+                key=session.key,
+                name=session.name,
+                agent=session.agent,
+                status=cast("Status", session.status),
+                started_at=written(session.began_at),
+            ),
+            matches=group.number,
+            more=group.more,
+            hits=[StepFound.of_hit(hit) for hit in group.hits],
+        )
+
+
+class SearchPage(Page[SessionHits]):
+    """Sessions with their best steps, why each was found, and what the search could not see.
+
+    `no_embeddings` is why nothing was compared by meaning, `nothing` why there are no results; each null otherwise.
+    """
+
+    mode: Mode
+    embedding_model: str | None
+    no_embeddings: str | None
+    too_common: bool
+    nothing: str | None
+    not_indexed: int
+
+    @classmethod
+    def of(cls, found: Found) -> "SearchPage":
+        """A page of the search."""
+        return cls.model_construct(
+            items=[SessionHits.of(group) for group in found.groups],
+            next=found.next,
+            mode=cast("Mode", found.wanted.mode),
+            embedding_model=None if found.wanted.mode == "text" or found.no_embeddings else MODEL.name,
+            no_embeddings=found.no_embeddings,
+            too_common=found.too_common,
+            nothing=why_nothing(found),
+            not_indexed=found.not_indexed,
+        )
+
+
+def _scores(hit: Hit) -> HitScores:
+    scores: dict[str, Any] = hit.scores
+    return HitScores.model_construct(**scores)
+
+
+def _passage(hit: Hit) -> PassageFound | None:
+    found = hit.passage
+    if found is None:
+        return None
+    return PassageFound.model_construct(
+        in_=found.part,
+        text=found.text,
+        marks=[list(each) for each in hit.marks],
+        begins=found.begins,
+        ends=found.ends,
+    )

@@ -1,0 +1,309 @@
+"""Sessions and their checkpoints as the API takes and returns them."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final, Literal, Self, cast
+
+from django.conf import settings
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
+
+from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.numbers import dollars
+from timemachine.core.pure.schemas import Page, Schema, Strict
+from timemachine.recording.sessions.branches import Branch
+from timemachine.recording.sessions.checkpoints import STATE, Resumed
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.vocabulary import Kind, Status
+
+_WRITTEN: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d.*", re.DOTALL)
+_AHEAD: Final = timedelta(days=1)
+
+
+def _as_text(given: Any) -> Any:
+    if given is not None and not (isinstance(given, str) and _WRITTEN.fullmatch(given)):
+        raise ValueError("it is a time, as 2026-11-23T18:00:00Z")
+    return given
+
+
+def _not_ahead(at: datetime) -> datetime:
+    if at > now() + _AHEAD:
+        raise ValueError(
+            "it lies more than a day ahead of this server's clock; what is recorded has happened, so look at the clock that said it"
+        )
+    return at
+
+
+Happened = Annotated[AwareDatetime, BeforeValidator(_as_text), AfterValidator(_not_ahead)]
+"""When something happened that is recorded. A number is refused, as is a time more than a day ahead of the server's."""
+
+
+class ParentIn(Strict):
+    """The session and step that a session branched from."""
+
+    session: str
+    sequence: int = Field(ge=1)
+
+
+class SessionIn(Strict):
+    """A new session; `started_at` is for one that began before the server heard of it."""
+
+    name: str
+    key: str | None = None
+    agent: str | None = None
+    user: str | None = None
+    collection: str | None = Field(default=None, min_length=1)
+    parent: ParentIn | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    tags: list[str] = Field(default_factory=list)
+    started_at: Happened | None = None
+
+
+class SessionEnd(Strict):
+    """When a session that is recorded elsewhere ended; without it, it ends now."""
+
+    ended_at: Happened | None = None
+
+
+class SessionChange(Strict):
+    """What can change in a session: its name, metadata and tags, never what it recorded."""
+
+    name: str | None = None
+    metadata: dict[str, Any] | None = None
+    tags: list[str] | None = None
+
+
+class SessionErasure(Strict):
+    """Why a session is deleted."""
+
+    reason: str = ""
+
+
+class SessionFilter(Strict):
+    """Which sessions are listed; an empty text matches any, and a session must match all filters.
+
+    `q` is searched for in names and keys, and in the texts of the steps, as in the search. `tool`, `kind` and `model` match sessions with such
+    a step. `since` and `until` are about the session's start: RFC 3339, or a date for the whole day. `min_cost` is in USD.
+    `held` is `yes` for those under legal hold, `no` for the others.
+    """
+
+    agent: str = ""
+    user: str = ""
+    tool: str = ""
+    kind: Literal[Kind, ""] = ""
+    model: str = ""
+    status: Literal[Status, ""] = ""
+    tag: str = ""
+    q: str = ""
+    since: str = ""
+    until: str = ""
+    min_cost: float | None = Field(default=None, ge=0)
+    held: Literal["yes", "no", ""] = ""
+    limit: int = 50
+    after: str | None = None
+
+
+class ParentOut(Schema):
+    """The session and step that a session branched from."""
+
+    session: str
+    sequence: int | None
+
+
+class ParentDeletedOut(Schema):
+    """The deletion of the session that a session branched from, null where that was not kept, and the step."""
+
+    session: str | None
+    sequence: int | None
+
+
+class ParentAwaitedOut(Schema):
+    """The key of the session that a session branched from, while that has not been recorded here."""
+
+    key: str
+    sequence: int | None
+
+
+class SessionOut(Schema):
+    """A session: what it is called, and what its actions add up to.
+
+    Money is US dollars. `unknown_cost_calls` are in no sum; `saved_usd` is what the answers from the cache saved.
+    """
+
+    id: str
+    key: str
+    name: str
+    agent: str | None
+    user: str | None
+    collection: str | None
+    status: Status
+    parent: ParentOut | None
+    parent_deleted: ParentDeletedOut | None
+    parent_awaited: ParentAwaitedOut | None
+    metadata: dict[str, Any]
+    tags: list[str]
+    created_at: str
+    created_by: str
+    started_at: str | None
+    ended_at: str | None
+    imported_as: str | None
+    actions: int
+    errors: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    unknown_cost_calls: int
+    cached_calls: int
+    saved_usd: float | None
+    unknown_saved_calls: int
+    url: str
+
+    @classmethod
+    def of(cls, session: Session, **more: Any) -> Self:
+        """The session, with the fields that a subclass has besides."""
+        found = cls.model_construct(
+            id=str(session.id),
+            key=session.key,
+            name=session.name,
+            agent=session.agent,
+            user=session.user,
+            collection=session.collection.name if session.collection else None,
+            status=cast("Status", session.status),
+            parent=_parent(session),
+            parent_deleted=_parent_deleted(session),
+            parent_awaited=_parent_awaited(session),
+            metadata=session.metadata,
+            tags=session.tags,
+            created_at=written(session.created_at),
+            created_by=session.created_by,
+            started_at=written(session.began_at),
+            ended_at=written(session.ended_at),
+            imported_as=session.imported_as,
+            actions=session.last_sequence,
+            errors=session.error_count,
+            input_tokens=session.input_tokens,
+            output_tokens=session.output_tokens,
+            cost_usd=dollars(session.cost_usd),
+            unknown_cost_calls=session.unknown_cost_calls,
+            cached_calls=session.cached_calls,
+            saved_usd=dollars(session.saved_usd),
+            unknown_saved_calls=session.unknown_saved_calls,
+            url=f"{settings.PUBLIC_URL}/sessions/{session.id}/",
+            **more,
+        )
+        return cast("Self", found)
+
+
+class SessionPage(Page[SessionOut]):
+    """Sessions, newest first."""
+
+
+class BranchOut(SessionOut):
+    """A session among its branches; `depth` is how many of the listed sessions are above it."""
+
+    depth: int
+
+    @classmethod
+    def of_branch(cls, branch: Branch) -> Self:
+        """The session with its depth."""
+        return cls.of(branch.session, depth=branch.depth)
+
+
+class BranchesOut(Schema):
+    """A session with all that it branched from and all that branched from those; `complete` is false where some are left out."""
+
+    items: list[BranchOut]
+    complete: bool
+
+
+class SummaryKept(Schema):
+    """A summary of a deleted session that stays in a collection."""
+
+    collection: str
+    frame: int
+
+
+class SessionDeleted(Schema):
+    """Which session was deleted, how many actions and branches it had, and its summaries that stay in collections."""
+
+    erased: str
+    actions: int
+    branches: int
+    summaries: list[SummaryKept]
+
+
+class CheckpointIn(Strict):
+    """A named point from which an agent can resume, with its state."""
+
+    name: str
+    state: dict[str, Any] = Field(default_factory=dict)
+    agent: str | None = None
+
+
+class ResumeIn(Strict):
+    """Which checkpoint to resume from: its sequence or its name; the last one without."""
+
+    checkpoint: int | str | None = None
+
+
+class CheckpointOut(Schema):
+    """The checkpoint that was set."""
+
+    sequence: int
+    name: str
+
+
+class CheckpointNamed(Schema):
+    """The checkpoint that a session is resumed from; `at` is null where its time is not recorded."""
+
+    sequence: int
+    name: str | None
+    at: str | None
+
+
+class ResumedOut(Schema):
+    """What an agent knew at a checkpoint: the named parts of its state, null where it has none, and the others in `more`."""
+
+    messages: Any
+    system_prompt: Any
+    working_directory: Any
+    tools: Any
+    last_query: Any
+    last_result: Any
+    model: Any
+    environment: Any
+    checkpoint: CheckpointNamed
+    parent: ParentOut
+    more: dict[str, Any]
+
+    @classmethod
+    def of(cls, found: Resumed) -> "ResumedOut":
+        """The state of the checkpoint, and the `parent` of a session that continues from it."""
+        return cls.model_construct(
+            **{name: found.state.get(name) for name in STATE},
+            checkpoint=CheckpointNamed.model_construct(
+                sequence=found.sequence, name=found.name, at=written(found.at)
+            ),
+            parent=ParentOut.model_construct(session=str(found.session.id), sequence=found.sequence),
+            more={name: each for name, each in found.state.items() if name not in STATE},
+        )
+
+
+def _parent(session: Session) -> ParentOut | None:
+    if session.parent_id is None:
+        return None
+    return ParentOut.model_construct(session=str(session.parent_id), sequence=session.parent_sequence)
+
+
+def _parent_deleted(session: Session) -> ParentDeletedOut | None:
+    if not session.has_lost_parent:
+        return None
+    deletion = session.parent_erased
+    return ParentDeletedOut.model_construct(
+        session=None if deletion is None else str(deletion), sequence=session.parent_sequence
+    )
+
+
+def _parent_awaited(session: Session) -> ParentAwaitedOut | None:
+    if session.parent_id is not None or session.parent_key is None:
+        return None
+    return ParentAwaitedOut.model_construct(key=session.parent_key, sequence=session.parent_sequence)

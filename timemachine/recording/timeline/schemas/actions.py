@@ -1,0 +1,239 @@
+"""Actions as the API returns them: every field by its name, what was not recorded as null."""
+
+from typing import Any, Final, Self, cast
+
+from timemachine.core.payloads import queries as payloads
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
+from timemachine.core.pure.schemas import Page, Schema
+from timemachine.llm.schemas import FailureOut, UsageOut
+from timemachine.recording.annotations.significance.queries import InForce
+from timemachine.recording.sessions.models import Action, FrozenPassage
+from timemachine.recording.sessions.pure.turn_text import Deleted
+from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance
+
+USAGE: Final = tuple(UsageOut.model_fields)
+
+
+class HitOut(Schema):
+    """A passage that a step retrieved, as it was then."""
+
+    rank: int
+    score: float | None
+    scores: dict[str, float] | None
+    frame: int | str | None
+    version: int | None
+    title: str | None
+    uri: str | None
+    metadata: dict[str, Any] | None
+    sha256: str | None
+    text: str | None
+    matched: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, hit: FrozenPassage) -> "HitOut":
+        """The passage with its text."""
+        return cls.model_construct(
+            rank=hit.rank,
+            score=hit.score,
+            scores=hit.scores,
+            frame=hit.frame,
+            version=hit.version,
+            title=hit.title,
+            uri=hit.uri,
+            metadata=hit.metadata,
+            sha256=hit.sha256,
+            text=payloads.value(hit.payload),
+            matched=hit.matched,
+        )
+
+
+class RetrievalOut(Schema):
+    """The passages that a step retrieved, and how; null where that was not recorded."""
+
+    mode: str | None
+    top_k: int | None
+    adaptive: bool | None
+    cut_by: str | None
+    as_of: str | None
+    embedding_model: str | None
+    semantic_search: str | None
+    curve: dict[str, Any] | None
+    below: dict[str, Any] | None
+    not_embedded: int | None
+    thresholds: dict[str, Any] | None
+    min_score: float | None
+    hits: list[HitOut]
+
+
+class SignificanceRecorded(Schema):
+    """The significance and importance that were recorded, where others are in force."""
+
+    significance: Significance | None
+    importance: float | None
+
+
+class SignificanceChanged(Schema):
+    """Who changed a step's significance or importance and when, both null where only its session was compressed."""
+
+    by: str | None
+    at: str | None
+    compressed: bool
+
+
+class FieldErased(Schema):
+    """A field whose content was erased, by the name that its seal has for it.
+
+    `commitment` is the hash that it was sealed under, null where it was not sealed yet.
+    """
+
+    field: str
+    erased_at: str
+    erased_by: str | None
+    reason: str | None
+    commitment: str | None
+    log_index: int | None
+
+
+class TurnDeleted(Schema):
+    """When, by whom and why a step was deleted."""
+
+    at: str
+    by: str
+    reason: str
+
+    @classmethod
+    def of(cls, deleted: Deleted) -> "TurnDeleted":
+        """The deletion."""
+        return cls.model_construct(at=written(deleted.at), by=deleted.by, reason=deleted.reason)
+
+
+class ActionOut(Schema):
+    """One step of a session. Times are RFC 3339, money is US dollars as a number.
+
+    `parent` is what the client gave: its own id, or a sequence. `significance` and `importance` are those in force.
+    """
+
+    sequence: int
+    id: str | None
+    kind: Kind
+    layer: Layer | None
+    role: Role | None
+    agent: str | None
+    name: str | None
+    tool: str | None
+    call_id: str | None
+    parent: int | str | None
+    significance: Significance | None
+    importance: float | None
+    iteration: int | None
+    tags: list[str]
+    started_at: str | None
+    duration_ms: float | None
+    input: Any
+    output: Any
+    error: FailureOut | None
+    model: str | None
+    parameters: dict[str, Any] | None
+    usage: UsageOut | None
+    cost_usd: float | None
+    prices: dict[str, Any] | None
+    cached: bool | None
+    saved_usd: float | None
+    cached_from: dict[str, Any] | None
+    grounding: dict[str, Any] | None
+    retrieval: RetrievalOut | None
+    source: Any = None  # the record of another tool that it was imported from; absent otherwise
+    recorded: SignificanceRecorded | None = None  # absent where what was recorded is in force
+    weighed: SignificanceChanged | None = None  # absent where what was recorded is in force
+    erased: list[FieldErased] | None = None  # absent where nothing was erased
+    deleted: TurnDeleted | None = None  # absent unless the step was deleted
+
+    @classmethod
+    def of(cls, action: Action) -> "ActionOut":
+        """The action as it was recorded; read it by `with_everything`."""
+        parent = action.parent_id_given
+        source = {} if action.source is None else {"source": payloads.value(action.source)}
+        return cls.model_construct(
+            sequence=action.sequence,
+            id=action.client_id,
+            kind=cast("Kind", action.kind),
+            layer=cast("Layer | None", action.layer),
+            role=cast("Role | None", action.role),
+            agent=action.agent,
+            name=action.name,
+            tool=action.tool,
+            call_id=action.call_id,
+            parent=action.parent_sequence if parent is None else parent,
+            significance=cast("Significance | None", action.significance),
+            importance=action.importance,
+            iteration=action.iteration,
+            tags=action.tags,
+            started_at=written(action.started_at),
+            duration_ms=action.duration_ms,
+            input=payloads.value(action.input),
+            output=payloads.value(action.output),
+            error=_error(action),
+            model=action.model,
+            parameters=action.parameters,
+            usage=_usage(action),
+            cost_usd=dollars(action.cost_usd),
+            prices=action.prices,
+            cached=action.cached,
+            saved_usd=dollars(action.saved_usd),
+            cached_from=action.cached_from,
+            grounding=action.grounding,
+            retrieval=_retrieval(action),
+            **source,
+        )
+
+    def in_force(self, now: InForce) -> Self:
+        """The same with the significance and importance in force, and with what was recorded."""
+        recorded = SignificanceRecorded.model_construct(
+            significance=self.significance, importance=self.importance
+        )
+        changed = SignificanceChanged.model_construct(
+            by=now.by, at=written(now.at), compressed=now.compressed
+        )
+        return self.model_copy(
+            update={
+                "significance": now.significance,
+                "importance": now.importance,
+                "recorded": recorded,
+                "weighed": changed,
+            }
+        )
+
+
+class ActionPage(Page[ActionOut]):
+    """Actions of a session in their order."""
+
+
+class AppendedOut(Schema):
+    """The sequences of the actions that were sent, in their order."""
+
+    sequences: list[int]
+    differing: list[int] | None = None
+    """The places in the request, from 0, of actions whose id belongs to another action; absent where there are none."""
+
+
+def _error(action: Action) -> FailureOut | None:
+    if action.error_type is None and action.error_message is None:
+        return None
+    return FailureOut.model_construct(type=action.error_type, message=action.error_message)
+
+
+def _usage(action: Action) -> UsageOut | None:
+    values = {name: getattr(action, name) for name in USAGE}
+    return UsageOut.model_construct(**values) if any(each is not None for each in values.values()) else None
+
+
+def _retrieval(action: Action) -> RetrievalOut | None:
+    hits = [HitOut.of(hit) for hit in action.hits.all()]
+    if action.retrieval is None and not hits:
+        return None
+    kept = action.retrieval or {}
+    return RetrievalOut.model_construct(**{name: kept.get(name) for name in _HOW}, hits=hits)
+
+
+_HOW: Final = tuple(name for name in RetrievalOut.model_fields if name != "hits")

@@ -1,0 +1,252 @@
+"""What a session adds up to, and what was known at a step, as the API returns it."""
+
+from typing import Any, Literal, cast
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
+from timemachine.core.pure.schemas import Schema, Strict
+from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.pure.vocabulary import Kind, Role
+from timemachine.recording.timeline.pure.aggregation import BottomUp, Line, Sums, narrowed
+from timemachine.recording.timeline.pure.filter import Filter
+from timemachine.recording.timeline.state import State, UsedFrame
+from timemachine.recording.usage.pure.totals import Totals
+
+Group = Literal["kind", "tool", "model", "agent"]
+
+
+class JudgingCost(Schema):
+    """What was spent on judging a session's answers. It is in no total of the session."""
+
+    count: int
+    cost_usd: float
+    unknown_cost_calls: int
+
+
+class SessionTotals(Schema):
+    """What a session adds up to: counts, tokens, cost, times, tools and models. Durations are milliseconds, money is US dollars.
+
+    `duration_ms` is from the session's start to its end, `steps_ms` from the first start of a step to the last end of one.
+    """
+
+    session: str
+    actions: int
+    kinds: dict[Kind, int]
+    errors: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    cost_usd: float | None
+    unknown_cost_calls: int
+    cached_calls: int
+    saved_usd: float | None
+    unknown_saved_calls: int
+    started_at: str | None
+    ended_at: str | None
+    duration_ms: float | None
+    first_step_at: str | None
+    last_step_ended_at: str | None
+    steps_ms: float | None
+    max_iteration: int | None
+    tools: dict[str, int]
+    models: dict[str, int]
+
+
+class SummaryOut(SessionTotals):
+    """The totals of a session, what judging its answers cost, and how many notes are pinned to its steps."""
+
+    judgements: JudgingCost
+    notes: int
+
+
+class MessageSaid(Schema):
+    """A message up to a step, whole; an ask is two, its question and its answer."""
+
+    sequence: int
+    role: Role | None
+    content: Any
+
+
+class FrameUsed(Schema):
+    """A frame that was retrieved up to a step, and the step that retrieved it first."""
+
+    frame: int | str | None
+    version: int | None
+    title: str | None
+    first_used: int
+
+    @classmethod
+    def of(cls, used: UsedFrame) -> "FrameUsed":
+        """The frame."""
+        return cls.model_construct(
+            frame=cast("int | str | None", used.frame),
+            version=used.version,
+            title=used.title,
+            first_used=used.first_used,
+        )
+
+
+class TotalsSoFar(Schema):
+    """What the steps up to one add up to. `first` is their first start, `last` their last end."""
+
+    kinds: dict[Kind, int]
+    errors: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    unknown_cost_calls: int
+    cached_calls: int
+    saved_usd: float | None
+    unknown_saved_calls: int
+    first: str | None
+    last: str | None
+
+    @classmethod
+    def of(cls, totals: Totals) -> "TotalsSoFar":
+        """The totals."""
+        return cls.model_construct(
+            kinds=cast("dict[Kind, int]", dict(totals.kinds)),
+            errors=totals.errors,
+            input_tokens=totals.input_tokens,
+            output_tokens=totals.output_tokens,
+            cost_usd=dollars(totals.cost_usd),
+            unknown_cost_calls=totals.unknown_cost_calls,
+            cached_calls=totals.cached_calls,
+            saved_usd=dollars(totals.saved_usd),
+            unknown_saved_calls=totals.unknown_saved_calls,
+            first=written(totals.first),
+            last=written(totals.last),
+        )
+
+
+class StateOut(Schema):
+    """What was known at a step. `frames_existed` is how many frames the session's collection had then, null without a collection."""
+
+    at: int
+    as_of: str
+    messages: list[MessageSaid]
+    frames_used: list[FrameUsed]
+    frames_existed: int | None
+    totals: TotalsSoFar
+
+    @classmethod
+    def of(cls, state: State, messages: list[MessageSaid]) -> "StateOut":
+        """The state with these messages."""
+        return cls.model_construct(
+            at=state.sequence,
+            as_of=written(state.as_of),
+            messages=messages,
+            frames_used=[FrameUsed.of(each) for each in state.frames_used],
+            frames_existed=state.frames_existed,
+            totals=TotalsSoFar.of(state.totals),
+        )
+
+
+class TotalsFilter(Strict):
+    """Which steps of a session are added up (the language of the timeline's filter; an empty text for all), and by what."""
+
+    by: str = "kind"
+    filter: str = ""
+    limit: int = 50
+    after: str | None = None
+
+
+class SumsOut(Schema):
+    """What some steps add up to; `timed_actions` of them recorded how long they took, `duration_ms` together."""
+
+    actions: int
+    timed_actions: int
+    duration_ms: float | None
+    calls: int
+    tool_calls: int
+    errors: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    unknown_cost_calls: int
+
+
+class _LineOut(SumsOut):
+    """The steps of one group; null where they name none. `share` is of the whole time, `filter` shows these steps alone."""
+
+    share: float | None
+    filter: str | None
+
+
+class KindLine(_LineOut):
+    """The steps of one kind."""
+
+    kind: Kind | None
+
+
+class ToolLine(_LineOut):
+    """The steps of one tool."""
+
+    tool: str | None
+
+
+class ModelLine(_LineOut):
+    """The steps of one model."""
+
+    model: str | None
+
+
+class AgentLine(_LineOut):
+    """The steps of one agent."""
+
+    agent: str | None
+
+
+_LINES: dict[str, type[_LineOut]] = {
+    "kind": KindLine,
+    "tool": ToolLine,
+    "model": ModelLine,
+    "agent": AgentLine,
+}
+
+
+class TotalsOut(Schema):
+    """What the steps that `filter` shows add up to, together and by group, the group that took longest first."""
+
+    session: str
+    by: Group
+    filter: str
+    totals: SumsOut
+    items: list[KindLine] | list[ToolLine] | list[ModelLine] | list[AgentLine]
+    next: str | None
+
+    @classmethod
+    def of(
+        cls, session: Session, shown: Filter, found: BottomUp, items: list[_LineOut], following: str | None
+    ) -> "TotalsOut":
+        """The totals with these groups."""
+        return cls.model_construct(
+            session=str(session.id),
+            by=cast("Group", found.by),
+            filter=str(shown),
+            totals=SumsOut.model_construct(**_sums(found.whole)),
+            items=cast("Any", items),
+            next=following,
+        )
+
+
+def line_of(line: Line, by: str, shown: Filter) -> _LineOut:
+    """One group of steps: its value under the name of the grouping."""
+    alone = narrowed(shown, by, line.value)
+    values: dict[str, Any] = {by: line.value, "share": line.share, **_sums(line.sums)}
+    return _LINES[by].model_construct(**values, filter=None if alone is None else str(alone))
+
+
+def _sums(sums: Sums) -> dict[str, Any]:
+    return {
+        "actions": sums.steps,
+        "timed_actions": sums.timed,
+        "duration_ms": sums.took_ms,
+        "calls": sums.calls,
+        "tool_calls": sums.tool_calls,
+        "errors": sums.errors,
+        "input_tokens": sums.input_tokens,
+        "output_tokens": sums.output_tokens,
+        "cost_usd": dollars(sums.cost_usd),
+        "unknown_cost_calls": sums.unknown_cost_calls,
+    }
