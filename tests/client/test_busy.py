@@ -13,7 +13,7 @@ from tests.cli.terminal import Here
 from tests.client.conftest import Served
 from tests.threads import in_a_thread
 from tests.waiting import wait_until
-from timemachine.api import pressure
+from timemachine.api import concurrency
 
 __all__ = ["terminal", "tm"]
 
@@ -21,8 +21,8 @@ __all__ = ["terminal", "tm"]
 def full() -> ExitStack:
     """All places for those who record, taken until this is closed."""
     places = ExitStack()
-    for _ in range(pressure.AT_ONCE):
-        places.enter_context(pressure.one_more())
+    for _ in range(concurrency.AT_ONCE):
+        places.enter_context(concurrency.place())
     return places
 
 

@@ -14,6 +14,7 @@ from timemachine.recording.timeline import totals
 from timemachine.recording.timeline.pure.aggregation import GROUPS, Sums
 from timemachine.recording.timeline.pure.filter import parse
 from timemachine.recording.timeline.queries import matches
+from timemachine.recording.timeline.schemas.overview import line_of
 from timemachine.recording.timeline.totals import totals_by
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +78,7 @@ def test_every_row_leads_to_a_filter_that_shows_its_steps(record: Record, by: st
     found = totals_by(session, by, parse(written))
     assert found.whole.steps == matches(session, parse(written))
     for line in found.lines:
-        there = totals.line_json(line, by, parse(written))["filter"]
+        there = line_of(line, by, parse(written)).filter
         assert matches(session, parse(there)) == line.sums.steps
 
 

@@ -22,7 +22,7 @@ class TrainingFilter(Strict):
 
     form: Form = "chat"
     what: What = "resolution"
-    part: Part | Literal[""] = ""
+    part: Literal["train", "valid", "test", ""] = ""
     seed: str = Field(SEED, max_length=LONGEST_SEED)
     shares: str = "80,10,10"
     redaction: str = "built-in"

@@ -15,7 +15,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from tests.api.conftest import Program, program
 from tests.recording.otel.spans.test_decoding import ID, TRACE, as_json, full, request
 from tests.recording.otel.traces.conftest import ADDRESS, JSON, PROTOBUF, Exporter, recorded
-from timemachine.api import pressure
+from timemachine.api import concurrency
 from timemachine.core.accounts.models import Project
 
 pytestmark = pytest.mark.django_db
@@ -114,14 +114,14 @@ def test_more_senders_than_there_are_places_are_told_when_to_come_again(
     exporter: Exporter,
 ) -> None:
     small = request(plain()).SerializeToString()
-    large = request(plain("x" * pressure.SMALL)).SerializeToString()
+    large = request(plain("x" * concurrency.SMALL)).SerializeToString()
     for are_small, places, refused, taken in (
-        (True, pressure.SMALL_AT_ONCE, small, large),
-        (False, pressure.AT_ONCE, large, small),
+        (True, concurrency.SMALL_AT_ONCE, small, large),
+        (False, concurrency.AT_ONCE, large, small),
     ):
         with ExitStack() as others:
             for _ in range(places):
-                others.enter_context(pressure.one_more(small=are_small))
+                others.enter_context(concurrency.place(small=are_small))
             answer = exporter.raw(refused)
             assert (answer.status_code, answer["Retry-After"]) == (429, "1")
             assert Status.FromString(answer.content).code == 8
@@ -169,10 +169,10 @@ def test_a_body_may_have_a_thousand_members_and_one_of_more_is_refused_before_th
 
 
 def test_a_small_body_that_unpacks_to_a_large_one_takes_the_place_of_a_large_one(exporter: Exporter) -> None:
-    large = gzip.compress(json_body(plain("x" * pressure.SMALL)))
+    large = gzip.compress(json_body(plain("x" * concurrency.SMALL)))
     with ExitStack() as others:
-        for _ in range(pressure.AT_ONCE):
-            others.enter_context(pressure.one_more())
+        for _ in range(concurrency.AT_ONCE):
+            others.enter_context(concurrency.place())
         assert exporter.raw(large, JSON, **{"Content-Encoding": "gzip"}).status_code == 429
         small = gzip.compress(json_body(plain()))
         assert exporter.raw(small, JSON, **{"Content-Encoding": "gzip"}).status_code == 200

@@ -20,7 +20,7 @@ from tests.governance.deletion.erasure.canary import erased
 from tests.recording.otel.traces.conftest import Exporter, recorded
 from tests.threads import in_a_thread
 from tests.web.people import browser_of
-from timemachine.api import pressure
+from timemachine.api import concurrency
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.models import Payload
 from timemachine.evidence.models import ErasedField, LogEntry
@@ -163,7 +163,7 @@ def test_spans_that_come_at_once_are_the_same_sessions(
     monkeypatch.setattr(commands, "SMALL", 50 if together else 0)
     Exporter(program(other_project)).send(*a_run())
     key = program(project)
-    with ThreadPoolExecutor(pressure.AT_ONCE) as pool:
+    with ThreadPoolExecutor(concurrency.AT_ONCE) as pool:
         for _ in range(3):  # the second and third time each is there already
             sent = [in_a_thread(pool, partial(Exporter(key).send, span)) for span in a_run()]
             assert all(each.result().partial_success.rejected_spans == 0 for each in sent)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.api.conftest import Program
-from timemachine.api import pressure
+from timemachine.api import concurrency
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Action, Delivery
 
@@ -17,8 +17,8 @@ EVENT = {"kind": "event", "name": "x"}
 def full() -> Iterator[ExitStack]:
     """No place is left; closed, all are."""
     with ExitStack() as places:
-        for _ in range(pressure.AT_ONCE):
-            places.enter_context(pressure.one_more())
+        for _ in range(concurrency.AT_ONCE):
+            places.enter_context(concurrency.place())
         yield places
 
 
@@ -51,7 +51,7 @@ def test_what_was_refused_may_be_sent_again_with_the_same_key(
 def test_a_refusal_costs_no_place(api: Program, session: str) -> None:
     path = f"/sessions/{session}/actions"
     for body in ("{", '{"kind": "dance"}', '{"actions": [{"kind": "event"}], "kind": "event"}'):
-        for _ in range(pressure.AT_ONCE):
+        for _ in range(concurrency.AT_ONCE):
             assert api.raw(path, body).status_code == 422
     assert api.post(path, EVENT).status_code == 201
 
