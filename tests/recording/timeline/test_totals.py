@@ -79,6 +79,7 @@ def test_every_row_leads_to_a_filter_that_shows_its_steps(record: Record, by: st
     assert found.whole.steps == matches(session, parse(written))
     for line in found.lines:
         there = line_of(line, by, parse(written)).filter
+        assert there is not None
         assert matches(session, parse(there)) == line.sums.steps
 
 

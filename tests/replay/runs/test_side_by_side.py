@@ -35,6 +35,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import steps_of
 from timemachine.replay.runs.schemas import ReplayOut
 from timemachine.replay.runs.worker import work
+from timemachine.text.pure.grounding.schemas import GroundingOut
 
 ASKED = ReplayOptions(audit=True, reason="Wie viele zugleich?", use_model="openai:gpt-4o")
 CHECKED = ReplayOptions(audit=True, reason="Stimmt es noch?")
@@ -220,7 +221,7 @@ def test_what_was_taken_ahead_is_given_back_where_the_others_come_to_nothing(
 def test_a_fault_of_ours_fails_one_step_and_is_paid_for_once(
     session: Session, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def faulty(text: str, passages: Sequence[ContextPassage]) -> dict[str, Any]:
+    def faulty(text: str, passages: Sequence[ContextPassage]) -> GroundingOut:
         if next(breaks, False):
             raise KeyError(text)
         return ground(text, passages)
