@@ -27,7 +27,7 @@
     try {
       await follow(form, sent, await send(form.action, sent, "text/event-stream"));
     } catch {
-      part("says").textContent = "The connection broke off. The ask goes on and is recorded; load the page again to see it.";
+      part("says").textContent = "The connection was lost. The ask continues and will be recorded. Reload the page to see it.";
       announce(part("says").textContent);
     } finally {
       one("#writing form").hidden = true;
@@ -39,12 +39,12 @@
 
   function begin(question) {
     part("question").textContent = question;
-    part("says").textContent = "Looking for passages.";
+    part("says").textContent = "Searching for passages…";
     part("text").replaceChildren(document.createTextNode(""));
     one("#writing").hidden = false;
     one("#writing").scrollIntoView({ block: "nearest" });
     one(REPLACED[1]).hidden = true;
-    announce("The question is asked.");
+    announce("Asking the question.");
   }
 
   async function follow(form, sent, response) {
@@ -54,7 +54,7 @@
     }
     for await (const [name, data] of events(response.body)) {
       if (name === "begun") allow(data.cancel);
-      else if (name === "found") part("says").textContent = `${data.says} The model is asked.`;
+      else if (name === "found") part("says").textContent = `${data.says} Asking the model…`;
       else if (name === "waiting") told(data.says);
       else if (name === "text") write(data.text);
       else if (name === "end") return end(form, sent, data);
@@ -76,13 +76,13 @@
 
   function write(text) {
     const written = part("text").firstChild;
-    if (!written.length) part("says").textContent = "The answer is being written.";
+    if (!written.length) part("says").textContent = "Writing the answer…";
     written.appendData(text);
   }
 
   async function cancel(form) {
     one("button", form).disabled = true;
-    part("says").textContent = "The ask is being cancelled.";
+    part("says").textContent = "Cancelling the ask…";
     await send(form.action, new URLSearchParams(new FormData(form)), "text/html");
   }
 

@@ -1,4 +1,4 @@
-// A button that has this browser check the evidence; the program that does it is loaded when somebody presses it.
+// A button that verifies the evidence in this browser. The program is loaded when the button is pressed.
 for (const place of document.querySelectorAll("[data-check-here]")) {
   const button = place.querySelector("button");
   const status = place.querySelector("[role=status]");

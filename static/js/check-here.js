@@ -63,13 +63,13 @@ class Bundle {
     const view = new DataView(data);
     let end = data.byteLength - 22;
     while (end >= 0 && view.getUint32(end, true) !== 0x06054b50) end--;
-    if (end < 0) throw new Error("what came is no zip file");
+    if (end < 0) throw new Error("The download is not a ZIP file");
     this.behind = data.byteLength - end - 22;
     let at = view.getUint32(end + 16, true);
     for (let left = view.getUint16(end + 10, true); left > 0; left--) {
       const [names, extra, comment] = [28, 30, 32].map((offset) => view.getUint16(at + offset, true));
       const name = decoder.decode(new Uint8Array(data, at + 46, names));
-      if (this.entries.has(name)) throw new Error("two files in it have one name");
+      if (this.entries.has(name)) throw new Error("Two files in the ZIP file have the same name");
       const begin = view.getUint32(at + 42, true);
       const from = begin + 30 + view.getUint16(begin + 26, true) + view.getUint16(begin + 28, true);
       this.entries.set(name, { packed: view.getUint16(at + 10, true) === 8, from, size: view.getUint32(at + 20, true) });
@@ -111,7 +111,7 @@ class Check {
     try {
       return await work();
     } catch {
-      this.fault(where, "It cannot be read: it is damaged, or was changed.");
+      this.fault(where, "Unreadable: it is damaged or was changed.");
       return undefined;
     }
   }
@@ -138,10 +138,10 @@ class Check {
       });
     }
     this.links();
-    this.beside.push("whether report.html, README.txt and what the statement says of names are right: they are signed, and not compared with the records");
+    this.beside.push("report.html, README.txt and the names in the statement: they are signed, but not compared with the records");
     const names = [...this.bundle.entries.keys()];
-    if (names.some((name) => name.startsWith("timestamps/"))) this.beside.push("the timestamps; tm_verify.py says how");
-    if (names.some((name) => name.endsWith("/earlier.json"))) this.unchecked.add("whether the seals before it are in the signed log");
+    if (names.some((name) => name.startsWith("timestamps/"))) this.beside.push("the timestamps (use tm_verify.py)");
+    if (names.some((name) => name.endsWith("/earlier.json"))) this.unchecked.add("whether earlier seals are in the signed log");
     if (names.some((name) => name.endsWith("/erased.json"))) this.unchecked.add("whether the tombstones of erased fields are in the signed log");
     return this;
   }
@@ -151,12 +151,12 @@ class Check {
     const { subject, key } = this.wanted;
     const [, , of, id] = this.subject.split("/");
     if (subject && subject !== `${of}/${id}`) {
-      this.fault("statement.json", `This is evidence of something else: of the ${of} ${id}, and this page shows the ${subject.replace("/", " ")}.`);
+      this.fault("statement.json", `This is evidence of something else, the ${of} ${id}. This page shows the ${subject.replace("/", " ")}.`);
     }
-    if (key && key !== this.key) this.fault("statement.json", `It is signed by the key ${this.key}, and this page names ${key}. Where the key was replaced meanwhile, load the page again.`);
-    if (!key) this.beside.push("whose key signed it, for this page was made before there was one");
-    if (this.bundle.behind) this.fault("the end of the zip", `Behind its end ${this.bundle.behind === 1 ? "stands 1 byte" : `stand ${this.bundle.behind} bytes`} which no file and no signature covers.`);
-    this.beside.push("the bytes of the zip between its files, of which only tm_verify.py says whether there are any");
+    if (key && key !== this.key) this.fault("statement.json", `It is signed by the key ${this.key}, but this page names ${key}. If the key was replaced in the meantime, reload the page.`);
+    if (!key) this.beside.push("whose key signed it, because this page was loaded before there was one");
+    if (this.bundle.behind) this.fault("the end of the zip", `After its end ${this.bundle.behind === 1 ? "there is 1 byte" : `there are ${this.bundle.behind} bytes`} not covered by any file or signature.`);
+    this.beside.push("bytes between the files of the ZIP file (use tm_verify.py)");
   }
 
   async publicKeys() {
@@ -166,7 +166,7 @@ class Check {
       const info = joined([unhex("302a300506032b6570032100"), raw]);
       const name = `ed25519:${hex(await sha256(info))}`;
       const block = `-----BEGIN PUBLIC KEY-----\n${btoa(String.fromCharCode(...info))}\n-----END PUBLIC KEY-----\n`;
-      if ((fingerprint ?? name) !== name || (pem ?? block) !== block) this.fault("keys.json", `What is said of the key ${name} is another one's.`);
+      if ((fingerprint ?? name) !== name || (pem ?? block) !== block) this.fault("keys.json", `The details of the key ${name} belong to a different key.`);
       known.set(name, raw);
     }
     return known;
@@ -178,27 +178,27 @@ class Check {
     const [signature, another] = signed.signatures;
     const { keyid, sig } = signature;
     if (another || !only(signed, "payload", "payloadType", "signatures") || !only(signature, "keyid", "sig")) {
-      this.fault(where, "There is more in it than is signed.");
+      this.fault(where, "It contains more than is signed.");
     }
     const raw = this.keys.get(keyid);
     const kind = bytes(signed.payloadType);
     const message = joined([bytes(`DSSEv1 ${kind.length} `), kind, bytes(` ${payload.length} `), payload]);
     if (signed.payloadType !== type || !raw) {
-      this.fault(where, "It is signed as something else, or by a key that is not in the bundle.");
+      this.fault(where, "It is signed as a different type, or by a key that is not in the bundle.");
       return undefined;
     }
     let key;
     try {
       key = await crypto.subtle.importKey("raw", raw, { name: "Ed25519" }, false, ["verify"]);
     } catch {
-      this.unchecked.add("the signatures, for which this browser has no Ed25519");
+      this.unchecked.add("the signatures, because this browser does not support Ed25519");
       return payload;
     }
     if (await crypto.subtle.verify("Ed25519", key, unbase64(sig), message)) {
       this.counts.signatures++;
       return payload;
     }
-    this.fault(where, "The signature is not valid: it, or what it signs, was changed.");
+    this.fault(where, "Invalid signature: it, or the signed content, was changed.");
     return undefined;
   }
 
@@ -206,12 +206,12 @@ class Check {
     const here = [...this.bundle.entries.keys()].filter((name) => name !== "statement.json");
     for (const name of new Set([...here, ...Object.keys(stated)])) {
       this.progress(`Hashing ${name}`);
-      if (!here.includes(name)) this.fault(name, "The statement names this file, and it is not in the bundle.");
-      else if (!(name in stated)) this.fault(name, "The statement does not name this file: somebody added it.");
+      if (!here.includes(name)) this.fault(name, "The statement names this file, but it is not in the bundle.");
+      else if (!(name in stated)) this.fault(name, "The statement does not name this file: it was added.");
       else {
         const found = await this.at(name, async () => hex(await sha256(await this.bundle.bytes(name))));
         if (found === stated[name]) this.counts.files++;
-        else if (found) this.fault(name, "The file is not the one that was signed: it was changed.");
+        else if (found) this.fault(name, "The file differs from the signed one: it was changed.");
       }
     }
   }
@@ -283,12 +283,12 @@ class Check {
       if (lost && (index < 0 || placed.has(index) || index >= tree.size)) damaged.add(++before);
       const where = (one) => `${tree.path} record ${one}`;
       const line = `Line ${at + 1} of its records`;
-      if (index < 0) this.fault(damaged.has(before) ? where(before) : `${tree.path} line ${at + 1}`, `${line} has not the form of a sealed record: it was changed or added.`);
-      else if (damaged.has(before)) this.fault(where(before), `It was changed: ${line.toLowerCase()} stands in its place, and says that it is record ${index}.`);
+      if (index < 0) this.fault(damaged.has(before) ? where(before) : `${tree.path} line ${at + 1}`, `${line} is not a valid sealed record: it was changed or added.`);
+      else if (damaged.has(before)) this.fault(where(before), `It was changed: ${line.toLowerCase()} is in its place and claims to be record ${index}.`);
       else if (placed.has(index)) {
         damaged.add(index);
-        this.fault(where(index), `${line} has it again: it was doubled.`);
-      } else this.fault(where(index), `It stands behind record ${before}: it was moved.`);
+        this.fault(where(index), `${line} repeats it: it was duplicated.`);
+      } else this.fault(where(index), `It comes after record ${before}: it was moved.`);
     }
     return damaged;
   }
@@ -314,10 +314,10 @@ class Check {
       if (index && (!before || hex(before.leaf) === prev)) continue;
       if (!index || hex(await leafOf(bytes(mended))) === (unlinked.get(index + 1)?.prev ?? end)) {
         changed.add(index);
-        this.fault(`${tree.path} record ${index}`, "It was changed: it names another record before it.");
+        this.fault(`${tree.path} record ${index}`, "It was changed: it names a different previous record.");
       } else if (!damaged.has(index - 1)) {
         changed.add(index - 1);
-        this.fault(`${tree.path} record ${index - 1}`, `It was changed: record ${index} was sealed behind another one.`);
+        this.fault(`${tree.path} record ${index - 1}`, `It was changed: record ${index} was sealed after a different one.`);
       }
     }
     for (const index of changed) damaged.add(index);
@@ -327,11 +327,11 @@ class Check {
   leftOut(tree, records, isSubject) {
     const where = `${tree.path} records`;
     const many = tree.complete ? tree.size : records.size;
-    if (many < 2 || (!tree.complete && !records.has(0))) this.fault(where, `It shows nothing of the ${tree.of}: record 0 and at least one more belong there.`);
+    if (many < 2 || (!tree.complete && !records.has(0))) this.fault(where, `It shows nothing of the ${tree.of}: record 0 and at least one more are required.`);
     if (tree.complete || !isSubject) return;
     const left = tree.size - records.size;
-    if (tree.withholds === false || tree.of !== "comparison") this.fault(where, `It is evidence of this ${tree.of}, and leaves records of it out: ${left} of ${tree.size}.`);
-    else if (left > 0) this.beside.push(`what ${left} records of the ${tree.of} say that are not shown`);
+    if (tree.withholds === false || tree.of !== "comparison") this.fault(where, `It is evidence of this ${tree.of}, but leaves out ${left} of ${tree.size} records.`);
+    else if (left > 0) this.beside.push(`${left} records of the ${tree.of} that are not shown`);
   }
 
   // What repeats a record names it by its leaf hash: that record is in the bundle, and is the step which it says that it repeats.
@@ -344,22 +344,22 @@ class Check {
       const facts = record.facts ?? {};
       const session = isStep ? this.ofTrees.get(tree)?.facts?.session : facts.session;
       if (facts.sequence === undefined) silent.set(tree, (silent.get(tree) ?? 0) + 1);
-      if (!record.linked.length) this.fault(where, "It is a step of a replay, and names no record that it repeats.");
+      if (!record.linked.length) this.fault(where, "It is a step of a replay, but does not name the record it repeats.");
       for (const leaf of record.linked) {
         const there = this.leaves.get(leaf);
         const wanted = { of: "session", id: session, index: facts.sequence, kind: isStep ? record.kind : facts.kind };
-        if (!there) this.fault(where, "It repeats a record that is not in the bundle, or was changed.");
+        if (!there) this.fault(where, "It repeats a record that is not in the bundle or was changed.");
         else if (Object.entries(wanted).some(([name, value]) => value !== undefined && value !== there[name])) {
-          this.fault(where, `It says that it repeats something else than the record that it names: record ${there.index} of the ${there.of} ${there.id}, ${there.kind}.`);
+          this.fault(where, `It claims to repeat something different from the record it names: record ${there.index} of the ${there.of} ${there.id}, ${there.kind}.`);
         } else if (isStep && there.index <= (behind.get(tree) ?? 0)) {
-          this.fault(where, `It repeats record ${there.index} of the session behind record ${behind.get(tree) ?? 0}: its link or its place is another one.`);
+          this.fault(where, `It repeats record ${there.index} of the session after record ${behind.get(tree) ?? 0}: its link or its position was changed.`);
         } else {
           this.counts.links++;
           behind.set(tree, there.index);
         }
       }
     }
-    for (const [tree, many] of silent) this.beside.push(`which steps ${many} records of the ${tree.of} say that they repeat, for their facts are not told`);
+    for (const [tree, many] of silent) this.beside.push(`which steps ${many} records of the ${tree.of} repeat, because their facts are withheld`);
   }
 
   // The signed states of a tree: the tree over its records has their roots, or each record is shown to be in it by its path.
@@ -375,7 +375,7 @@ class Check {
     const last = stated.at(-1);
     if (tree.complete) await this.chained(tree, lines, last?.last);
     if (!last || last.size !== tree.size || hex(last.root) !== tree.root) {
-      this.fault(`${tree.path} checkpoints`, "No signed state is the one that the statement names.");
+      this.fault(`${tree.path} checkpoints`, "No signed state matches the statement.");
       return;
     }
     this.shown.push(`${tree.of} ${tree.id}: ${records.size.toLocaleString("en")} of ${last.size.toLocaleString("en")} records shown, sealed at ${last.at}`);
@@ -388,8 +388,8 @@ class Check {
   async whole(tree, stated, last, { records, damaged }) {
     const there = [...records.keys(), ...damaged].sort((one, other) => one - other);
     const end = (there.at(-1) ?? -1) + 1;
-    if (end < last.size) this.fault(`${tree.path} record ${end}`, `It is missing: the records end before it, and the signed state counts ${last.size}.`);
-    else if (end > last.size) this.fault(`${tree.path} record ${there.find((index) => index >= last.size)}`, `It was added: the signed state counts ${last.size} records.`);
+    if (end < last.size) this.fault(`${tree.path} record ${end}`, `It is missing: the records end before it, but the signed state has ${last.size}.`);
+    else if (end > last.size) this.fault(`${tree.path} record ${there.find((index) => index >= last.size)}`, `It was added: the signed state has ${last.size} records.`);
     const sound = damaged.size ? there.find((index) => damaged.has(index)) : end;
     await this.roots(tree, stated.filter(({ size }) => size <= sound), [...records.values()].slice(0, sound).map(({ leaf }) => leaf));
   }
@@ -420,8 +420,8 @@ class Check {
       let made = peaks.pop();
       while (peaks.length) made = await nodeOf(peaks.pop(), made);
       if (hex(made) === hex(root)) continue;
-      if (hex(leaves[size - 1]) !== last) this.fault(`${tree.path} record ${size - 1}`, `It was changed: the signed state of ${size} records ends in another one.`);
-      else this.fault(where, `The tree over the first ${size} records has another root than the one that was signed.`);
+      if (hex(leaves[size - 1]) !== last) this.fault(`${tree.path} record ${size - 1}`, `It was changed: the signed state of ${size} records ends with a different one.`);
+      else this.fault(where, `The tree over the first ${size} records has a different root than the signed one.`);
     }
   }
 
@@ -431,10 +431,10 @@ class Check {
       const { index, path } = JSON.parse(line);
       shown.add(index);
       const leaf = records.get(index)?.leaf;
-      if (!leaf || !(await leadsTo(last, leaf, index, path))) this.fault(`${tree.path} record ${index}`, "It is missing, or not in the tree that was signed.");
+      if (!leaf || !(await leadsTo(last, leaf, index, path))) this.fault(`${tree.path} record ${index}`, "It is missing, or not in the signed tree.");
     }
     for (const index of records.keys()) {
-      if (!shown.has(index)) this.fault(`${tree.path} record ${index}`, "Nothing shows that it is in the tree that was signed.");
+      if (!shown.has(index)) this.fault(`${tree.path} record ${index}`, "There is no proof that it is in the signed tree.");
     }
   }
 
@@ -445,9 +445,9 @@ class Check {
     const said = JSON.parse(entry);
     const [, project, run] = ORIGIN.exec(tree.origin) ?? [];
     const whose = said.of === tree.of && said.id === tree.id && said.generation === Number(run ?? 1);
-    if (!whose || said.size !== last.size || said.root !== tree.root) this.fault(where, "It is about something else.");
+    if (!whose || said.size !== last.size || said.root !== tree.root) this.fault(where, "It refers to something else.");
     else if (state && state.origin !== `${project}/log`) this.fault(where, "It is in the log of another project.");
-    else if (state && !(await leadsTo(state, await leafOf(bytes(entry)), index, path))) this.fault(where, "It is not in the log that was signed.");
+    else if (state && !(await leadsTo(state, await leafOf(bytes(entry)), index, path))) this.fault(where, "It is not in the signed log.");
   }
 
   // What the tombstones of a tree name, by record; whether they are in the signed log is left to tm_verify.py.
@@ -469,7 +469,7 @@ class Check {
       for (const [name] of untold ?? fields) {
         if (gone.get(index)?.has(name)) continue;
         this.counts.misfits++;
-        this.fault(`${tree.path} record ${index} ${name}`, "It is not told, and no tombstone says that it was erased.");
+        this.fault(`${tree.path} record ${index} ${name}`, "It is missing, and there is no tombstone of an erasure.");
       }
     }
   }
@@ -487,11 +487,11 @@ class Check {
         const found = await this.at(`${tree.path} disclosed line ${number + 1}`, () => JSON.parse(line));
         const record = records.get(found?.index);
         if (found && !record && written(found) === line) {
-          this.fault(`${tree.path} record ${found.index}`, "Its fields are told, and the record is missing.");
+          this.fault(`${tree.path} record ${found.index}`, "Its fields are present, but the record is missing.");
           return;
         }
         if (!record || seen.has(found.index) || written(found) !== line) {
-          this.fault(`${tree.path} disclosed line ${number + 1}`, "It tells of no record, tells of one again, or can be read in two ways.");
+          this.fault(`${tree.path} disclosed line ${number + 1}`, "It belongs to no record, repeats one, or is ambiguous.");
           return;
         }
         seen.add(found.index);
@@ -510,7 +510,7 @@ class Check {
             if (name === "facts" && text !== null && (record.linked.length || found.index === 0)) record.facts = JSON.parse(text);
           } else {
             if (commitment !== undefined) wrong++;
-            this.fault(where, here ? "This is not what was sealed: it or its salt was changed." : "Its payload is not in the bundle.");
+            this.fault(where, here ? "It differs from the seal: it or its salt was changed." : "Its payload is not in the bundle.");
           }
         }
       },
@@ -522,8 +522,8 @@ class Check {
     const named = [...gone].filter(([index, names]) => records.has(index) && names.size);
     const sealed = ([index, names]) => records.get(index).fields.filter(([name]) => names.has(name)).length;
     const erased = tree.withholds ? (tree.erased?.fields ?? 0) : named.reduce((sum, one) => sum + sealed(one), 0);
-    if (erased > untold) this.fault(`${tree.path} erased`, `The statement says that ${erased} fields were erased, and ${untold} are not told.`);
-    else if (erased && tree.withholds) this.unchecked.add(`${inWords("erased", erased)} of the ${tree.of}: the server says so, and brings no tombstone`);
+    if (erased > untold) this.fault(`${tree.path} erased`, `The statement says that ${erased} fields were erased, but ${untold} are missing.`);
+    else if (erased && tree.withholds) this.unchecked.add(`${inWords("erased", erased)} of the ${tree.of}: reported by the server, without a tombstone`);
     this.counts.erased += Math.min(erased, untold);
     if (tree.withholds !== false) this.counts.withheld += untold - Math.min(erased, untold);
     else this.missing(tree, records, gone);
@@ -566,23 +566,23 @@ async function leadsTo({ size, root }, leaf, index, path) {
   return hex(made) === hex(root);
 }
 
-// --- telling
+// --- the result on the page
 
-// `wanted` is of what the page is, and which key it names.
+// `wanted` is the thing that the page shows, and the key that it names.
 export async function checkHere(address, place, wanted) {
   const say = (words) => place.replaceChildren(line("p", words, "quiet"));
   if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) {
-    say("Nothing was checked: a browser checks hashes only on a page that came by https, or from this machine itself.");
+    say("Nothing was checked: browsers compute hashes only on pages loaded over https or from this machine.");
     return;
   }
   try {
-    say("Fetching the evidence");
+    say("Downloading the evidence…");
     const answer = await fetch(address, { credentials: "same-origin", cache: "no-store" });
     if (answer.status === 429) {
-      say(`Nothing was checked, and nothing found wrong: the evidence was asked for too often just now. Try again in ${answer.headers.get("Retry-After")} s.`);
+      say(`Nothing was checked and nothing is wrong: too many downloads of the evidence. Try again in ${answer.headers.get("Retry-After")} s.`);
       return;
     }
-    if (!answer.ok) throw new Error(`the evidence did not come (${answer.status})`);
+    if (!answer.ok) throw new Error(`The evidence could not be downloaded (${answer.status})`);
     const check = await new Check(new Bundle(await answer.arrayBuffer()), say, wanted).run();
     place.replaceChildren(...told(check));
     document.body.dispatchEvent(new Event("checked"));
@@ -591,14 +591,14 @@ export async function checkHere(address, place, wanted) {
   }
 }
 
-// What was counted, in words; the first of them has the plural.
-const COUNTED = { files: "file", signatures: "signature", records: "record", fields: "field", erased: "field erased for good", withheld: "field withheld", misfits: "field that does not fit", links: "link between records" };
-const MANY = { misfits: "fields that do not fit" };
+// The names of the counts; the first word takes the plural.
+const COUNTED = { files: "file", signatures: "signature", records: "record", fields: "field", erased: "field erased permanently", withheld: "field withheld", misfits: "field that does not match", links: "link between records" };
+const MANY = { misfits: "fields that do not match" };
 const inWords = (name, count) => `${count.toLocaleString("en")} ${count === 1 ? COUNTED[name] : MANY[name] ?? COUNTED[name].replace(/^\w+/, "$&s")}`;
 
 function* told({ faults, unchecked, beside, counts, key, subject, shown }) {
   if (faults.length) yield line("strong", `not verified: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}`, "verdict bad");
-  else if (unchecked.size) yield line("strong", "checked in part, without a fault", "verdict warn");
+  else if (unchecked.size) yield line("strong", "partly checked, no faults found", "verdict warn");
   else yield line("strong", "verified in this browser", "verdict ok");
   for (const each of shown) yield line("p", `${each}.`);
   const counted = Object.entries(counts).filter(([, count]) => count);
@@ -611,7 +611,7 @@ function* told({ faults, unchecked, beside, counts, key, subject, shown }) {
     yield list;
   }
   for (const what of [...unchecked, ...beside]) yield line("p", `Not checked: ${what}.`);
-  yield line("p", `${subject}, signed by ${key}: compare it with the fingerprint that you got another way.`, "quiet hash");
+  yield line("p", `${subject}, signed by ${key}. Compare it with the fingerprint that you received through another channel.`, "quiet hash");
 }
 
 function line(tag, words, kind = "") {

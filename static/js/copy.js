@@ -8,7 +8,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
       await navigator.clipboard.writeText(field.value);
       button.textContent = "Copied";
     } catch {
-      button.textContent = "Selected: copy it now"; // the clipboard is closed to pages without https
+      button.textContent = "Selected. Copy it now."; // the clipboard is closed to pages without https
     }
   });
   field.addEventListener("focus", () => field.select());

@@ -23,13 +23,13 @@
     const sent = send(form);
     one("#judging").hidden = false;
     form.closest("details").hidden = true;
-    say("The judge is asked…");
+    say("Asking the judge model…");
     one("#judging button").focus();
     try {
       await sent;
       if (section.isConnected) await renew(section);
     } catch {
-      if (section.isConnected) say("The connection broke off. The judge goes on; load the page again to see what it says.");
+      if (section.isConnected) say("The connection was lost. The judge model continues. Reload the page to see its verdict.");
     }
   }
 
@@ -45,7 +45,7 @@
   // The judge may be asked a moment later than the button was there.
   async function cancel(form) {
     one("button", form).disabled = true;
-    say("The judge is being cancelled.");
+    say("Cancelling the judgement…");
     for (let tries = 0; tries < 10 && (await send(form)).status === 404; tries++) {
       await new Promise((done) => setTimeout(done, 300));
     }

@@ -53,7 +53,7 @@ function trouble() {
   note.id = "trouble";
   note.className = "note bad trouble";
   note.setAttribute("role", "alert");
-  note.textContent = "The server did not answer; this is what was there before. ";
+  note.textContent = "The server did not respond. This page may be out of date. ";
   const again = document.createElement("a");
   again.href = location.href;
   again.textContent = "Reload";

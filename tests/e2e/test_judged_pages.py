@@ -70,6 +70,6 @@ def test_a_person_lets_a_model_judge(screen: Page, judged: str) -> None:
     screen.goto(f"{judged}/?step=3")
     screen.get_by_text("Let a model judge this answer").click()
     screen.get_by_label("Or another model").fill("openai:gpt-4o")
-    screen.get_by_role("button", name="Ask the judge").click()
+    screen.get_by_role("button", name="Ask judge model").click()
     screen.locator("#judgements .note", has_text="openai:gpt-4o has judged the answer").wait_for()
     expect(screen.get_by_text("quote not found in passage 1").first).to_be_visible()

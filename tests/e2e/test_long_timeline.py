@@ -219,7 +219,7 @@ def test_keys_lead_to_the_failed_step_and_the_filter_finds_it(desk: Page, sessio
 
 def test_play_goes_on_step_by_step_until_it_is_paused(desk: Page, session: str) -> None:
     desk.goto(f"{session}?step=10")
-    desk.get_by_label("Steps a second").select_option("4")
+    desk.get_by_label("Steps per second").select_option("4")
     desk.get_by_role("button", name="Play").click()
     expect(desk.get_by_role("button", name="Pause")).to_be_visible()
     wait_until(lambda: selected(desk) >= 13)

@@ -81,7 +81,7 @@ def test_a_newcomer_records_replays_and_shares(
     ada.get_by_label("Question").fill("In which class are long journeys booked?")
     ada.get_by_role("button", name="Ask again").click()
     expect(ada.locator("#step .verdict").first).to_be_visible()
-    expect(ada.locator("#step")).not_to_contain_text("when this step is done")
+    expect(ada.locator("#step")).not_to_contain_text("when this step has finished")
     ada.goto(replayed)
 
     # a link for somebody without an account
@@ -110,13 +110,13 @@ def test_a_newcomer_records_replays_and_shares(
     visitor.unroute("**/evidence.zip")
     visitor.route("**/evidence.zip", longer)
     visitor.get_by_role("button", name="Check here").click()
-    expect(told).to_contain_text("Behind its end stands 1 byte which no file and no signature covers")
+    expect(told).to_contain_text("After its end there is 1 byte not covered by any file or signature")
     visitor.unroute("**/evidence.zip")
     place = visitor.locator("[data-check-here]")
     place.evaluate("place => { place.dataset.subject = 'session/01a'; place.dataset.key = 'ed25519:0'; }")
     visitor.get_by_role("button", name="Check here").click()
-    expect(told).to_contain_text("This is evidence of something else: of the replay")
-    expect(told).to_contain_text("and this page names ed25519:0")
+    expect(told).to_contain_text("This is evidence of something else, the replay")
+    expect(told).to_contain_text("but this page names ed25519:0")
 
     # revoked: gone on the next request
     ada.goto(f"{product.url}/shares/")
@@ -130,9 +130,11 @@ def test_a_newcomer_records_replays_and_shares(
     ada.get_by_role("button", name="Create link").click()
     visitor.goto(ada.locator("input[readonly]").input_value())
     visitor.get_by_role("button").first.click()
-    expect(visitor.locator("#sealed-at")).to_contain_text("a download signs a state of just this")
+    expect(visitor.locator("#sealed-at")).to_contain_text(
+        "downloading the evidence signs a state of exactly this"
+    )
     visitor.get_by_role("button", name="Check here").click()
-    expect(visitor.locator("#sealed-at")).not_to_contain_text("more than is shown")
+    expect(visitor.locator("#sealed-at")).not_to_contain_text("including records that are not shown")
     auditor.close()
 
 

@@ -431,12 +431,12 @@ def test_what_forms_about_links_and_erasing_answer_is_sound(
     session = demo["session"]["id"]
     screen.goto(f"{product.url}/comparisons/{demo['comparison']['id']}/share/")
     screen.get_by_label("Withhold").select_option("built-in")
-    screen.get_by_role("button", name="Preview what is withheld").click()
+    screen.get_by_role("button", name="Preview redaction").click()
     screen.locator("#preview").wait_for()
     faults = look_at_it(screen, "share-preview")
     screen.get_by_label("Evidence only").check()
-    screen.get_by_role("button", name="Preview what is withheld").click()
-    screen.get_by_role("heading", name="No recorded text would be shown").wait_for()
+    screen.get_by_role("button", name="Preview redaction").click()
+    screen.get_by_role("heading", name="No recorded text is shown").wait_for()
     faults += look_at_it(screen, "share-preview-evidence")
     asked = {"target_type": "session", "target_id": session, "label": "For one click"}
     link = api.post("/shares", json=asked).json()["id"]
@@ -445,8 +445,8 @@ def test_what_forms_about_links_and_erasing_answer_is_sound(
     screen.get_by_role("status").get_by_text("For one click").wait_for()
     faults += look_at_it(screen, "shares-revoked")
     screen.goto(f"{product.url}/sessions/{session}/delete/")
-    screen.get_by_label("Its name, to be sure").fill("a name")
-    screen.get_by_label("Reason, if you want to say one").fill("jo@example.org asked")
+    screen.get_by_label("Session name").fill("a name")
+    screen.get_by_label("Reason (optional)").fill("jo@example.org asked")
     screen.get_by_role("button", name="Delete session").click()
     screen.get_by_role("alert").wait_for()
     faults += look_at_it(screen, "delete-session-refused")

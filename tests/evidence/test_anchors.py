@@ -241,7 +241,7 @@ def test_the_evidence_of_a_session_brings_the_date_of_its_seal_once_there_is_one
                 assert told(project)[TIMESTAMP].size == 2
     page = browser_of(project).get(f"/sessions/{session.id}/evidence/").content.decode()
     assert "by the clock of" in page
-    assert page.count("<dt>Dated</dt>") == 1
+    assert page.count("<dt>Timestamped</dt>") == 1
     files["timestamps/2.json"] = files["session/checkpoints.jsonl"].splitlines()[0]
     assert ("timestamp", "timestamps/2.tsr") in faults(packed(files, tmp_path / "forged.zip"))
 

@@ -106,7 +106,7 @@ def test_a_step_that_names_no_record_is_a_fault(made: Made, says: Checks) -> Non
 def test_more_than_is_signed_and_another_key_s_name_are_faults(made: Made, says: Checks) -> None:
     files = unpacked(made.session)
     document("statement.json", lambda signed: signed.update(note="Checked"))(files)
-    assert "statement.json: There is more in it than is signed" in says(files)
+    assert "statement.json: It contains more than is signed" in says(files)
     files, forger = unpacked(made.session), Forger()
     document("keys.json", lambda keys: keys[0].update(fingerprint=forger.key))(files)
     forger.seal(files)
@@ -135,8 +135,8 @@ def test_what_is_not_told_where_nothing_is_withheld_is_a_fault(made: Made, says:
     document("session/disclosed.jsonl", lambda line: line["fields"].pop("input"), 3)(files)
     forger.seal(files)
     found = says(files)
-    assert "session record 3 input: It is not told, and no tombstone says that it was erased" in found
-    assert "1 field that does not fit" in found
+    assert "session record 3 input: It is missing, and there is no tombstone of an erasure" in found
+    assert "1 field that does not match" in found
     forger.seal(files, stated(withholds=True))
     found = says(files)
     assert found.startswith("verified in this browser")
@@ -151,6 +151,6 @@ def test_an_erasure_that_the_server_alone_speaks_for_is_not_plainly_verified(
     gone = {"fields": 1, "last": "2026-11-23T08:00:00Z"}
     Forger().seal(files, stated(withholds=True, erased=gone))
     found = says(files)
-    assert found.startswith("checked in part, without a fault")
-    assert "1 field erased for good" in found
-    assert "the server says so, and brings no tombstone" in found
+    assert found.startswith("partly checked, no faults found")
+    assert "1 field erased permanently" in found
+    assert "reported by the server, without a tombstone" in found

@@ -50,7 +50,7 @@ def test_what_was_not_said_of_a_session_is_not_recorded(viewer: Client, project:
     told = words(about(viewer, recorded(project)))
     assert "Agent not recorded User not recorded" in told
     assert "Metadata" not in told
-    assert "Went on" not in told
+    assert "Branched" not in told
 
 
 def test_an_import_says_its_format_and_no_times_that_its_file_did_not_tell(

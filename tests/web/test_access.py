@@ -47,8 +47,8 @@ def test_another_persons_project_cannot_be_chosen(project: Project, other_projec
 @pytest.mark.parametrize(
     ("role", "required", "words"),
     [
-        ("viewer", "operator", "Only an operator may do this, and you are a viewer in Prüfung."),
-        ("operator", "admin", "Only an administrator may do this, and you are an operator in Prüfung."),
+        ("viewer", "operator", "Only an operator can do this, and you are a viewer in Prüfung."),
+        ("operator", "admin", "Only an administrator can do this, and you are an operator in Prüfung."),
     ],
 )
 def test_a_role_that_is_too_small_is_refused_in_words(

@@ -49,7 +49,7 @@ def test_a_step_names_the_ask_that_it_was_first(project: Project) -> None:
     assert "1 cached answer, saved $0" in shown
     assert "1 cached answer" in text_of(client, f"/sessions/{later.id}/?step=2&tab=state")
     erase_session(first)
-    assert "in a session that is no longer here" in text_of(client, f"/sessions/{later.id}/?step=1")
+    assert "in a session that was deleted" in text_of(client, f"/sessions/{later.id}/?step=1")
 
 
 def test_what_another_program_recorded_of_its_cache_is_told_as_far_as_it_goes(project: Project) -> None:
@@ -66,7 +66,7 @@ def test_what_another_program_recorded_of_its_cache_is_told_as_far_as_it_goes(pr
     client = browser_of(project)
     pages = [text_of(client, f"/sessions/{session.id}/?step={step}") for step in (1, 2, 3)]
     assert "asked first outside a session; saved an unknown cost" in pages[0]
-    assert "in a session that is no longer here" in pages[1]
+    assert "in a session that was deleted" in pages[1]
     assert "saved an unknown cost and 1.9 s" in pages[1]
     assert "asked first elsewhere; saved an unknown cost" in pages[2]
     assert "3 cached answers, saved an unknown cost" in pages[0]
@@ -117,8 +117,8 @@ def test_an_administrator_switches_and_empties_it(project: Project) -> None:
     )
     switch = AnswerCacheSwitch.objects.get(project=project)
     shown = text_of(client, "/settings/")
-    assert f"switched off by <bdi>{switch.changed_by}</bdi>" in shown
-    assert "Switch the cache on" in shown
+    assert f"turned off by <bdi>{switch.changed_by}</bdi>" in shown
+    assert "Turn on cache" in shown
     client.post("/settings/answer-cache/switch/", {"switch": "on"})
     client.post("/settings/answer-cache/empty/")
     shown = text_of(client, "/settings/")
@@ -129,7 +129,7 @@ def test_an_administrator_switches_and_empties_it(project: Project) -> None:
 def test_nobody_else_switches_or_empties_it(project: Project) -> None:
     recorded_session(project)
     client = browser_of(project, "operator")
-    assert "Switch the cache" not in text_of(client, "/settings/")
+    assert "Turn on cache" not in text_of(client, "/settings/")
     assert client.post("/settings/answer-cache/switch/", {"switch": "off"}).status_code == 403
     assert client.post("/settings/answer-cache/empty/").status_code == 403
     assert CachedAnswer.objects.count() == 3

@@ -117,7 +117,7 @@ def test_a_refusal_that_claims_nothing_has_no_empty_grounding(
     timeline = operator.get(f"/sessions/{session.id}/", {"step": 1})
     for page in (shown.text, timeline.text):
         assert "I can&#x27;t help with that." in page
-        assert "claims nothing that a passage could support" in page
+        assert "makes no claim that a passage could support" in page
         assert "legend-line" not in page
 
 
@@ -173,6 +173,6 @@ def test_an_ask_under_way_is_shown_and_cancelled_from_another_page(
     assert json.loads(end.data)["failed"]
     shown = operator.get(json.loads(end.data)["address"]).content.decode()
     assert "was cancelled before its end" in shown
-    assert "Written before it failed; not an answer" in shown
+    assert "Partial output (not an answer)" in shown
     assert AskUnderWay.objects.count() == 0
     assert operator.post(address).status_code == 404

@@ -88,7 +88,7 @@ def test_an_answer_appears_while_it_is_written_and_becomes_its_step(
     expect(page.locator(".work-steps [aria-current=step]")).to_contain_text("How long are invoices kept?")
     expect(page).to_have_url(re.compile("step=1"))
     said: list[Any] = page.evaluate("() => window.said")
-    assert said == ["The question is asked.", "The answer is complete, recorded as step 1."]
+    assert said == ["Asking the question.", "The answer is complete, recorded as step 1."]
     page.reload()
     expect(page.locator("#done")).to_contain_text(ANSWER)
 
@@ -126,7 +126,7 @@ def test_an_answer_that_breaks_off_is_shown_as_what_it_is(page: Page, stub: Stub
     stub.script(Script(mode="error_event", answer=ANSWER))
     ask(page, "How long are invoices kept?", MODELS[1])
     expect(page.locator("#done")).to_contain_text("Overloaded")
-    expect(page.locator("#done")).to_contain_text("Written before it failed; not an answer")
+    expect(page.locator("#done")).to_contain_text("Partial output (not an answer)")
     expect(page.locator("#done")).to_contain_text("req_stub")
 
 

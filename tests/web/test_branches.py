@@ -119,9 +119,7 @@ def test_a_branch_says_from_which_step_of_a_deleted_session_it_went_on(tree: Tre
     for of in (tree.early, tree.late):
         page = browser.get(f"/sessions/{of.id}/branches/").text
         step = 2 if of == tree.early else 7
-        assert (
-            f'from step {step} of <a href="/sessions/{tree.first.id}/">a session that was deleted</a>' in page
-        )
+        assert f'from step {step} of <a href="/sessions/{tree.first.id}/">a deleted session</a>' in page
         assert "First" not in page
     assert "a session that was deleted" in browser.get(f"/sessions/{tree.late.id}/").text
     address = browser.get(f"/sessions/{tree.first.id}/")
@@ -149,8 +147,8 @@ def test_of_a_parent_that_an_earlier_version_deleted_the_step_alone_is_told(
 
 def test_the_page_that_deletes_a_session_says_how_many_went_on_from_it(tree: Tree, project: Project) -> None:
     admin = browser_of(project, "admin")
-    assert "2 sessions</a> went on from it and stay:" in admin.get(f"/sessions/{tree.first.id}/delete/").text
-    assert "1 session</a> went on from it and stays:" in admin.get(f"/sessions/{tree.early.id}/delete/").text
+    assert "2 sessions</a> branched from it and stay." in admin.get(f"/sessions/{tree.first.id}/delete/").text
+    assert "1 session</a> branched from it and stays." in admin.get(f"/sessions/{tree.early.id}/delete/").text
     assert "went on from it" not in admin.get(f"/sessions/{tree.alone.id}/delete/").text
 
 
@@ -193,12 +191,12 @@ def test_a_checkpoint_says_how_to_go_on_and_what_went_on_from_it(project: Projec
     assert "tm.resume(&quot;first&quot;, 1)" in page(1).replace('"first"', "&quot;first&quot;")
     assert "timemachine session resume first --checkpoint 1" in page(1)
     assert f'<a href="/sessions/{branch.id}/"><bdi>Second</bdi></a>' in page(1)
-    assert "No session went on from this checkpoint" in page(2)
+    assert "No session has branched from this checkpoint" in page(2)
     assert "Second" not in page(2)
-    assert ("Go on from here" in page(3), page(3).count("<bdi>More ")) == (False, 10)
+    assert ("Resume from here" in page(3), page(3).count("<bdi>More ")) == (False, 10)
     assert "all of them" not in page(3)
     start_session(project, name="More of it", by="test", parent=(first, 3))
-    assert f'The first 10; <a href="/sessions/{first.id}/branches/">all of them</a>' in page(3)
+    assert f'The first 10; <a href="/sessions/{first.id}/branches/">Show all</a>' in page(3)
 
 
 def test_a_session_whose_parent_is_not_here_says_from_which_it_went_on(project: Project) -> None:

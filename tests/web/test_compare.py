@@ -104,9 +104,9 @@ def test_the_two_that_were_ticked_are_compared(viewer: Client, both: tuple[Sessi
 
 def test_who_ticked_one_or_three_is_asked_for_two(viewer: Client, both: tuple[Session, Session]) -> None:
     one = page(viewer, f"/compare/?run={both[0].id}")
-    assert "You ticked 1 session; tick two" in words(one)
+    assert "You selected 1 session; tick two" in words(one)
     assert f'value="{both[0].id}"' in one
-    assert "You ticked" not in page(viewer, "/compare/")
+    assert "You selected" not in page(viewer, "/compare/")
 
 
 def test_a_session_stands_beside_its_replay_with_frames_that_moved(viewer: Client, project: Project) -> None:
@@ -127,7 +127,7 @@ def test_what_a_replay_did_not_ask_is_not_compared(viewer: Client, project: Proj
     replay = replayed(session, ReplayOptions(audit=True, reason="to see"))
     ask = session.actions.filter(kind="ask").values_list("sequence", flat=True)[0]
     diff = words(page(viewer, f"/compare/steps/?a={session.id}&b={replay.id}&left={ask}&right={ask}"))
-    assert "A replay did not ask at this step" in diff
+    assert "The replay did not ask at this step" in diff
     assert "modified" not in diff.replace("Next modified", "")
 
 
@@ -204,10 +204,10 @@ def test_a_change_far_inside_a_text_of_json_is_marked_and_its_numbers_stand_firs
     ("left", "right", "says"),
     [
         ({"a": 1}, {"a": True}, "/a changed 1 true"),
-        ({"a": [1, 2]}, {"a": [1, 2.0]}, "The same values on both sides, written in another way."),
-        ({"a": 1}, '{"a":1}', "The same values on both sides, written in another way."),
-        ("1", 1, "The same values on both sides, written in another way."),
-        ([True], [True], "The same on both sides."),
+        ({"a": [1, 2]}, {"a": [1, 2.0]}, "Same values, formatted differently."),
+        ({"a": 1}, '{"a":1}', "Same values, formatted differently."),
+        ("1", 1, "Same values, formatted differently."),
+        ([True], [True], "Identical."),
     ],
 )
 def test_json_is_the_same_where_no_value_of_it_differs(

@@ -69,7 +69,7 @@ def test_the_form_launches_and_the_page_says_what_came_of_it(browser: Client, se
     assert all(question in said for question in QUESTIONS)
     assert "numbers differ" in said
     assert "Grounding: too few" in said
-    assert "Noise floor: each arm against itself" in said
+    assert "Noise floor: each variant against itself" in said
     assert "hx-trigger" not in page(browser, f"/comparisons/{made.id}/")
     assert "12 of 12 answered" in said
     assert f"/comparisons/{made.id}/" in page(browser, "/comparisons/")
@@ -178,7 +178,7 @@ def test_the_matrix_is_filtered_by_its_address(browser: Client, project: Project
     assert "2 of 4 asks" in words(browser, f"{address}?show=changed")
     assert "1 of 4 asks" in words(browser, f"{address}?verdict=numbers_differ")
     assert "1 of 4 asks" in words(browser, f"{address}?session={other.id}")
-    assert "No ask fits" in words(browser, f"{address}?session={other.id}&show=changed")
+    assert "No ask matches" in words(browser, f"{address}?session={other.id}&show=changed")
     assert rows in words(browser, f"{address}?verdict=nonsense&session=x&after=x&against=99")
 
 
@@ -275,7 +275,7 @@ def test_a_mark_that_nobody_chose_is_refused_at_its_field(
     assert refused.status_code == 422
     said = refused.content.decode()
     assert 'id="id_verdict_error"' in said
-    assert "Choose what you say of this answer." in said
+    assert "Choose a rating." in said
     assert "Only a note.</textarea>" in said
     assert not CellMark.objects.exists()
 
@@ -284,12 +284,12 @@ def test_only_a_mark_that_is_there_can_be_taken_back(
     browser: Client, project: Project, session: Session
 ) -> None:
     address = cell_of(compared(project, [session], ONE, THREE))
-    assert "Take my mark back" not in page(browser, address)
+    assert "Remove my rating" not in page(browser, address)
     assert browser.post(address, {"verdict": "withdrawn"}).status_code == 422
     assert not CellMark.objects.exists()
     browser.post(address, {"verdict": "worse", "note": "It wanders off."})
-    assert "Take my mark back" in page(browser, address)
-    assert "Take my mark back" not in page(browser_of(project, ADMIN), address)
+    assert "Remove my rating" in page(browser, address)
+    assert "Remove my rating" not in page(browser_of(project, ADMIN), address)
     taken_back = {"verdict": "withdrawn", "note": "It wanders off."}
     assert browser.post(address, taken_back).status_code == 303
     assert chosen_mark(browser, address) == ""

@@ -43,7 +43,7 @@ def test_the_page_adds_up_what_was_recorded(browser: Client, project: Project) -
     assert "Cost $0.42 + 1 call of unknown price Sessions 2 Model calls 5 Tool calls 3 Tokens 48" in said
     assert "Saved by the answer cache $0.05 1 answer" in said
     assert (
-        "3 model calls recorded how long they took, an ask from its question to its grounded answer: half of them at most 996 ms"
+        "3 model calls with recorded duration (for an ask, from the question to the grounded answer): p50 996 ms"
         in said
     )
     assert "acme:large 2 24 $0.40 996 ms 2.0 s Sessions of acme:large" in said
@@ -52,7 +52,7 @@ def test_the_page_adds_up_what_was_recorded(browser: Client, project: Project) -
     assert "nightly 3 36 $0.40 + 1 call of unknown price" in said
     assert "read 2 1 50.0 % 20 ms 20 ms" in said
     assert "2026-11-21: $0.02 + 1 call of unknown price" in said
-    assert "1 day with calls of unknown price: hatched, with a question mark." in said
+    assert "1 day with calls with unknown cost, hatched and marked with “?”." in said
 
 
 def test_rows_lead_to_the_same_alone_and_to_their_sessions(browser: Client, project: Project) -> None:
@@ -127,7 +127,7 @@ def test_of_very_much_the_latencies_and_tags_come_after_the_rest(
 def test_what_replays_spent_stands_on_a_line_of_its_own(browser: Client, project: Project) -> None:
     session = recorded_session(project)
     replayed(session, ReplayOptions(audit=True, reason="Test", use_model="local:extractive-3"))
-    assert "in no sum here. Replays spent $0 on these days." in words(browser, "/costs/")
+    assert "is not included. Replays spent $0 on these days." in words(browser, "/costs/")
     assert "Replays spent" not in words(browser, "/costs/?model=local:extractive-1")
 
 

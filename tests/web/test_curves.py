@@ -43,16 +43,16 @@ def test_the_best_score_is_the_highest_bar_and_what_was_left_out_is_marked() -> 
         (2, False, 20),
         (3, False, 0.5),
     ]
-    assert (curve.cut, curve.kept, curve.below) == ("cut where the scores fall off", 1, None)
+    assert (curve.cut, curve.kept, curve.below) == ("cut off at a drop in scores", 1, None)
 
 
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
         ("relative", "cut below 60% of the best score"),
-        ("cliff", "cut where a score falls below 40% of the one before"),
-        ("floor", "cut below what counts as relevant"),
-        ("top_k", "cut at top k"),
+        ("cliff", "cut off below 40% of the previous score"),
+        ("floor", "cut off below the minimum score"),
+        ("top_k", "cut off at top k"),
     ],
 )
 def test_a_cut_names_its_threshold_where_that_was_recorded(rule: str, words: str) -> None:
@@ -78,12 +78,12 @@ def test_a_step_shows_why_its_passages_were_found_and_where_the_list_was_cut(
     ask(project, collection, Query(text="Are invoices kept in parser.js:42?", top_k=2), session=session)
     client.force_login(member(project, "viewer").user)
     shown = client.get(f"/sessions/{session.id}/?step=1&tab=context").content.decode()
-    assert "cut at top k" in shown
+    assert "cut off at top k" in shown
     assert "2 of 3 kept" in shown
     assert "just below" in shown
     assert '<span class="mono identifier">parser.js:42</span>' in shown
     assert '<a href="/collections/handbook/frames/1/?version=1">Frame 1</a>' in shown
     tried = client.get("/collections/handbook/?q=pruning&mode=hybrid&top_k=1").content.decode()
-    assert "No word in common; found by its meaning." in tried
+    assert "No words in common; found by meaning." in tried
     meant = client.get("/collections/handbook/?q=invoices&mode=semantic&top_k=1").content.decode()
-    assert "No word in common" not in meant  # nobody looked
+    assert "No words in common" not in meant  # nobody looked

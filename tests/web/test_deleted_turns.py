@@ -38,7 +38,7 @@ def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(
     assert "asked for" in shown
     assert "the words 0" not in shown
     assert "the words 1" in shown
-    assert "Delete turn" not in shown
+    assert "Delete step" not in shown
     told = administrator.get(f"/sessions/{session.id}/transcript/").text
     assert '<span class="redacted"><span>deleted on ' in told
     assert "asked for" in told
@@ -85,7 +85,7 @@ def test_every_tab_says_of_a_deleted_turn_when_by_whom_and_why_it_went(
     page = administrator.get(f"/sessions/{session.id}/?step=1").text
     for offered in ("Erase fields</a>", "Replay from here</a>", "<summary>Change</summary>"):
         assert offered not in page
-    assert "What this step said is gone." in page
+    assert "This step's content was deleted." in page
 
 
 def test_a_visitor_reads_that_a_turn_was_deleted_and_not_by_whom_or_why(
@@ -115,7 +115,7 @@ def test_a_step_that_was_recorded_under_the_name_of_a_deleted_one_hides_nothing_
     assert "PAID the whole sum" in page
     assert "Erased: <b>input</b>" in page
     assert "deleted on" not in page
-    assert "What this step said is gone" not in page
+    assert "This step's content was deleted" not in page
 
 
 def test_what_was_deleted_before_its_session_was_sealed_is_not_called_unsealed_once_it_is(
@@ -123,13 +123,13 @@ def test_what_was_deleted_before_its_session_was_sealed_is_not_called_unsealed_o
 ) -> None:
     administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
     step = f"/sessions/{session.id}/?step=1"
-    assert "gone before it was sealed" in administrator.get(step).text
+    assert "erased before it was sealed" in administrator.get(step).text
     end_session(session.id)
     seal_session(session.id)
     shown = administrator.get(step).text
     assert "1 field erased" in shown
     assert "not sealed yet" not in shown
-    assert "gone before it was sealed" in shown
+    assert "erased before it was sealed" in shown
 
 
 def test_a_turn_that_goes_says_which_summary_may_quote_it(administrator: Client, session: Session) -> None:
@@ -142,7 +142,7 @@ def test_a_turn_that_goes_says_which_summary_may_quote_it(administrator: Client,
     done = administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
     assert frame in administrator.get(done["Location"]).text
     evidence = administrator.get(f"/sessions/{session.id}/evidence/").text
-    assert "stays, and may quote it" in evidence
+    assert "these summaries may quote it and stay" in evidence
     assert frame in evidence
     erasure = re.search(r'"(/erasures/[^"]+)"', evidence)
     assert erasure is not None
@@ -162,7 +162,7 @@ def test_a_turn_that_says_what_was_summarised_names_that_summary_before_and_behi
     append(session.id, [said])
     frame = '<a href="/collections/lessons/frames/0/">'
     address = f"/sessions/{session.id}/steps/4/delete/"
-    assert f"may quote this turn or what repeats it: a summary in {frame}" in administrator.get(address).text
+    assert f"even if they may quote this step: a summary in {frame}" in administrator.get(address).text
     done = administrator.post(address, REASON)
     shown = administrator.get(done["Location"]).text
     assert "1 other turn repeated it" in shown

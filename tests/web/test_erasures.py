@@ -166,8 +166,8 @@ def test_nothing_is_called_intact_that_was_not_compared_since_it_was_erased(
     for each in pages:
         text = administrator.get(each).text
         assert "intact" not in text
-        assert "erased, the last on" in text
-        assert "nobody has compared them since" in text
+        assert "erased, most recently on" in text
+        assert "Not checked since" in text
     assert "erased, not checked since</a>" in administrator.get(f"/sessions/{session.id}/").text
     assert "erased, not checked since</a>" in administrator.get(f"/replays/{replay.id}/").text
     listed = administrator.get("/").text
@@ -204,7 +204,7 @@ def test_a_visitor_learns_that_something_was_erased_and_when_and_not_by_whom_or_
     for visitor, address in visitors:
         head = visitor.get(address).text
         assert "<dt>Erased</dt>" in head
-        assert "not compared again since something was erased" in head
+        assert "not checked since the erasure" in head
         assert "nothing else of what is shared" in head
         assert "as withheld" not in head
         assert "Clara" not in head
@@ -239,8 +239,8 @@ def test_an_erased_field_shows_no_hash_or_size_as_if_it_had_been_recorded(
         assert '<dd class="mono hash"><span class="absent">erased</span></dd>' in told
         assert f'<dd class="mono hash">{mark}' not in told
         context = reader.get(f"{page}?step={step}&tab=context").text
-        assert "No word in common" not in context
-        assert "is not told any more" in context
+        assert "No words in common" not in context
+        assert "the matched words are not shown" in context
         assert '<span class="mono hash"><span class="absent">erased</span></span>' in context
     told = visitor.get(f"{address}?step={step}").text
     assert "Erased: <b>" in told
@@ -257,15 +257,15 @@ def test_a_replays_step_asserts_nothing_of_a_passage_that_was_erased(
     assert '<td><span class="verdict verified">verified</span></td>' in administrator.get(page).text
     erase(administrator, session, of_step=["output", "retrieval"])
     told = administrator.get(page).text
-    assert "Both sides are the same" not in told
+    assert "Identical." not in told
     assert '<span class="verdict big erased">erased</span>' in told
     whole = administrator.get(f"/replays/{replay.id}/").text
     assert '<span class="verdict erased">erased</span>' in whole
-    assert "each step that has lost its answer" in whole
+    assert "affected steps are marked" in whole
     assert '<span class="verdict identical">' not in whole
     assert '<td><span class="verdict verified">verified</span></td>' not in told
     assert '<span class="verdict erased">erased</span>' in told
-    assert "Something of this recording was erased" in told
+    assert "Parts of this recording were erased" in told
     assert "<dt>Withheld</dt>" not in told
     assert '<span class="redacted"><span>erased: ' in told
 
@@ -276,7 +276,7 @@ def test_what_stays_is_said_where_it_is_confirmed_and_what_went_on_the_evidence_
     address = f"/sessions/{session.id}/erase-fields/"
     seen = administrator.get(administrator.post(address, {"of_step": ["retrieval"]})["Location"]).text
     assert "every table of this server" not in seen
-    assert "It stays where this page says so: in 1 collection that is not touched" in " ".join(seen.split())
+    assert "It stays in 1 collection." in " ".join(seen.split())
     evidence = f"/sessions/{session.id}/evidence/"
     assert "asked for by Clara" not in administrator.get(evidence).text
     found = erase(administrator, session, of_step=["retrieval"])

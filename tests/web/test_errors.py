@@ -62,12 +62,12 @@ def test_an_address_that_is_not_for_reading_says_so_with_a_way_on() -> None:
     answer = Client().get("/sign-out/")
     assert answer.status_code == 405
     assert answer["Allow"] == "POST"
-    assert "only takes what a form sends" in answer.text
-    assert "Back to the sessions" in answer.text
+    assert "only accepts form submissions" in answer.text
+    assert "Back to sessions" in answer.text
 
 
 @pytest.mark.django_db
 def test_an_address_that_is_only_read_says_so_too() -> None:
     answer = Client().post("/search/")
     assert answer.status_code == 405
-    assert "Nothing can be sent to this address" in answer.text
+    assert "This URL accepts no form submissions" in answer.text

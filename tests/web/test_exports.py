@@ -42,7 +42,7 @@ def test_the_session_leads_to_its_export_and_that_to_a_file_of_each_format(
     assert f'href="/sessions/{session.id}/export/"' in viewer.get("/sessions/run-1/").content.decode()
     page = viewer.get(f"/sessions/{session.id}/export/").content.decode()
     assert "3 steps" in page
-    assert "It still records" in page
+    assert "Still recording" in page
     for way in EXPORTS.values():
         address = f"/sessions/{session.id}/export/{way.name}"
         assert f'href="{address}"' in page

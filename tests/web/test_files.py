@@ -121,8 +121,8 @@ def test_an_upload_may_replace_the_files_earlier_version(operator: Client, handb
         "1 passage of an earlier version ended: #[0-9]+ “Grüße › &lt;b&gt;Install&lt;/b&gt;”[.]", shown
     )
     assert shown.count("replaced by <a") == 1
-    assert "The files as they are now" not in shown
-    assert "The files as they are now" in operator.get(HERE, {"as_of": now().isoformat()}).text
+    assert "Showing the current files" not in shown
+    assert "Showing the current files" in operator.get(HERE, {"as_of": now().isoformat()}).text
     assert Frame.objects.filter(uri="guide.md", valid_until=None).count() == 2
 
 
@@ -182,7 +182,7 @@ def test_a_newer_file_shows_the_passages_it_kept_and_a_frame_all_its_files(
 def test_two_files_of_one_name_are_not_taken_for_one(operator: Client, handbook: Collection) -> None:
     sent = upload(operator, ("README.md", b"One."), ("README.md", b"Two."))
     assert sent.status_code == 422
-    assert "Two of the files are called README.md" in sent.text
+    assert "Two files have the name README.md" in sent.text
     assert Frame.objects.filter(uri="README.md").count() == 0
 
 
@@ -199,12 +199,12 @@ def test_an_upload_may_have_a_uri_of_its_own(operator: Client, handbook: Collect
     both = [SimpleUploadedFile(name, b"x") for name in ("a.md", "b.md")]
     refused = operator.post(f"{HERE}upload/", {"file": both, "uri": "urn:x"})
     assert refused.status_code == 422
-    assert "A URI names one file" in refused.text
+    assert "A URI belongs to a single file" in refused.text
 
 
 def test_a_frame_names_the_sessions_that_used_it(operator: Client, handbook: Collection) -> None:
     session = start_session(handbook.project, name="Läufe", by="test", collection=handbook)
-    assert "No recorded find or ask has found it." in operator.get(f"{HERE}frames/0/").text
+    assert "No recorded find or ask has used it." in operator.get(f"{HERE}frames/0/").text
     for _ in range(2):
         find(handbook, Query(text="invoices", top_k=1), session=session)
     page = operator.get(f"{HERE}frames/0/").text
@@ -261,7 +261,7 @@ def test_where_one_of_two_files_is_broken_neither_is_put_and_that_is_said(
 ) -> None:
     good, broken = SimpleUploadedFile("a.md", b"Good."), SimpleUploadedFile("b.md", b"\xff\xfe\xff")
     refused = operator.post(f"{HERE}upload/", {"file": [good, broken]})
-    assert "None of the 2 files was put." in refused.text
+    assert "None of the 2 files was stored." in refused.text
     assert handbook.frames.filter(uri="a.md").count() == 0
     alone = operator.post(f"{HERE}upload/", {"file": [SimpleUploadedFile("b.md", b"\xff\xfe\xff")]})
     assert "None of the" not in alone.text
@@ -282,8 +282,10 @@ def test_an_ended_passage_leads_to_the_file_that_ended_it(operator: Client, hand
     source = Source.objects.order_by("-id")[0]
     page = " ".join(operator.get(f"{HERE}frames/{ended.number}/").text.split())
     assert '<span class="verdict bad">ended</span>' in page
-    assert f'Ended when <a href="{HERE}sources/{source.id}/"><bdi>guide.md</bdi></a> was put again' in page
-    assert f'<a href="{HERE}sources/{source.id}/#frames-head">Its passages now</a>' in page
+    assert (
+        f'Ended when <a href="{HERE}sources/{source.id}/"><bdi>guide.md</bdi></a> was uploaded again' in page
+    )
+    assert f'<a href="{HERE}sources/{source.id}/#frames-head">Current passages</a>' in page
     assert "deleted" not in page
     about = " ".join(operator.get(f"{HERE}sources/{source.id}/").text.split())
     assert ": 1 passage new, 1 kept, 1 of an earlier version ended" in about
@@ -292,7 +294,7 @@ def test_an_ended_passage_leads_to_the_file_that_ended_it(operator: Client, hand
 def test_the_page_of_a_file_says_what_was_left_out_of_it(operator: Client, handbook: Collection) -> None:
     upload(operator, ("page.html", b"<nav>Home</nav><main><p>Prices are net.</p></main>"))
     source = Source.objects.get()
-    assert "<dd>navigation: they stand around" in operator.get(f"{HERE}sources/{source.id}/").text
+    assert "<dd>navigation (navigation and page chrome" in operator.get(f"{HERE}sources/{source.id}/").text
     assert text(source.text) == "Prices are net."
 
 

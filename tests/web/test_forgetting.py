@@ -27,11 +27,11 @@ def test_a_held_session_offers_nothing_to_delete_and_says_why_it_refuses(
     administrator: Client, project: Project, session: Session
 ) -> None:
     address = f"/sessions/{session.id}/hold/"
-    assert "It was never held" in administrator.get(address).text
+    assert "This session has never been on hold" in administrator.get(address).text
     assert administrator.post(address, REASON)["Location"] == address
     page = administrator.get(f"/sessions/{session.id}/?step=1").text
     assert "Under legal hold" in page
-    for words in ("Delete turn", "Delete session", "Erase fields"):
+    for words in ("Delete step", "Delete session", "Erase fields"):
         assert words not in page
     hold = Hold.objects.get(project=project)
     for path, sent, typed in (
@@ -50,7 +50,7 @@ def test_a_held_session_offers_nothing_to_delete_and_says_why_it_refuses(
     assert administrator.post(f"/holds/{hold.id}/release/", {"reason": ""}).status_code == 422
     assert administrator.post(f"/holds/{hold.id}/release/", REASON).status_code == 303
     assert "released" in administrator.get(f"/holds/{hold.id}/").text
-    assert "Delete turn" in administrator.get(f"/sessions/{session.id}/?step=1").text
+    assert "Delete step" in administrator.get(f"/sessions/{session.id}/?step=1").text
 
 
 def test_sessions_are_seen_before_they_are_deleted_together(
@@ -74,11 +74,11 @@ def test_where_all_that_was_found_is_held_nothing_is_offered(
     administrator: Client, project: Project, session: Session
 ) -> None:
     found = administrator.post("/forgettings/new/", {"tag": "junk"})["Location"]
-    assert "Delete for good" in administrator.get(found).text
+    assert "Delete permanently" in administrator.get(found).text
     legal_holds.place(project, reason="case 12", by="ada", sessions=[session])
     page = administrator.get(found).text
     assert "There is nothing to delete." in page
-    assert "Delete for good" not in page
+    assert "Delete permanently" not in page
     assert "every session of the project" not in page
 
 
@@ -114,13 +114,13 @@ def test_a_rule_is_set_with_a_reason_where_it_is_early_and_taken_away(administra
     refused = administrator.post(address, {"days": "30"})
     assert (refused.status_code, "six months" in refused.text) == (422, True)
     rule = {"days": "30", "tag": "junk"} | REASON
-    assert "would delete nothing today" in administrator.post(address, rule).text
+    assert "Nothing to delete today" in administrator.post(address, rule).text
     assert "every session is kept for good" in administrator.get(address).text
     assert 'value="junk"' in administrator.post(address, rule | {"change": "yes"}).text
     assert administrator.post(address, rule | {"confirmed": "yes"})["Location"] == address
     shown = administrator.get(address).text
     assert "Sessions with tag junk: deleted after 30 days" in shown
-    assert "Before six months (183 days)" in shown
+    assert "Shorter than six months (183 days)" in shown
     removed = re.search(r"/settings/retention/[0-9a-f-]+/remove/", shown)
     assert administrator.post(removed[0] if removed else "")["Location"] == address
     assert "every session is kept for good" in administrator.get(address).text
@@ -128,10 +128,10 @@ def test_a_rule_is_set_with_a_reason_where_it_is_early_and_taken_away(administra
 
 def test_only_administrators_delete_hold_and_set_rules(project: Project, session: Session) -> None:
     operator = browser_of(project, OPERATOR)
-    assert "Delete turn" not in operator.get(f"/sessions/{session.id}/?step=1").text
+    assert "Delete step" not in operator.get(f"/sessions/{session.id}/?step=1").text
     shown = operator.get("/settings/retention/").text
-    assert "Look what it would delete" not in shown
-    assert "Look what would be deleted" not in shown
+    assert "Preview rule" not in shown
+    assert "Preview deletion" not in shown
     assert operator.get(f"/sessions/{session.id}/hold/").status_code == 200
     for path, body in (
         (f"/sessions/{session.id}/hold/", REASON),
@@ -157,14 +157,14 @@ def test_a_rule_says_what_it_would_delete_and_since_when_before_it_is_set(
         Session.objects.filter(pk=begun.pk).update(started_at=moment, last_action_at=moment)
     asked = {"days": "40", "reason": "asked for"}
     seen = words(administrator.post("/settings/retention/", asked).text)
-    assert "It would delete <b>2 sessions with 4 turns</b> at its next run, within the hour" in seen
+    assert "This deletes <b>2 sessions with 4 steps</b> at its next run, within the hour" in seen
     assert f"{now() - timedelta(days=20):%Y-%m-%d}" in seen
     legal_holds.place(project, reason="case 12", by="ada", sessions=[session_of(project, "older")])
     seen = words(administrator.post("/settings/retention/", asked).text)
     assert "<b>2 sessions with 4 turns, 1 of them under legal hold</b>" in seen
     assert f"{now() - timedelta(days=10):%Y-%m-%d}" in seen
     later = words(administrator.post("/settings/retention/", {"days": "400"}).text)
-    assert "It would delete nothing today" in later
+    assert "Nothing to delete today" in later
     assert f"{now() + timedelta(days=350):%Y-%m-%d}" in later
 
 
@@ -172,9 +172,9 @@ def test_the_list_of_sessions_marks_and_filters_what_is_held(
     administrator: Client, project: Project, session: Session
 ) -> None:
     start_session(project, name="Free", by="test", key="free")
-    assert ">held</a>" not in administrator.get("/").text
+    assert ">on hold</a>" not in administrator.get("/").text
     legal_holds.place(project, reason="case 12", by="ada", sessions=[session])
-    assert administrator.get("/").text.count(">held</a>") == 1
+    assert administrator.get("/").text.count(">on hold</a>") == 1
     for asked, there, away in (("yes", "Talk", "Free"), ("no", "Free", "Talk")):
         shown = administrator.get("/", {"held": asked}).text
         assert there in shown
@@ -206,7 +206,7 @@ def test_a_filter_that_asks_for_nothing_is_refused_for_the_whole_form(administra
     assert refused.status_code == 422
     assert "Nothing given would mean all of them." in refused.text
     assert "which_named_error" not in refused.text
-    assert "In name or key</a>:" not in refused.text
+    assert "Name or key contains</a>:" not in refused.text
 
 
 def test_the_address_of_a_deleted_session_says_so_to_its_project_alone(
@@ -247,7 +247,7 @@ def test_what_was_deleted_one_by_one_stands_among_the_deletions(
     administrator: Client, project: Project, other_project: Project, session: Session
 ) -> None:
     address = "/settings/retention/"
-    assert "No session and no turn was deleted by itself." in administrator.get(address).text
+    assert "No single deletions." in administrator.get(address).text
     other = start_session(project, name="Other", by="test", key="other", tags=["bulk"])
     administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
     shown = " ".join(administrator.get(address).text.split())

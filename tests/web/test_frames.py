@@ -52,7 +52,7 @@ def test_a_new_version_keeps_the_metadata_and_the_history(operator: Client, hand
     assert "year" in operator.get(address).text
     sent = operator.post(f"{address}update/", {"title": "With more", "uri": "", "text": "Two."})
     assert (sent.status_code, sent["Location"]) == (303, address)
-    assert "Version 2 of frame 3 is the current one now." in operator.get(address).text
+    assert "Version 2 of frame 3 is now current." in operator.get(address).text
     assert [(v.version, text(v.payload), v.metadata) for v in versions_of(handbook, 3)] == [
         (1, "One.", {"items": [1], "year": 2024}),
         (2, "Two.", {"items": [1], "year": 2024}),
@@ -66,7 +66,7 @@ def test_what_was_not_edited_stays_as_it_is_byte_by_byte(operator: Client, handb
     as_browsers_send = form.initial["text"].replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
     sent = operator.post(f"{address}update/", {"title": "Odd", "uri": "", "text": as_browsers_send})
     assert sent.status_code == 303
-    assert "is the same as before: nothing was added" in operator.get(address).text
+    assert "is unchanged. Nothing was added" in operator.get(address).text
     assert texts(handbook)[3] == "first\r\nsecond\x00\ud800\rthird"
 
 
@@ -75,7 +75,7 @@ def test_a_file_may_bring_the_next_version_of_a_text_too_long_to_edit(
 ) -> None:
     put(handbook, [NewFrame(title="Long", text="x" * 300_000)], by="test")
     address = f"{HERE}frames/3/"
-    assert "too long to be edited here" in operator.get(address).text
+    assert "too long to edit here" in operator.get(address).text
     file = SimpleUploadedFile("next.txt", b"shorter now")
     assert operator.post(f"{address}update/", {"title": "Long", "text": "", "file": file}).status_code == 303
     assert texts(handbook)[3] == "shorter now"
@@ -99,7 +99,7 @@ def test_a_text_that_a_form_cannot_carry_is_refused(operator: Client, handbook: 
 def test_a_request_that_cannot_be_read_is_told_so(operator: Client, handbook: Collection) -> None:
     page = operator.post(f"{HERE}upload/", b"--x\r\n", content_type="multipart/form-data; boundary=\xe4")
     assert page.status_code == 422
-    assert "This form cannot be read" in page.text
+    assert "The form cannot be read" in page.text
 
 
 def test_a_deleted_frame_keeps_its_versions_and_takes_no_more(operator: Client, handbook: Collection) -> None:
@@ -109,7 +109,7 @@ def test_a_deleted_frame_keeps_its_versions_and_takes_no_more(operator: Client, 
     page = operator.get(address).text
     assert "Frame 2 is deleted; its one version stays in the history." in page
     assert "Apfelbäume" in page
-    assert "Put a new version" not in page
+    assert "Add a new version" not in page
     assert operator.post(f"{address}update/", {"title": "x", "text": "y"}).status_code == 404
     assert operator.post(f"{address}delete/").status_code == 404
     assert [f.number for f in frames_at(handbook)] == [0, 1]
@@ -120,7 +120,9 @@ def test_the_page_of_a_deleted_frame_says_who_deleted_it(operator: Client, handb
     frame = versions_of(handbook, 2).get()
     assert (frame.deleted_by, frame.ended_by) == ("operator@example.org", "delete")
     page = re.sub(r"\s+", " ", operator.get(f"{HERE}frames/2/").text)
-    assert re.search(r"Deleted .{1,200}? by <bdi>operator@example.org</bdi>: finds no longer see it", page)
+    assert re.search(
+        r"Deleted .{1,200}? by <bdi>operator@example.org</bdi>. Searches no longer find it", page
+    )
     assert re.search(r"deleted .{1,200}? by <bdi>operator@example.org</bdi>", page)
 
 

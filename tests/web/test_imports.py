@@ -58,7 +58,7 @@ def transcript(*lines: str, name: str = "session.jsonl") -> SimpleUploadedFile:
 def test_the_form_takes_files_and_knows_the_formats(operator: Client) -> None:
     page = operator.get("/import/").text
     assert re.search(r'<input type="file" name="file"[^>]* multiple', page)
-    assert "Recognised from the file" in page
+    assert "Detect automatically" in page
     assert 'value="claude_code"' in page
 
 
@@ -85,8 +85,8 @@ def test_the_same_file_again_adds_nothing_and_says_what_was_there(operator: Clie
     operator.post("/import/", {"file": transcript(line(1, "one"))})
     operator.post("/import/", {"file": transcript(line(1, "one"), line(2, "two"))})
     page = operator.get("/import/done/").text
-    assert re.search(r'data-label="Actions" class="number">2<', page)
-    assert re.search(r'data-label="Already there" class="number">1<', page)
+    assert re.search(r'data-label="Steps" class="number">2<', page)
+    assert re.search(r'data-label="Already imported" class="number">1<', page)
     assert Session.objects.get().last_sequence == 2
 
 
@@ -95,8 +95,8 @@ def test_of_several_files_it_is_said_what_each_was(operator: Client) -> None:
     operator.post("/import/", {"file": transcript(known)})
     operator.post("/import/", {"file": [transcript(known), transcript("no", name="no.txt")]})
     page = operator.get("/import/done/").text
-    assert "2 files: 1 brought no new action, 1 refused." in page
-    assert "Nothing new: every action of it was here already." in page
+    assert "2 files: 1 without new steps, 1 refused." in page
+    assert "Nothing new: all steps had been imported before." in page
 
 
 def test_files_that_are_all_refused_get_a_line_each_and_the_formats_once(operator: Client) -> None:
@@ -104,7 +104,7 @@ def test_files_that_are_all_refused_get_a_line_each_and_the_formats_once(operato
     page = operator.post("/import/", {"file": files}).text
     for name in ("a", "b", "c"):
         assert page.count(f"{name}.txt is no transcript that can be imported.") == 1
-    assert "None of the 3 files was taken." in page
+    assert "None of the 3 files was imported." in page
     assert page.count("What can be imported:") == 1
     assert page.count("a Claude Code session") == 2  # there, and in the choice of a format
 
@@ -121,7 +121,7 @@ def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
     assert Session.objects.count() == 2
     assert "no.txt is no transcript that can be imported" in page
     assert "Nothing of it was kept." in page
-    assert "3 files: 2 brought new actions, 1 refused." in page
+    assert "3 files: 2 with new steps, 1 refused." in page
     assert page.count("What can be imported:") == 1
     assert "b.jsonl" in page
 
@@ -132,7 +132,7 @@ def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
         ({"file": SimpleUploadedFile("notes.txt", b"Dear diary")}, "notes.txt is no transcript"),
         ({"file": SimpleUploadedFile("empty.jsonl", b"")}, "empty.jsonl is no transcript"),
         ({}, "Choose at least one file."),
-        ({"file": SimpleUploadedFile("x.jsonl", b"{}"), "format": "psychic"}, "There is no such format"),
+        ({"file": SimpleUploadedFile("x.jsonl", b"{}"), "format": "psychic"}, "Unknown format"),
     ],
 )
 def test_what_is_no_transcript_is_one_sentence_and_nothing_is_kept(
@@ -155,10 +155,7 @@ def test_a_file_over_the_limit_ends_in_a_sentence(operator: Client, settings: Se
     settings.MAX_IMPORT_BYTES = 200_000
     page = operator.post("/import/", {"file": transcript(line(1, "x" * 300_000))})
     assert page.status_code == 413
-    assert (
-        "This is more than 195.3 KB, the most that can be sent at once"
-        in page.context["form"].errors["file"][0]
-    )
+    assert "The upload exceeds the limit of 195.3 KB" in page.context["form"].errors["file"][0]
     assert not Session.objects.exists()
 
 
@@ -221,13 +218,13 @@ def test_a_large_file_has_a_page_that_says_how_far_a_worker_is(
     found = FileImport.objects.get()
     assert address == f"/imports/{found.id}/"
     page = operator.get(address).text
-    assert "A worker begins with it as soon as one is free." in page
-    assert "Begun again" not in page
+    assert "Waiting for a worker." in page
+    assert "Attempt " not in page
     assert f'hx-get="/imports/{found.id}/?rev=0"' in page
     FileImport.objects.update(status="running", done=1_000, total=4_000)
     assert '<progress max="4000" value="1000"' in operator.get(address).text
     FileImport.objects.update(attempts=2)
-    assert "Begun again, attempt 2 of 3" in operator.get(address).text
+    assert "Attempt 2 of 3" in operator.get(address).text
     FileImport.objects.update(status="waiting", attempts=0)
     work(found.id)
     with django_assert_max_num_queries(12):

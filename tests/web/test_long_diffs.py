@@ -112,7 +112,7 @@ def test_long_json_that_is_only_written_otherwise_is_told_as_the_same(
         runs.append(session)
     page(viewer, address(runs))
     long_diffs.make(LongDiff.objects.get().id)
-    assert "The same values on both sides" in page(viewer, address(runs))
+    assert "Same values, formatted differently" in page(viewer, address(runs))
 
 
 def test_its_rows_come_in_pages(viewer: Client, both: list[Session]) -> None:
@@ -147,7 +147,7 @@ def test_the_sweep_enqueues_it_again_and_gives_up_in_the_end(viewer: Client, bot
     LongDiff.objects.update(enqueued_at=now() - timedelta(minutes=1), attempts=MOST_ATTEMPTS)
     assert overdue(make_long_diff) == []
     assert not long_diffs.is_due(found.id)
-    assert "failed at it three times" in page(viewer, address(both))
+    assert "could not be compared (three attempts)" in page(viewer, address(both))
 
 
 def test_one_that_is_made_is_not_made_again_and_goes_after_a_week(
@@ -174,5 +174,5 @@ def test_it_is_erased_with_either_session(viewer: Client, both: list[Session]) -
 
 def test_equal_texts_are_never_long(viewer: Client, both: list[Session]) -> None:
     one = both[0].key
-    assert "The same on both sides" in page(viewer, f"/compare/steps/?a={one}&b={one}&left=1&right=1")
+    assert "Identical" in page(viewer, f"/compare/steps/?a={one}&b={one}&left=1&right=1")
     assert not LongDiff.objects.exists()

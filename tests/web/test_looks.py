@@ -165,8 +165,8 @@ def test_keys_in_a_field_are_letters_and_switched_off_they_do_nothing(
         page.keyboard.type("jk?")
         assert page.locator("#filter").input_value() == "jk?"
         arrives(page, 1)
-        page.get_by_role("button", name="Keys").click()
-        page.get_by_role("button", name="Turn single keys off").click()
+        page.get_by_role("button", name="Shortcuts").click()
+        page.get_by_role("button", name="Turn off keyboard shortcuts").click()
         page.wait_for_selector("html[data-keys=off]", state="attached")
         page.keyboard.press("j")
         page.wait_for_timeout(300)

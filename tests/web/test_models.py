@@ -50,10 +50,10 @@ def test_every_member_reads_what_can_be_asked_and_why_not(project: Project) -> N
     for each in (
         "local:extractive-1 Best-matching sentence (not a language model) yes none needed",
         "local:extractive-5",
-        "openai:gpt-6.1-terra OpenAI yes of the server OPENAI_API_KEY $1.00 read , $5.00 written",
-        "xai:grok-4.7 xAI no XAI_API_KEY is not set, and this project has no key of its own. missing an administrator sets one here, or the operator sets XAI_API_KEY",
-        "runs on a machine of your own",
-        "up to 272,000 tokens read",
+        "openai:gpt-6.1-terra OpenAI yes from the server OPENAI_API_KEY $1.00 input , $5.00 output",
+        "xai:grok-4.7 xAI no XAI_API_KEY is not set, and this project has no key of its own. missing an administrator can set one here, or the operator sets XAI_API_KEY",
+        "runs on your own machine",
+        "up to 272,000 input tokens",
         "where none is named, local:extractive-3 answers",
     ):
         assert each in words
@@ -67,7 +67,7 @@ def test_an_unknown_price_says_how_an_operator_sets_it(
     monkeypatch.setenv("OPENAI_DEFAULT_MODEL", "no-such-model")
     words = seen(browser_of(project, VIEWER))
     assert (
-        "openai:no-such-model OpenAI yes of the server OPENAI_API_KEY unknown an operator sets it in MODEL_PRICES"
+        "openai:no-such-model OpenAI yes from the server OPENAI_API_KEY unknown the operator can set it in MODEL_PRICES"
         in words
     )
 
@@ -77,7 +77,7 @@ def test_an_administrator_sets_replaces_and_removes_a_key_that_no_page_shows(pro
     sent = browser.post(f"{PAGE}keys/anthropic/", {"key": KEY, "default_model": "claude-3-haiku"})
     assert (sent.status_code, sent["Location"]) == (303, f"{PAGE}#keys")
     words = seen(browser)
-    assert "The key for Anthropic is kept, and used from now on." in words
+    assert "Key for Anthropic saved." in words
     assert "anthropic:claude-3-haiku Anthropic yes of this project ends in wxyz" in words
     assert "anthropic key set (ends in wxyz )" in words
     assert KEY not in browser.get(PAGE).text
@@ -110,7 +110,7 @@ def test_a_key_that_cannot_be_is_refused_at_its_field_and_not_repeated(
 def test_where_the_operator_moved_a_provider_the_form_says_where_its_key_goes(
     project: Project, stub: StubModelServer
 ) -> None:
-    assert f"to {stub.url}/v1 ; a key set here goes there too" in seen(browser_of(project, ADMIN))
+    assert f"to {stub.url}/v1 . A key set here is sent there too" in seen(browser_of(project, ADMIN))
 
 
 def test_a_key_that_cannot_be_read_any_more_says_so(project: Project, settings: Settings) -> None:

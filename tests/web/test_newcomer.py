@@ -51,11 +51,11 @@ def _sign_in(page: Page, url: str) -> None:
 
 def _put_three(page: Page, url: str) -> None:
     page.get_by_label("Name", exact=True).fill("Handbuch für alle")
-    page.get_by_role("button", name="Make collection").click()
+    page.get_by_role("button", name="Create collection").click()
     for fact in FACTS:
         page.get_by_label("Title").fill(fact.title)
         page.get_by_label("Text", exact=True).fill(fact.text)
-        page.get_by_role("button", name="Put passage").click()
+        page.get_by_role("button", name="Add passage").click()
         page.get_by_role("link", name=fact.title).wait_for()
 
 

@@ -162,7 +162,7 @@ def test_its_author_and_an_administrator_delete_a_note_and_nobody_else(
         assert (note.deleted_by == person.user.email) is may
         if may:
             assert answer["Location"] == "/sessions/s/?step=2&tab=raw#notes"
-            assert "The note on step 2 is deleted." in words(get(browser, answer["Location"]))
+            assert "Note on step 2 deleted." in words(get(browser, answer["Location"]))
             assert "Mine." not in get(browser, "/sessions/s/?step=2")
         else:
             delete(note, by=writer.user.email, administers=False)
@@ -231,7 +231,7 @@ def test_a_minimap_with_too_many_pins_says_which_it_drew(operator: Client, proje
     page = get(operator, "/sessions/s/")
     assert re.search(r'class="pins" d="((?:M[\d.]+ 5h0){500})"', page)
     assert "500 and later ones" in page
-    assert "The first 500 steps with notes are drawn; all notes" in words(page)
+    assert "Only the first 500 steps with notes are drawn. All notes" in words(page)
 
 
 def test_the_timeline_leads_to_the_list_of_all_notes(operator: Client, session: Session) -> None:
@@ -268,8 +268,8 @@ def test_a_place_that_the_list_did_not_give_is_refused(
 
 
 def test_an_empty_list_says_what_to_do(operator: Client, viewer: Client, session: Session) -> None:
-    assert "press p and write what is to be remembered of it" in words(get(operator, "/sessions/s/notes/"))
-    assert "Operators pin them" in words(get(viewer, "/sessions/s/notes/"))
+    assert "press p to add one" in words(get(operator, "/sessions/s/notes/"))
+    assert "Operators can add notes" in words(get(viewer, "/sessions/s/notes/"))
     last = add(session, 5, "x", by="x")
     assert "No more notes" in words(get(operator, f"/sessions/s/notes/?after={last.id}"))
 

@@ -54,9 +54,9 @@ def words(text: str) -> str:
 
 
 def test_without_a_pattern_the_list_says_what_one_is(browser: Client, project: Project) -> None:
-    assert "No pattern yet" in page(browser, "/patterns/")
+    assert "No patterns yet" in page(browser, "/patterns/")
     session_of(project, failed(SHORT))
-    assert "1 step is still being read" in words(page(browser, "/patterns/"))
+    assert "1 step waiting to be indexed" in words(page(browser, "/patterns/"))
 
 
 def test_a_pattern_is_listed_with_its_trend_in_words(browser: Client, two: list[Session]) -> None:
@@ -255,9 +255,9 @@ def test_the_figures_of_a_pattern_follow_a_deletion_at_once(project: Project, br
     assert "3 times in 3 sessions" in page(browser, address)
     erase_session(sessions[0])
     assert "2 times in 2 sessions" in page(browser, address)
-    assert 'data-label="Times">2<' in browser.get("/patterns/").text
+    assert 'data-label="Count">2<' in browser.get("/patterns/").text
     erase_session(sessions[1])
-    assert 'data-label="Times">' not in browser.get("/patterns/").text
+    assert 'data-label="Count">' not in browser.get("/patterns/").text
 
 
 def test_a_new_rule_says_what_it_found_at_once(project: Project, browser: Client) -> None:
@@ -266,5 +266,5 @@ def test_a_new_rule_says_what_it_found_at_once(project: Project, browser: Client
     read(project)
     browser.post("/patterns/rules/", {"sessions": "2", "window": "week"})
     shown = page(browser, "/patterns/")
-    assert "The rule watches from now on. 1 pattern came so often already." in shown
+    assert "Rule created. 1 alert raised already." in shown
     assert "1 pattern came again" in shown

@@ -94,7 +94,7 @@ def test_a_hit_of_another_program_and_one_of_an_erased_frame_say_so(
     operator: Client, project: Project, told: Session
 ) -> None:
     recorded(project, story())
-    assert "where it was put is not recorded" in words(get(operator, "/sessions/s/?step=2"))
+    assert "origin not recorded" in words(get(operator, "/sessions/s/?step=2"))
     tamper("UPDATE tm_hit SET stored_frame_id = %s", [2**40])
     assert "its frame was deleted" in words(get(operator, "/sessions/told/?step=2"))
 
@@ -105,7 +105,7 @@ def test_a_put_says_which_later_steps_used_it_and_which_sentences_rest_on_it(
     page = get(operator, "/sessions/told/?step=1")
     assert "3 later steps of this session" in words(page)
     assert re.findall(r'<li><a class="step-name" href="\?step=(\d+)"', page) == ["2", "3", "4"]
-    assert "1 sentence rests on it: 1" in words(page)
+    assert "supports 1 sentence: 1" in words(page)
     assert 'href="?step=3#said-1"' in page
     assert "No other session used it." in words(page)
 
@@ -142,7 +142,7 @@ def test_sentences_are_reached_from_the_frames_they_rest_on(operator: Client, to
     on_the_page_itself = get(operator, "/sessions/told/?step=3")
     assert 'href="#said-1"' in on_the_page_itself
     assert 'id="said-1"' in on_the_page_itself
-    assert "rests on it" not in words(get(operator, "/sessions/told/?step=2&tab=context"))
+    assert "supports 1 sentence" not in words(get(operator, "/sessions/told/?step=2&tab=context"))
 
 
 def test_another_projects_put_is_never_named(

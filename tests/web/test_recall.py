@@ -42,7 +42,7 @@ def test_turns_are_recalled_with_their_session_and_step(viewer: Client, project:
     assert "Style" not in page
     narrowed = words(viewer, "/recall/?q=connection&significance=error")
     assert "Nothing was found" in narrowed
-    assert "Ask all turns of all sessions" in narrowed
+    assert "Search all steps of all sessions" in narrowed
     inside = words(viewer, f"/recall/?q=connection&session={session.key}&mode=text")
     assert "session: Nightly <repair>" in inside
 
@@ -52,21 +52,21 @@ def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project:
     index(project)
     told = words(viewer, "/recall/?q=the+gateway+in+May+2020&time_zone=Europe/Berlin")
     assert "in May 2020 is read as 2020-04-30 22:00" in told
-    assert "Ask without the times" in told
+    assert "Search without time expressions" in told
     page = viewer.get("/recall/?q=the+gateway+in+May+2020&times=words").text
     assert f"/sessions/{session.id}/?step=1" in page
-    assert "Words of time are not read as times." in page
+    assert "Time expressions are turned off." in page
     assert "from 2020-05-01" in words(viewer, "/recall/?q=gateway+since+May+2020")
     assert "before 2020-05-01" in words(viewer, "/recall/?q=gateway+before+May+2020")
     told = words(viewer, "/recall/?q=what+happened+in+the+last+session%3F")
-    assert "is read as the session before, Nightly" in told
+    assert "means the previous session, Nightly" in told
     assert "these are the most important turns" in told
     told = words(viewer, "/recall/?q=what+happened+in+our+last+meeting%3F")
-    assert "is read as the session before, the last that was recorded of any kind, Nightly" in told
+    assert "means the previous session of any kind, Nightly" in told
     told = words(viewer, "/recall/?q=Last+Session+what+happened%3F")
-    assert "Last Session is read as the session before, Nightly" in told
+    assert "Last Session means the previous session, Nightly" in told
     told = words(viewer, "/recall/?q=LAST+MEETING+what+happened%3F")
-    assert "is read as the session before, the last that was recorded of any kind, Nightly" in told
+    assert "means the previous session of any kind, Nightly" in told
     told = words(viewer, "/recall/?q=gateway+since+the+last+session%3F")
     assert "since the last session is read as the time after the session Nightly" in told
     told = words(viewer, "/recall/?q=gateway+on+31+February")
@@ -87,7 +87,7 @@ def test_the_turns_around_are_shown_in_order_with_what_is_left_out(viewer: Clien
     materials = ("wood", "iron", "glass", "<b>wool</b>", "x" * 2_000)
     session_of(project, *(said(f"step of {each}") for each in materials), name="Stuff")
     index(project)
-    assert "Show the turns around each" in words(viewer, "/recall/?q=glass&mode=text")
+    assert "Show context steps" in words(viewer, "/recall/?q=glass&mode=text")
     told = words(viewer, "/recall/?q=glass&mode=text&around=1")
     assert told.index("1 turn left out") < told.index("step of iron") < told.index("step of <b>wool</b>")
     assert told.count("1 turn left out") == 2
@@ -121,7 +121,7 @@ def test_a_question_with_what_no_text_can_hold_is_answered(viewer: Client, proje
     ("query", "says"),
     [
         ("q=x&min_importance=much", "is no importance"),
-        ("q=x&around=7", "is no number of turns"),
+        ("q=x&around=7", "is not a valid number of context steps"),
         ("q=x&time_zone=Mars", "no time zone"),
         ("q=x&kind=dance", "`kinds` cannot be"),
         ("q=x&mode=fuzzy", "`mode` cannot be"),

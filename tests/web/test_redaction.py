@@ -50,7 +50,7 @@ def test_a_profile_is_made_edited_and_retired_by_forms(administrator: Client, pr
     second = RedactionProfile.objects.get(version=2)
     assert answer["Location"] == f"/settings/redaction/{second.id}/"
     assert "This is an earlier version" in words(administrator.get(address).text)
-    assert "also as dialled in DE, US" in words(administrator.get("/settings/redaction/").text)
+    assert "also without country code in DE, US" in words(administrator.get("/settings/redaction/").text)
 
     assert administrator.post(f"/settings/redaction/{second.id}/retire/").status_code == 303
     assert "Auditors" not in administrator.get("/settings/redaction/").text.split("<main")[1].split(
@@ -171,7 +171,7 @@ def test_a_recorded_step_is_tried(viewer: Client, project: Project) -> None:
     sent = {"profile": "built-in", "session": "s", "sequence": "1"}
     page = viewer.post("/settings/redaction/", sent).text.split('id="outcome"')[1]
     assert "2 places withheld in step 1" in words(page)
-    assert "Fields of the step in which something is withheld: agent, input" in words(page)
+    assert "Affected fields: agent, input" in words(page)
     assert "all of it was looked through" in page
     assert "@" not in page
 
@@ -179,8 +179,8 @@ def test_a_recorded_step_is_tried(viewer: Client, project: Project) -> None:
 @pytest.mark.parametrize(
     ("sent", "status", "why"),
     [
-        ({"text": ""}, 422, "Write a text, or name a session"),
-        ({"session": "s"}, 422, "Say which step"),
+        ({"text": ""}, 422, "Enter a text, or a session"),
+        ({"session": "s"}, 422, "Enter a step of the session"),
         ({"text": "x", "session": "nope", "sequence": "99"}, 422, "not both"),
         ({"text": "x", "sequence": "1"}, 422, "not both"),
         ({"session": "s", "sequence": "x"}, 422, "“Step” is a whole number from 1 on."),

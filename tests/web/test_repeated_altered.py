@@ -39,11 +39,11 @@ def test_a_check_of_a_replay_finds_what_is_wrong_with_the_steps_that_it_repeats(
     operator.post(f"{address}check/")
     checked = SealCheck.objects.get()
     assert (checked.problems, checked.recorded) == ([], 5)
-    assert "So were the 5 records of its sessions that its evidence brings" in operator.get(address).text
+    assert "Also checked: 5 records of its sessions" in operator.get(address).text
     tamper(BROKEN, [str(session.id), 2])
     operator.post(f"{address}check/")
     shown = operator.get(address).text
-    assert "Recorded step 2, which is repeated." in shown
+    assert "Repeated recorded step 2." in shown
     assert "does not verify" in shown
     assert ">altered</a>" in operator.get(f"/replays/{replay.id}/").text
     with (tmp_path / "replay.zip").open("wb") as file:
@@ -59,7 +59,7 @@ def test_a_check_of_a_comparison_finds_it_too(operator: Client, project: Project
     assert "So were the " in operator.get(f"{address}evidence/").text
     tamper(BROKEN, [str(session.id), 2])
     operator.post(f"{address}evidence/check/")
-    assert "Recorded step 2, which is repeated." in operator.get(f"{address}evidence/").text
+    assert "Repeated recorded step 2." in operator.get(f"{address}evidence/").text
     assert ">altered</a>" in operator.get(address).text
 
 
@@ -92,7 +92,7 @@ def test_a_check_from_before_says_that_it_left_the_repeated_steps_out(
 ) -> None:
     operator.post(f"/replays/{replay.id}/evidence/check/")
     SealCheck.objects.update(recorded=0)
-    assert "were not compared with it" in operator.get(f"/replays/{replay.id}/evidence/").text
+    assert "were not checked with it" in operator.get(f"/replays/{replay.id}/evidence/").text
 
 
 def test_a_session_that_records_is_sealed_so_far_and_a_replay_has_its_badge(
@@ -104,5 +104,5 @@ def test_a_session_that_records_is_sealed_so_far_and_a_replay_has_its_badge(
         operator.get(f"/sessions/{session.id}/").text
     )
     Session.objects.filter(pk=session.pk).update(status=Session.RECORDING)
-    assert ">sealed so far</a>" in operator.get(f"/sessions/{session.id}/").text
+    assert ">partly sealed</a>" in operator.get(f"/sessions/{session.id}/").text
     assert ">so far</span>" in operator.get("/").text

@@ -186,8 +186,8 @@ def test_the_form_estimates_before_anything_is_launched(browser: Client, session
 
 
 ESTIMATES = [
-    ({"kind": "audit", "reason": "r"}, "No model would be asked, so this costs nothing."),
-    ({"kind": "debug"}, "3 asks with the recorded models: estimated cost $0, by the tokens"),
+    ({"kind": "audit", "reason": "r"}, "No model is called, so this costs nothing."),
+    ({"kind": "debug"}, "3 asks with the recorded models: estimated cost $0, from recorded tokens"),
     ({"kind": "debug", "other_model": "ollama:llama3.2"}, "3 asks with ollama:llama3.2: estimated cost $0,"),
     (
         {"kind": "debug", "other_model": "gpt-4o"},
@@ -195,7 +195,7 @@ ESTIMATES = [
     ),
     (
         {"kind": "debug", "other_model": "openai:nobody-knows"},
-        "3 asks with openai:nobody-knows: estimated cost $0 + 3 calls of unknown price, by the tokens",
+        "3 asks with openai:nobody-knows: estimated cost $0 + 3 calls of unknown price, from recorded tokens",
     ),
 ]
 
@@ -276,7 +276,7 @@ def test_removing_the_demo_asks_first_where_somebody_added_to_it(browser: Client
     assert Session.objects.exists()
     assert browser.post("/demo/remove/", {"confirmed": "1"}).status_code == 303
     assert not Session.objects.exists()
-    assert "The demo is removed" in page(browser, "/")
+    assert "Demo removed" in page(browser, "/")
 
 
 def test_a_list_of_steps_takes_as_many_queries_whatever_its_length(browser: Client, project: Project) -> None:

@@ -98,7 +98,7 @@ def test_a_visitor_learns_of_the_seal_before_and_not_by_whom_or_why(
     before = SealCheckpoint.objects.get(seal__comparison=comparison)
     _, path = shared(project, comparison)
     visitor, address = opened(path)
-    assert "Sealed before" not in visitor.get(address).text
+    assert "Earlier seals" not in visitor.get(address).text
     erased(session, fields=["output"], steps=[2])
     assert "being sealed anew after an erasure" in words(visitor.get(address).text)
     seals.seal_comparison(comparison.id)
@@ -174,7 +174,7 @@ def test_what_is_erased_is_called_erased_on_every_page_of_a_replay(
         assert f"erased {was} then" in listed
         assert "erased verified then" in listed
         assert re.search(r"\d erased \d (unchanged|unknown)[^<]* then", listed)
-        assert "Something of this recording was erased" in listed
+        assert "Parts of this recording were erased" in listed
         shown = words(reader.get(of_step).text)
         assert f"erased {was} then" in shown
         assert "erased verified then" in shown
@@ -198,9 +198,9 @@ def test_what_is_erased_is_called_erased_on_every_page_of_a_comparison(
         page = reader.get(table).text
         assert "erased recorded then" in words(page)
         assert 'class="verdict erased"' in page
-        assert "verdicts and figures are of what was there before" in page
+        assert "Verdicts and statistics refer to the original content" in page
         shown = words(reader.get(cell).text)
-        assert re.search(r"erased [a-z ]+ then context erased verified then", shown)
+        assert re.search(r"erased [a-z ]+ before context erased verified before", shown)
 
 
 def test_no_page_asks_more_often_because_more_is_erased_or_shown(browser: Client, project: Project) -> None:

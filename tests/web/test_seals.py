@@ -47,13 +47,13 @@ def test_the_timeline_says_how_far_it_is_sealed(operator: Client, session: Sessi
     seals.seal_session(session.id)
     assert ">sealed</a>" in operator.get(address).text
     append(session.id, [ActionDraft(kind="message", output="late")], imported=True)
-    assert ">sealed so far</a>" in operator.get(address).text
+    assert ">partly sealed</a>" in operator.get(address).text
 
 
 def test_a_check_finds_it_intact_and_then_altered(operator: Client, session: Session) -> None:
     address = f"/sessions/{session.key}/evidence/"
     page = operator.get(address).text
-    assert "Nobody has compared it" in page
+    assert "Not checked against the seal yet." in page
     assert f'data-check-here="/sessions/{session.id}/evidence.zip"' in page
     assert operator.post(f"{address}check/").status_code == 409
     seals.seal_session(session.id)
@@ -165,7 +165,7 @@ def test_an_administrator_sets_who_outside_is_told_of_the_log(
     assert (refused.status_code, "is not an address of a witness" in refused.text) == (422, True)
     assert administrator.post(address, {"witness": "x" * 600}).status_code == 422
     assert administrator.post(address, wanted)["Location"] == "/settings/#evidence-key"
-    assert "took nothing yet" in operator.get("/settings/").text
+    assert "accepted nothing yet" in operator.get("/settings/").text
     assert key_for_witness(project) in html.unescape(administrator.get("/settings/").text)
     Anchor.objects.update(size=1_234, taken_at=now(), error="It answered <b>with</b> 500.", failed_at=now())
     shown = operator.get("/settings/").text

@@ -25,7 +25,7 @@ def words(browser: Client, address: str) -> str:
 def test_an_empty_search_says_what_can_be_searched_for(viewer: Client) -> None:
     page = viewer.get("/search/").text
     assert "autofocus" in page
-    assert "an identifier, whole" in page
+    assert "an exact identifier" in page
     assert "still being indexed" not in page
 
 

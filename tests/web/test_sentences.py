@@ -68,24 +68,27 @@ def test_support_without_a_frame_and_doubt_without_a_reason_have_words_too() -> 
 @pytest.mark.parametrize(
     ("told", "why"),
     [
-        ({"reason": "number"}, "a number of it is in no passage, or the passage has another"),
-        ({"reason": "no_support", "missing": ["moon"]}, "no passage says it"),
-        ({"reason": "no_support", "missing": []}, "its words are in the passages, but not together"),
-        ({"reason": "no_support", "missing": [], "frame": 3}, "the passage says it the other way round"),
+        ({"reason": "number"}, "it has a number that is in no passage, or that differs in the passage"),
+        ({"reason": "no_support", "missing": ["moon"]}, "no passage says this"),
+        (
+            {"reason": "no_support", "missing": []},
+            "its words are in the passages, but not next to each other",
+        ),
+        ({"reason": "no_support", "missing": [], "frame": 3}, "the passage says the opposite"),
         (
             {"reason": "no_support", "missing": [], "frame": 3, "swapped": False},
-            "the passage has something else in its place",
+            "the passage has something different",
         ),
-        ({"reason": "name", "missing": [], "frame": 3}, "the passage has another name in its place"),
+        ({"reason": "name", "missing": [], "frame": 3}, "the passage has a different name"),
         (
             {"reason": "name", "missing": [], "frame": 3, "swapped": True},
-            "the passage says it the other way round",
+            "the passage says the opposite",
         ),
         (
             {"reason": "no_support", "missing": ["moon"], "partly": True},
-            "only a part of it is in the passages",
+            "only part of it is in the passages",
         ),
-        ({"reason": "no_support"}, "no passage says it"),
+        ({"reason": "no_support"}, "no passage says this"),
         ({"reason": "else"}, "not supported"),
     ],
 )

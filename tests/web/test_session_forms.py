@@ -57,11 +57,11 @@ def test_a_new_collection_is_made_with_the_session(operator: Client, project: Pr
 @pytest.mark.parametrize(
     ("form", "status", "field", "sentence"),
     [
-        ({"name": " "}, 422, "name", "Give the session a name."),
+        ({"name": " "}, 422, "name", "Enter a name for the session."),
         ({"name": "n", "key": "two words"}, 422, "key", "has a form that keys may not have"),
         ({"name": "n", "key": "fragen"}, 409, "key", "exists already"),
         ({"name": "n", "key": "fragen", "new_collection": "new"}, 409, "key", "exists already"),
-        ({"name": "n", "collection": "gone"}, 422, "collection", "There is no such collection"),
+        ({"name": "n", "collection": "gone"}, 422, "collection", "This collection no longer exists"),
         ({"name": "n", "new_collection": "a/b"}, 422, "new_collection", "cannot name a collection"),
         (
             {"name": "n", "collection": NAME, "new_collection": "other"},
@@ -89,7 +89,7 @@ def test_ending_a_session_leads_to_its_timeline_and_closes_the_workbench(
     operator.post(work(session), asked("invoices", do="find"))
     ended = operator.post(f"/sessions/{session.id}/end/")
     assert (ended.status_code, ended["Location"]) == (303, f"/sessions/{session.id}/")
-    assert "The session has ended with 1 action." in operator.get(ended["Location"]).text
+    assert "Session ended with 1 step." in operator.get(ended["Location"]).text
     page = operator.get(work(session)).text
     assert "This session has ended" in page
     assert 'name="text"' not in page

@@ -47,7 +47,7 @@ def test_a_filter_is_kept_by_every_grouping_and_a_wrong_one_is_said(
         assert f'href="?filter=kind:tool_call&amp;by={by}"' in page
     wrong = operator.get(f"{address}?filter=colour:red&by=agent")
     assert wrong.status_code == 422
-    assert "All steps are added up." in wrong.text
+    assert "Totals of all steps are shown." in wrong.text
     assert names(wrong.text) == ["sub", "coder"]
     assert "No step matches this filter." in get(operator, f"{address}?filter=tool:none")
     assert names(get(operator, f"{address}?by=day")) == ["L llm call", "T tool call"]

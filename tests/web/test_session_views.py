@@ -86,9 +86,9 @@ def test_a_step_that_is_not_there_leads_to_the_nearest_with_a_notice(
 ) -> None:
     recorded(project, story())
     page = get(operator, f"/sessions/s/?view={view}&step=99")
-    assert "This is the nearest, step 5." in words(page)
+    assert "The nearest is shown, step 5." in words(page)
     assert f'<{seen} id="s5"' in page
-    assert "is not the number of a step" in get(operator, f"/sessions/s/?view={view}&step=x")
+    assert "is not a step number" in get(operator, f"/sessions/s/?view={view}&step=x")
 
 
 @pytest.mark.parametrize("view", ["table", "compact", "raw"])

@@ -58,7 +58,7 @@ def test_a_working_key_stands_behind_a_closed_word_and_in_no_example(project: Pr
         others = browser_of(project).get("/").content.decode()
     finally:
         local_key_file().unlink()
-    before, _, after = page.partition("<summary>Show this machine's own key</summary>")
+    before, _, after = page.partition("<summary>Show this machine's key</summary>")
     assert page.count(key) == 1
     assert key in after
     assert before.rstrip().endswith('<details class="more">')

@@ -112,14 +112,14 @@ def test_a_removed_member_is_out_at_once_and_their_keys_are_named(
     theirs = browser(other)
     assert theirs.get("/settings/").status_code == 200
     page = browser(admin).post(f"/settings/members/{other.pk}/remove/", follow=True)
-    assert "API keys that other@example.org made and that still work: 1." in page.text
+    assert "Active API keys created by other@example.org: 1." in page.text
     assert theirs.get("/settings/").status_code == 403
 
 
 def test_somebody_without_keys_is_removed_without_a_word_of_keys(project: Project, admin: Membership) -> None:
     viewer = member(project, "viewer")
     page = browser(admin).post(f"/settings/members/{viewer.pk}/remove/", follow=True)
-    assert "viewer@example.org is no member of Prüfung any more." in page.text
+    assert "viewer@example.org is no longer a member of Prüfung." in page.text
     assert "still work" not in page.text
 
 
@@ -235,7 +235,7 @@ def test_only_administrators_decide_about_the_project(project: Project, role: st
     sent = {"name": "x", "role": "admin", "email": "x@example.org", "scopes": "read"}
     refused = browser(member(project, role)).post(target, sent)
     assert refused.status_code == 403
-    assert "Only an administrator may do this" in refused.text
+    assert "Only an administrator can do this" in refused.text
     assert before == (0, 0)
     assert rows() == (1, 1)
     assert not Membership.objects.filter(role="admin").exists()
@@ -301,7 +301,7 @@ def test_a_changed_password_signs_every_other_browser_out(project: Project) -> N
     ("changed", "status", "words"),
     [
         ({"current": "wrong"}, 401, "The current password is not right."),
-        ({"again": "something else"}, 422, "This is not the same as above."),
+        ({"again": "something else"}, 422, "The passwords do not match."),
         ({"password": "short", "again": "short"}, 422, "too short"),
         ({"current": ""}, 422, "This field is required."),
     ],
@@ -343,7 +343,7 @@ def test_an_administrator_renames_the_project_and_makes_another(project: Project
     assert "<bdi>Ünïcode</bdi>" in client.get("/settings/").text
     assert client.post("/settings/project/", {"name": ""}).status_code == 422
     page = client.post("/settings/projects/", {"name": "Zweites"}, follow=True)
-    assert "You are in Zweites now." in page.text
+    assert "You are now in Zweites." in page.text
     assert "<bdi>Zweites</bdi> · you are an administrator" in page.text
     assert f'<option value="{project.pk}">Ünïcode</option>' in page.text
     assert client.post("/settings/projects/", {"name": "a\x07"}).status_code == 422

@@ -38,11 +38,11 @@ def test_a_link_that_opens_no_more_says_who_still_reads_and_until_when(
         assert "2 still reading until <time" in seen
         assert f"{until:%Y-%m-%d %H:%M} UTC" in seen
     settings = browser_of(project, ADMIN)
-    assert "1 link can be open at this moment" in settings.get("/settings/sharing/").text
+    assert "1 active link." in settings.get("/settings/sharing/").text
     assert visitor.get(there).status_code == 200
     ShareGrant.objects.update(expires_at=now() - timedelta(seconds=1))
     assert "still reading" not in operator.get("/shares/").text
-    assert "No link can be open at this moment" in settings.get("/settings/sharing/").text
+    assert "No active links." in settings.get("/settings/sharing/").text
     assert visitor.get(there).status_code == 404
 
 

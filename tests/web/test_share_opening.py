@@ -54,8 +54,8 @@ def test_a_passphrase_is_asked_for_after_the_button_and_a_wrong_one_said(
     asked = visitor.post(path)
     assert asked.status_code == 401
     assert 'name="passphrase"' in asked.text
-    assert "Some links ask for a passphrase" in visitor.get(path).text
-    assert "once the passphrase is right" in asked.text
+    assert "or enter the passphrase, if there is one" in visitor.get(path).text
+    assert "once you enter the passphrase" in asked.text
     assert "when you press the button" not in asked.text
     wrong = visitor.post(path, {"passphrase": "Brot"})
     assert "This is not the passphrase" in wrong.text
@@ -81,7 +81,7 @@ def test_whoever_reads_faster_than_people_waits_on_a_page_that_says_so(
     limited = visitor.get(page)
     assert limited.status_code == 429
     assert 0 < int(limited["Retry-After"]) <= 60
-    assert "Too many pages at once" in limited.text
+    assert "Too many requests" in limited.text
     assert session.name not in limited.text
     assert f'<a class="button" href="{page}">Back to the shared page</a>' in limited.text
     assert "Go on in " in limited.text
@@ -179,7 +179,7 @@ def test_a_change_of_what_is_allowed_names_no_null(project: Project) -> None:
     admin = browser_of(project, "admin")
     admin.post("/settings/sharing/", {"passphrase_required": "on"})
     page = admin.get("/settings/sharing/").text
-    assert "no limit of its own" in page
+    assert "default" in page
     assert "null" not in page.split('id="changes"')[1]
 
 

@@ -186,14 +186,14 @@ def test_an_administrator_forbids_links_is_told_what_that_ends_and_all_of_it_is_
     visitor, page = opened(path)
     admin = browser_of(project, "admin")
     assert (
-        "1 link can be open at this moment; forbidding links ends it at once"
+        "1 active link. Turning off share links suspends it immediately."
         in admin.get("/settings/sharing/").text
     )
     assert admin.post("/settings/sharing/", {"forbidden": "on"})["Location"] == "/settings/sharing/"
     assert visitor.get(page).status_code == 404
     assert visitor.post(path).status_code == 404
     told = admin.get("/settings/sharing/").text
-    assert "1 link would open, and does not." in told
+    assert "1 active link is suspended." in told
     assert "Whole: 1 line" in told
     for address in (f"/sessions/{session.id}/share/", "/shares/"):
         assert "forbidden share links" in operator.get(address).text
@@ -212,7 +212,7 @@ def test_the_form_of_a_link_says_what_the_project_asks_for(
     address = f"/sessions/{session.id}/share/"
     form = operator.get(address).text
     assert "at most 10 days from now" in form
-    assert "Every link of this project needs one" in form
+    assert "Required in this project" in form
     assert "in 14 days" not in form
     sent = form_at(operator, address, lifetime="7")
     assert "This field is required" in operator.post(address, sent).text
@@ -231,12 +231,12 @@ def test_a_project_of_short_links_offers_as_long_as_they_may_live(
 def test_what_a_project_allows_is_read_by_all_and_changed_by_administrators_alone(
     project: Project, other_project: Project, operator: Client
 ) -> None:
-    assert "Administrators change this" in operator.get("/settings/sharing/").text
+    assert "Only administrators can change this" in operator.get("/settings/sharing/").text
     assert operator.post("/settings/sharing/", {"forbidden": "on"}).status_code == 403
     admin = browser_of(project, "admin")
     assert admin.post("/settings/sharing/", {"longest_days": "400"}).status_code == 422
     admin.post("/settings/sharing/", {"forbidden": "on"})
-    assert "Nobody has changed this" in browser_of(other_project, "viewer").get("/settings/sharing/").text
+    assert "No changes yet" in browser_of(other_project, "viewer").get("/settings/sharing/").text
 
 
 def test_all_links_are_revoked_after_a_page_that_says_how_many(
@@ -250,14 +250,14 @@ def test_all_links_are_revoked_after_a_page_that_says_how_many(
     assert operator.post("/shares/revoke/")["Location"] == "/shares/"
     assert [visitor.get(page).status_code for visitor, page in visitors] == [404, 404]
     assert theirs.get(their_page).status_code == 200
-    assert "no link left to revoke" in operator.get("/shares/revoke/").text
+    assert "No active links" in operator.get("/shares/revoke/").text
 
 
 def test_a_log_that_was_changed_is_said_on_the_page_of_its_link(
     project: Project, session: Session, operator: Client
 ) -> None:
     link, path = shared(project, session)
-    assert "Nobody has tried to open it" in operator.get(f"/shares/{link.id}/").text
+    assert "Not opened yet." in operator.get(f"/shares/{link.id}/").text
     opened(path)
     assert "Whole: 2 lines" in operator.get(f"/shares/{link.id}/").text
     tamper("UPDATE tm_share_opening SET browser = 'Opera' WHERE sequence = %s", [2])

@@ -39,16 +39,17 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     page = operator.post(address, said)
     told = words(page.text.split('id="preview"')[1])
     assert page.status_code == 200
-    assert "places would be withheld" in told
-    assert "By No birds , version 1, in 7 recorded steps. No link is made yet." in told
+    assert "matches withheld" in told
+    assert "Withheld by No birds , version 1, in 7 recorded steps. The link is not created yet." in told
     assert "secret AWS access key id" in told
     assert "Session, name Flight of withheld: number" in told
     assert not TRACES.search(told.encode())
     assert ShareLink.objects.count() == 0
     none = words(operator.post(address, said | {"redaction": ""}).text.split('id="preview"')[1])
-    assert "Nothing would be withheld" in none
+    assert "Nothing withheld" in none
     assert re.search(
-        "Whoever opens it reads [0-9]+ places that the built-in profile finds , in 7 recorded steps", none
+        "Visitors can read [0-9]+ matches that the built-in profile would withhold , in 7 recorded steps",
+        none,
     )
     assert "secret AWS access key id" in none
     path = created_at(operator, address, redaction=str(profile.id))
@@ -63,11 +64,11 @@ def test_whoever_makes_a_link_that_withholds_nothing_is_told_what_the_built_in_p
     page = operator.post(address, form_at(operator, address))
     told = words(page.text.split('role="alert"')[1])
     assert re.search(
-        "Whoever opens it reads [0-9]+ places that the built-in profile finds , in 7 recorded steps: .*AWS access key id",
+        "Visitors can read [0-9]+ matches that the built-in profile would withhold , in 7 recorded steps: .*AWS access key id",
         told,
     )
     made = ShareLink.objects.get()
-    assert "revoke it before you send it" in told
+    assert "revoke the link and create one with a redaction profile" in told
     assert f'action="/shares/{made.id}/revoke/"' in page.text
     withholds = form_at(operator, address, redaction="built-in")
     assert 'role="alert"' not in operator.post(address, withholds).text
@@ -91,8 +92,8 @@ def test_the_preview_of_evidence_alone_shows_what_such_a_link_shows(
     address = f"/sessions/{session.id}/share/"
     said = form_at(operator, address, redaction=str(profile.id), evidence_only="on", preview="1")
     told = operator.post(address, said).text.split('id="preview"')[1]
-    assert "No recorded text would be shown" in told
-    assert "Of 7 recorded steps they see how many there are" in words(told)
+    assert "No recorded text is shown" in told
+    assert "Visitors see the number and the totals of 7 recorded steps" in words(told)
     assert "Flight of withheld: number withheld: e-mail withheld: secret" in words(told)
     assert "Session, name" in words(told)
     assert "Step 1" not in words(told)
@@ -100,7 +101,7 @@ def test_the_preview_of_evidence_alone_shows_what_such_a_link_shows(
     assert not TRACES.search(told.encode())
     plain = operator.post(address, said | {"redaction": ""}).text.split('id="preview"')[1]
     assert (
-        "Nothing else is withheld: 4 places in names would be read that the built-in profile finds. No link"
+        "Nothing else is withheld. Visitors can read 4 matches in names that the built-in profile would withhold. The link"
         in words(plain)
     )
     assert not ShareLink.objects.exists()

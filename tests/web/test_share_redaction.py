@@ -320,7 +320,7 @@ def test_nothing_withheld_is_in_any_byte_of_a_shared_replay(
     assert {answer.status_code for answer in seen.values()} == {200}
     step = seen["steps/2/"].text
     assert "99 others" in step
-    assert "Both sides are the same" not in step
+    assert "Identical." not in step
     assert not TRACES.search(caplog.text.encode())
 
 

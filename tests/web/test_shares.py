@@ -49,7 +49,10 @@ def test_a_link_is_created_opened_without_an_account_revoked_and_then_not_found(
     assert operator.post(f"/shares/{link.id}/revoke/")["Location"] == "/shares/"
     told = operator.get("/shares/").text.split('<main id="main"')[1]
     assert 'class="messages" role="status"' in told
-    assert "Prüfung der Brücke ☃</bdi>, “<bdi>für Müller ☃</bdi>”, is revoked, effective at once" in told
+    assert (
+        "Prüfung der Brücke ☃</bdi>, “<bdi>für Müller ☃</bdi>”, is revoked. It stopped working immediately"
+        in told
+    )
     assert visitor.get(page).status_code == 404
     assert visitor.post(path).status_code == 404
     assert "revoked" in operator.get(f"/shares/{link.id}/").text
@@ -99,8 +102,8 @@ def test_of_two_long_answers_a_visitor_sees_the_beginnings_compared_and_is_told_
     visitor, page = opened(shared(project, replay)[1])
     step = replay.steps.exclude(verdict="identical").get(kind="ask")
     said = visitor.get(f"{page}steps/{step.sequence}/").text
-    assert "their first 5 characters are compared here" in said
-    assert "a worker does it" not in said
+    assert "Only the first 5" in said
+    assert "Compare them in the background" not in said
     assert 'class="diff of-replay"' in said
 
 
@@ -162,13 +165,13 @@ def test_a_comparison_is_shared_from_its_page_and_read_cell_by_cell(
     visitor, page = opened(created_at(operator, f"{address}share/"))
     first = html.unescape(visitor.get(page).text)
     assert "Welches Modell?" in first
-    assert "What it came to" in first
+    assert "Results" in first
     assert "How long are invoices kept?" in first
     cells = re.findall(r'href="([^"]+/cells/[^"]+)"', first)
     assert len(cells) == 6
     cell = html.unescape(visitor.get(cells[0]).text)
     assert "Invoices are kept for ten years" in cell
-    assert "nobody had marked this answer" in cell
+    assert "Not rated yet when this link was created" in cell
     for shown in (first, cell):
         links = re.findall(r'(?:href|action|src|hx-get)="([^"]*)"', shown)
         assert not [

@@ -46,7 +46,7 @@ def test_the_first_administrator_comes_by_link_says_who_they_are_and_signs_in_fr
     link = path_of(make_sign_in_link(first_run().administrator))
     assert client.post(link)["Location"] == "/welcome/"
     page = client.get("/welcome/")
-    assert "You administer this server" in page.text
+    assert "You are the administrator of this server" in page.text
     sent = client.post("/welcome/", WELCOME)
     assert (sent.status_code, sent["Location"]) == (303, "/")
     assert signed_in_as(client) == "zoe@example.org"
@@ -78,7 +78,7 @@ def test_a_link_that_was_used_or_is_too_old_leads_to_a_clear_page(client: Client
         elsewhere = Client()
         page = elsewhere.post(path_of(secret))
         assert page.status_code == 404
-        assert "This link does not work any more" in page.text
+        assert "This link no longer works" in page.text
         assert "Ask for a new one" in page.text
         assert signed_in_as(elsewhere) is None
 

@@ -38,7 +38,7 @@ def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, 
     assert to == "/sessions/s/?step=1&filter=kind:message"
     page = words(get(operator, to))
     assert "decision importance 0.92 recorded: none; said by operator" in page
-    assert "What step 1 matters is changed" in page
+    assert "Significance of step 1 changed" in page
     assert '<span class="significance">decision</span>' in get(operator, "/sessions/s/")
     weigh(operator, significance="", importance="0.4")
     assert "importance 0.4 recorded: none" in words(get(operator, to))
@@ -110,8 +110,8 @@ def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -
         sent = operator.post(f"{PAGE}answer/", {"step": step, "rule": rule, "answer": answer})
         assert sent.status_code == 303
     page = words(get(operator, PAGE))
-    assert "The rules propose nothing" in page
-    assert "step 2 breakthrough as proposed" in page
+    assert "No suggestions." in page
+    assert "step 2 breakthrough as suggested" in page
     operator.post(f"{PAGE}answer/", {"step": "2", "rule": "root_cause", "answer": "yes"})
     assert "This proposal for step 2 was answered already:" in words(get(operator, PAGE))
     operator.post(f"{PAGE}answer/", {"step": "1", "rule": "decision", "answer": "yes"})
@@ -121,14 +121,14 @@ def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -
 
 
 def test_a_session_is_compressed_and_that_is_undone(operator: Client, session: Session) -> None:
-    assert "it can be compressed when it has ended" in words(get(operator, PAGE))
+    assert "can be compressed once it has ended" in words(get(operator, PAGE))
     operator.post(f"{PAGE}compress/", {"do": "compress"})
     assert "still records; end it" in words(get(operator, PAGE))
     end_session(session.id)
-    assert "Would count 0.30" in words(get(operator, PAGE))
+    assert "Would be lowered to 0.30" in words(get(operator, PAGE))
     operator.post(f"{PAGE}compress/", {"do": "compress"})
     page = words(get(operator, PAGE))
-    assert "The session is compressed." in page
+    assert "Session compressed." in page
     assert "compressed by operator" in page
     assert "importance 0.3 the session is compressed" in words(get(operator, "/sessions/s/?step=1"))
     operator.post(f"{PAGE}compress/", {"do": "undo"})
@@ -154,10 +154,10 @@ def test_the_rule_of_the_project_is_set_on_the_settings_page(operator: Client, p
 
 def test_a_summary_is_put_into_a_collection_and_linked(operator: Client, session: Session) -> None:
     assert session
-    assert "None yet." in words(get(operator, PAGE))
+    assert "No summary yet." in words(get(operator, PAGE))
     operator.post(f"{PAGE}summarise/", {"collection": "lessons"})
     page = get(operator, PAGE)
-    assert "Frame 0 of lessons has the summary." in words(page)
+    assert "Summary stored as frame 0 of lessons." in words(page)
     assert "lessons , frame 0 , version 1 by local:extractive-5" in words(page)
     assert 'href="/collections/lessons/frames/0/"' in page
     refused = operator.post(f"{PAGE}summarise/", {"collection": "", "other_model": "house:big"})

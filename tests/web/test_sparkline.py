@@ -23,7 +23,7 @@ def drawn(
     ("timed", "errors", "words"),
     [
         (True, 0, "43 steps over time, most at 100 % of it"),
-        (True, 2, "43 steps over time, most at 100 % of it; 2 errors"),
+        (True, 2, "43 steps over time, most at 100 %; 2 errors"),
         (False, 1, "43 steps in their order; 1 error"),
     ],
 )

@@ -92,7 +92,7 @@ def test_the_state_tab_counts_up_to_the_step(operator: Client, project: Project)
     before = words(get(operator, "/sessions/s/?step=1&tab=state"))
     after = words(get(operator, "/sessions/s/?step=4&tab=state"))
     assert "Input tokens not recorded" in before
-    assert "No frame had been used yet." in before
+    assert "No frames used so far." in before
     assert "Input tokens 1,200" in after
     assert "step 2" in after
     assert ANSWER in after
@@ -161,7 +161,7 @@ def test_an_answer_that_was_not_judged_whole_says_so(operator: Client, project: 
     unread = {"unread_characters": {"answer": 41, "passages": 52}}
     recorded(project, [ActionDraft(kind="ask", output="So. And on.", grounding={**told, **unread})])
     page = words(get(operator, "/sessions/s/"))
-    assert "Only the beginning of this answer was judged. 41 characters of it were not read" in page
+    assert "Only the beginning of this answer was checked. 41 characters were not read" in page
     assert "52 characters of the passages were not read" in page
 
 
@@ -175,7 +175,7 @@ def test_a_large_payload_is_shown_in_part_with_the_way_to_the_rest(
     more = get(operator, "/sessions/s/?step=1&more=1")
     assert more.count("0123456789abcde\n") == 32_768
     assert "Show more" not in words(more)
-    assert "Download the whole" in words(more)
+    assert "Download all" in words(more)
 
 
 @pytest.mark.parametrize(

@@ -51,34 +51,34 @@ def test_a_pinned_step_is_the_base_and_stays_so_while_one_walks_on(
 def test_the_first_step_is_compared_with_the_beginning(operator: Client, project: Project) -> None:
     recorded(project, story())
     page = words(get(operator, "/sessions/s/?step=1&tab=diff"))
-    assert "Against the beginning of the session" in page
+    assert "Compared with the beginning of the session" in page
     assert "Steps 0 1 +1" in page
-    assert "there is none before it" in page
+    assert "First step: nothing to compare with." in page
 
 
 def test_the_pinned_step_itself_says_what_it_is(operator: Client, project: Project) -> None:
     recorded(project, story())
     page = words(get(operator, "/sessions/s/?step=4&tab=diff&pin=4"))
-    assert "This is the pinned step itself" in page
+    assert "This is the pinned step" in page
     assert "Unpin this step" in page
 
 
 def test_a_base_that_comes_later_is_told_as_such(operator: Client, project: Project) -> None:
     recorded(project, story())
     page = words(get(operator, "/sessions/s/?step=2&tab=diff&pin=5"))
-    assert "which comes after this one" in page
+    assert "a later step" in page
     assert "Steps 2 5 +3" in page
 
 
 @pytest.mark.parametrize(
     ("pin", "said"),
     [
-        ("99", "There is no step 99 to pin: this session has 5 steps. Pinned is the nearest, step 5."),
-        ("0", "Pinned is the nearest, step 1."),
-        ("9" * 40, "Pinned is the nearest, step 5."),
-        ("-3", "“-3” is not the number of a step, so none is pinned"),
-        ("%00", "is not the number of a step, so none is pinned"),
-        ("²", "is not the number of a step, so none is pinned"),
+        ("99", "There is no step 99 to pin: this session has 5 steps. The nearest is pinned, step 5."),
+        ("0", "The nearest is pinned, step 1."),
+        ("9" * 40, "The nearest is pinned, step 5."),
+        ("-3", "“-3” is not a step number, so no step is pinned"),
+        ("%00", "is not a step number, so no step is pinned"),
+        ("²", "is not a step number, so no step is pinned"),
     ],
 )
 def test_a_pin_that_cannot_be_is_mended_with_a_notice(
@@ -126,8 +126,8 @@ def test_parameters_and_figures_are_compared_value_to_value(operator: Client, pr
 def test_the_same_step_again_differs_in_nothing(operator: Client, project: Project) -> None:
     recorded(project, [ActionDraft(kind="message", role="user", output="Again.")] * 2)
     page = words(get(operator, "/sessions/s/?step=2&tab=diff"))
-    assert "The same in every field with one value." in page
-    assert "The same on both sides." in page
+    assert "Equal in every field." in page
+    assert "Identical." in page
 
 
 def test_of_long_values_the_beginnings_are_compared_and_it_is_said(
@@ -136,10 +136,10 @@ def test_of_long_values_the_beginnings_are_compared_and_it_is_said(
     text = "A sentence of some words that says little. " * 3_000
     recorded(project, [ActionDraft(kind="message", output=f"{n} {text}") for n in (1, 2)])
     page = get(operator, "/sessions/s/?step=2&tab=diff")
-    assert f"At most the first {FIRST_CHARACTERS:,} characters of each are compared." in words(page)
+    assert f"Only the first {FIRST_CHARACTERS:,} characters of each are compared." in words(page)
     assert "more=1" in page
     more = get(operator, "/sessions/s/?step=2&tab=diff&more=1")
-    assert "At most the first 30,000 characters of each are compared." in words(more)
+    assert "Only the first 30,000 characters of each are compared." in words(more)
     assert "Compare more" not in more
 
 
@@ -166,7 +166,7 @@ def test_the_steps_with_notes_can_be_chosen_as_the_base(operator: Client, projec
 def test_what_came_into_the_collection_is_linked(operator: Client, project: Project) -> None:
     session = recorded_session(project)
     page = get(operator, f"/sessions/{session.id}/?step=3&tab=diff&pin=1")
-    assert "0 came, 0 got a new version, 0 left" in words(page)
+    assert "0 added, 0 updated, 0 removed" in words(page)
 
 
 def test_the_passages_of_two_finds_stand_side_by_side_with_what_moved(

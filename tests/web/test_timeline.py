@@ -79,7 +79,7 @@ def test_a_step_that_is_not_there_leads_to_the_nearest_with_a_notice(
 ) -> None:
     recorded(project, story())
     page = get(operator, f"/sessions/s/?step={asked}")
-    assert f"This is the nearest, step {nearest}." in words(page)
+    assert f"The nearest is shown, step {nearest}." in words(page)
     assert f'data-sequence="{nearest}"' in page
 
 
@@ -94,9 +94,9 @@ def test_the_foot_says_of_what_nothing_is_recorded(operator: Client, project: Pr
 def test_a_step_that_is_no_number_is_said_to_be_none(operator: Client, project: Project) -> None:
     recorded(project, story())
     page = get(operator, "/sessions/s/?step=a%E2%80%AEbc")
-    assert "is not the number of a step; write one, as in `?step=12`. This is step 1." in words(page)
+    assert "is not a step number. Use a number, as in `?step=12`. This is step 1." in words(page)
     assert "\u202e" not in page
-    assert "not the number" not in words(get(operator, "/sessions/s/?step="))
+    assert "not a step number" not in words(get(operator, "/sessions/s/?step="))
 
 
 def test_the_folder_of_the_sessions_leads_to_their_list(operator: Client) -> None:
@@ -145,7 +145,7 @@ def test_a_session_without_steps_says_what_to_send(operator: Client, project: Pr
 def test_a_session_that_ended_without_a_step_says_so_and_offers_what_is_left(project: Project) -> None:
     end_session(recorded(project, []).id)
     page = get(browser_of(project, "admin"), "/sessions/s/")
-    assert "Ended without an action" in words(page)
+    assert "No steps" in words(page)
     assert "POST /api" not in page
     for part in ("export", "hold", "delete"):
         assert f"/{part}/" in page

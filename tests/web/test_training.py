@@ -18,7 +18,7 @@ def viewer(project: Project) -> Client:
 
 def test_without_a_solution_the_page_says_how_there_comes_to_be_one(viewer: Client) -> None:
     shown = viewer.get("/training/").text
-    assert "There is none yet" in shown
+    assert "No pairs yet" in shown
     assert viewer.get("/training/pairs.jsonl").getvalue() == b""
 
 
@@ -55,8 +55,8 @@ def test_where_solutions_make_no_preference_the_page_says_why_and_leads_to_chats
     assert "<b>0 pairs</b> of 0 sessions; 2 sessions were looked at." in shown
     assert "<dt>1 solution</dt>" in shown
     assert "<dt>1 session</dt>" in shown
-    assert "There is none yet" not in shown
-    assert "A preference needs an attempt that failed" in shown
+    assert "No pairs yet" not in shown
+    assert "A preference pair needs a failed attempt" in shown
     assert '<a href="?form=chat' in shown
 
 

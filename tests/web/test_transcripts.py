@@ -84,8 +84,8 @@ def test_another_word_for_a_role_is_that_role_and_is_shown_as_it(viewer: Client,
 
 
 def test_where_nothing_is_told_it_says_why(viewer: Client, project: Project, story: str) -> None:
-    assert "No turn is told." in page(viewer, story, role="system")
-    assert "fits into so few tokens" in page(viewer, story, budget="1")
+    assert "No turn matches." in page(viewer, story, role="system")
+    assert "No matching turn fits into this budget." in page(viewer, story, budget="1")
     start_session(project, name="Empty", key="empty", by="test")
     assert "Nothing is recorded in this session yet." in page(viewer, "empty")
 
@@ -101,7 +101,7 @@ def test_a_long_session_is_told_in_pages_and_a_long_turn_cut_with_its_step(
     first, second = page(viewer, "long"), page(viewer, "long", after="200")
     assert ("turn 200 " in first, "turn 201 " in first, "after=200" in first) == (True, False, True)
     assert ("turn 200 " in second, "turn 201 " in second, "Next turns" in second) == (False, True, False)
-    assert ("x" * 4_000 in second, "x" * 4_001 in second, "the whole step" in second) == (True, False, True)
+    assert ("x" * 4_000 in second, "x" * 4_001 in second, "open step" in second) == (True, False, True)
 
 
 def test_a_form_that_there_is_not_is_not_found(viewer: Client, story: str) -> None:

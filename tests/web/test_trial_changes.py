@@ -28,7 +28,7 @@ RECORDED = Action(
         ({"step": 2, "as_of": "recorded"}, []),
         ({"step": 2, "as_of": "now"}, ["collection as it is now"]),
         ({"step": 2, "use_model": "openai:x"}, ["model openai:x instead of local:extractive-1"]),
-        ({"step": 2, "question": "Why?"}, ["another question, below"]),
+        ({"step": 2, "question": "Why?"}, ["a different question, shown below"]),
         ({"step": 2, "frames": [2, 7]}, ["passages #2, #7 instead of the 8 recorded ones"]),
         ({"step": 2, "frames": []}, ["passages none instead of the 8 recorded ones"]),
         ({"step": 2, "top_k": 3}, ["top k 3 instead of 8"]),
@@ -64,8 +64,8 @@ def test_the_page_of_a_trial_says_what_was_changed_and_claims_nothing_while_it_w
     sent = browser.post(form, as_it_was | {"model": "local:extractive-5"})
     waiting = browser.get(sent["Location"]).text
     assert "local:extractive-5 instead of" in waiting
-    assert "No frame was recorded" not in waiting
-    assert "shown here when this step is done" in waiting
+    assert "No frames were recorded" not in waiting
+    assert "They appear here when this step has finished." in waiting
     looks_again = re.search(r'hx-get="([^"]+)" hx-trigger="every 1s" hx-target="#step"', waiting)
     assert looks_again is not None
     htmx = {"HX-Request": "true", "HX-Target": "step"}
@@ -79,6 +79,6 @@ def test_the_page_of_a_trial_says_what_was_changed_and_claims_nothing_while_it_w
     replay = Replay.objects.latest("created_at")
     work(replay.id, "test")
     done = browser.get(again["Location"]).text
-    assert "Nothing was changed: asked again as it was." in done
-    assert "shown here when this step is done" not in done
+    assert "Nothing changed: repeated as recorded." in done
+    assert "They appear here when this step has finished." not in done
     assert f"Trial · step {ask.sequence}" in browser.get(f"/replays/{replay.id}/").text

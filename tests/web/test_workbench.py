@@ -29,7 +29,7 @@ def session(project: Project, handbook: Collection) -> Session:
 def test_an_empty_workbench_says_what_to_do(operator: Client, session: Session) -> None:
     page = operator.get(work(session)).text
     assert "Ask" in page
-    assert "The first question that you ask becomes step 1" in page
+    assert "Your first question becomes step 1" in page
     assert "End session" in page
 
 
@@ -117,9 +117,9 @@ def test_a_model_that_cannot_be_used_stands_there_with_its_reason(
 @pytest.mark.parametrize(
     ("form", "status", "field", "sentence"),
     [
-        (asked(" \n"), 422, "text", "Write a question, or what to look for."),
-        (asked("q", top_k="0"), 422, "top_k", "Top k is a whole number from 1 to 1,000."),
-        (asked("q", mode="psychic"), 422, "mode", "The mode is hybrid, semantic or lexical."),
+        (asked(" \n"), 422, "text", "Enter a question or a search query."),
+        (asked("q", top_k="0"), 422, "top_k", "Top k must be a whole number from 1 to 1,000."),
+        (asked("q", mode="psychic"), 422, "mode", "Mode must be hybrid, semantic or lexical."),
         (asked("q", do="dance"), 422, None, "Choose Find or Ask."),
         (asked("q", other_model="nonsense:7b"), 422, "other_model", "There is no model provider"),
         (asked("q", model="nonsense:7b"), 422, "model", "There is no model provider"),
@@ -206,14 +206,14 @@ def test_a_session_without_a_collection_asks_which_one(
     session = start_session(project, name="bare", by="test")
     assert 'name="collection"' in operator.get(work(session)).text
     missing = operator.post(work(session), asked("Invoices?", collection=""))
-    assert (missing.status_code, "Name the collection." in missing.text) == (422, True)
+    assert (missing.status_code, "Choose a collection." in missing.text) == (422, True)
     unknown = operator.post(work(session), asked("Invoices?", collection="nowhere"))
     assert (unknown.status_code, "There is no collection" in unknown.text) == (404, True)
     assert "work_collection_error" in unknown.text
     done = operator.post(work(session), asked("Invoices?", collection=handbook.name))
     assert "shredded by the archive team" in operator.get(done["Location"]).text
     nameless = operator.post(f"{work(session)}upload/", {"file": SimpleUploadedFile("a.txt", b"Alpha.")})
-    assert (nameless.status_code, "Name the collection." in nameless.text) == (422, True)
+    assert (nameless.status_code, "Choose a collection." in nameless.text) == (422, True)
     assert (
         operator.post(f"{work(session)}put/", {"text": "new", "collection": "made here"}).status_code == 303
     )
@@ -271,5 +271,5 @@ def test_what_is_done_on_the_workbench_is_the_session_s_agent_s(project: Project
         person.post(work(session), asked("How long?", do=do))
     assert list(session.actions.values_list("agent", flat=True)) == [None] * 4
     shown = person.get(f"/sessions/{session.id}/", {"step": "3", "filter": "agent:desk"}).text
-    assert "@" not in str(re.search(r"<dt>Who</dt><dd>.*?</dd>", shown))
+    assert "@" not in str(re.search(r"<dt>Agent</dt><dd>.*?</dd>", shown))
     assert "4 of 4" in shown

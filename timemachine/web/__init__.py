@@ -1,1 +1,1 @@
-"""The door for people: pages."""
+"""Web pages."""

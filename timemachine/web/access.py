@@ -1,4 +1,4 @@
-"""Who is asking, for which project. Every view starts here: `access = of(request)`."""
+"""The signed-in person and their current project. Every view starts here: `access = of(request)`."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _PROJECT = "project"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """A signed-in person, in one of the projects they belong to."""
+    """A signed-in person in one of their projects."""
 
     user: User
     membership: Membership
@@ -27,28 +27,28 @@ class Access:
 
     @property
     def project(self) -> Project:
-        """The current project: what every query starts from."""
+        """Return the current project, where every query starts."""
         return self.membership.project
 
     @property
     def role(self) -> str:
-        """The role in the current project."""
+        """Return the role in the current project."""
         return self.membership.role
 
     def may(self, role: str) -> bool:
-        """Whether this person's role includes the other."""
+        """Return whether this person's role includes the given one."""
         return self.membership.may(role)
 
     @property
     def administers(self) -> bool:
-        """Whether this person decides about members and keys."""
+        """Return whether this person can manage members and keys."""
         return self.may(ADMIN)
 
     def require(self, role: str) -> None:
-        """Raise `NotAllowed` where this person's role does not include the other."""
+        """Raise `NotAllowed` if this person's role does not include the given one."""
         if not self.may(role):
             raise NotAllowed(
-                f"Only {ROLE_WORDS[role]} may do this, and you are {ROLE_WORDS[self.role]} in {self.project.name}. "
+                f"Only {ROLE_WORDS[role]} can do this, and you are {ROLE_WORDS[self.role]} in {self.project.name}. "
                 "Ask an administrator of the project.",
                 role=self.role,
                 required=role,
@@ -56,7 +56,7 @@ class Access:
 
 
 def of(request: HttpRequest) -> Access:
-    """Who is asking, for which project. Raises `NotSignedIn`, or `NotAllowed` for somebody without any project."""
+    """Return the signed-in person and their project. Raises `NotSignedIn`, or `NotAllowed` for a person without a project."""
     kept = request.META.get(_KEPT_AS)
     if isinstance(kept, Access):
         return kept
@@ -65,7 +65,7 @@ def of(request: HttpRequest) -> Access:
 
 
 def signed_in(request: HttpRequest) -> User:
-    """The person who is signed in, of whatever project or none. Raises `NotSignedIn`."""
+    """Return the signed-in person, with or without a project. Raises `NotSignedIn`."""
     user = request.user
     if not isinstance(user, User):
         raise NotSignedIn("Please sign in first.")
@@ -73,16 +73,16 @@ def signed_in(request: HttpRequest) -> User:
 
 
 def choose_project(request: HttpRequest, project_id: str) -> Project:
-    """Make one of the person's own projects the current one. Raises `NotFound` for any other."""
+    """Switch to one of the person's own projects. Raises `NotFound` for any other."""
     for membership in queries.memberships_of(signed_in(request)):
         if str(membership.project.pk) == project_id:
             request.session[_PROJECT] = project_id
             return membership.project
-    raise NotFound("There is no such project among yours.", code="no_such_project")
+    raise NotFound("You have no such project.", code="no_such_project")
 
 
 def address_of(request: HttpRequest) -> str | None:
-    """Where the request came from; behind a proxy, what the proxy saw. None where the server does not know."""
+    """Return the client's IP address, as seen by the proxy if there is one; None if unknown."""
     found = request.META.get("REMOTE_ADDR", "")
     if settings.SECURE_PROXY_SSL_HEADER:  # set by BEHIND_PROXY; only the last entry is the proxy's own
         found = request.META.get("HTTP_X_FORWARDED_FOR", found).rsplit(",", 1)[-1].strip()
@@ -93,7 +93,7 @@ def address_of(request: HttpRequest) -> str | None:
 
 
 def project_context(request: HttpRequest) -> dict[str, Any]:
-    """What every template knows: `access` and `project`, both looked up only where they are used, or None."""
+    """Return `access` and `project` for every template, both evaluated lazily, or None."""
     access = SimpleLazyObject(lambda: _or_none(request))
     return {
         "access": access,
@@ -106,7 +106,7 @@ def _of(request: HttpRequest) -> Access:
     memberships = tuple(queries.memberships_of(user))
     if not memberships:
         raise NotAllowed(
-            "You are signed in, but you belong to no project. Ask an administrator to invite you.",
+            "You are signed in, but not a member of any project. Ask an administrator to invite you.",
             code="no_project",
         )
     chosen = request.session.get(_PROJECT)

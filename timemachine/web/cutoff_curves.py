@@ -1,4 +1,4 @@
-"""How a list of passages was cut, as a page shows it: the rule in words, the scores as bars, what lay just below."""
+"""How a list of passages was cut off: the rule in words, the scores as bars, and the next passage below."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -10,23 +10,23 @@ from timemachine.web.template_library import register
 
 BAR, HEIGHT, MOST_BARS = 4, 40, 200
 CUT_WORDS: Final = {
-    "top_k": "cut at top k",
-    "all": "everything that was found",
-    "relative": "cut below a share of the best score",
-    "cliff": "cut where the scores fall off",
-    "floor": "cut below what counts as relevant",
+    "top_k": "cut off at top k",
+    "all": "all matches",
+    "relative": "cut off below a share of the best score",
+    "cliff": "cut off at a drop in scores",
+    "floor": "cut off below the minimum score",
 }
 _DRAWN: Final = ("curve", "below", "thresholds")
 _BY_THRESHOLD: Final = {
-    "relative": ("relative", "cut below {:.0%} of the best score"),
-    "cliff": ("cliff", "cut where a score falls below {:.0%} of the one before"),
-    "floor": ("floor", "cut below a score of {:g}"),
+    "relative": ("relative", "cut off below {:.0%} of the best score"),
+    "cliff": ("cliff", "cut off below {:.0%} of the previous score"),
+    "floor": ("floor", "cut off below a score of {:g}"),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One score: its rank from 1, its value, whether its passage stayed, and where it is drawn, in units of the picture."""
+    """One score: its rank from 1, its value, whether its passage was kept, and its position in SVG units."""
 
     rank: int
     score: float
@@ -38,7 +38,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreCurve:
-    """The scores behind a cut, best first. `width` and `height` are those of the picture; `below` as it was recorded."""
+    """The scores around a cut-off, best first. `width` and `height` are those of the drawing; `below` is as recorded."""
 
     leg: str
     cut: str
@@ -50,7 +50,7 @@ class ScoreCurve:
 
 
 def cut_words(rule: str | None, thresholds: object = None) -> str:
-    """The rule that ended a list, in words, with its threshold where that was recorded."""
+    """Return the cut-off rule in words, with its threshold if recorded."""
     name, words = _BY_THRESHOLD.get(rule or "", ("", ""))
     threshold = thresholds.get(name) if isinstance(thresholds, Mapping) else None
     if isinstance(threshold, int | float) and not isinstance(threshold, bool) and math.isfinite(threshold):
@@ -60,13 +60,13 @@ def cut_words(rule: str | None, thresholds: object = None) -> str:
 
 @register.filter
 def cut_in_words(retrieval: Mapping[str, Any]) -> str:
-    """The rule that ended the list of a find, in words."""
+    """Return the cut-off rule of a find in words."""
     return cut_words(retrieval.get("cut_by"), retrieval.get("thresholds"))
 
 
 @register.filter
 def drawn_curve(retrieval: Mapping[str, Any] | None) -> ScoreCurve | None:
-    """The curve of a find; None where none was recorded, or what was recorded is none of ours."""
+    """Return the score curve of a find; None if none was recorded, or if it has an unknown form."""
     found = retrieval or {}
     curve = found.get("curve")
     if not isinstance(curve, dict) or not _is_drawable(scores := curve.get("scores")):
@@ -86,7 +86,7 @@ def drawn_curve(retrieval: Mapping[str, Any] | None) -> ScoreCurve | None:
 
 @register.filter
 def without_curve(retrieval: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The facts of a find that are shown as a line: all but those that are drawn."""
+    """Return the facts of a find that are shown as text, without those that are drawn."""
     return {name: value for name, value in (retrieval or {}).items() if name not in _DRAWN}
 
 

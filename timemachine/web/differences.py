@@ -1,4 +1,4 @@
-"""Two recorded values as a page shows how they differ: texts row by row, JSON by its structure."""
+"""The differences of two recorded values: text row by row, JSON by its structure."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ SHOWN_ROWS: Final = 150
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownChange:
-    """One change in JSON: where, what became of it, and either side, a changed text word by word."""
+    """One change in JSON: its path, its kind, and both sides, with changed text word by word."""
 
     path: str
     op: str
@@ -26,11 +26,11 @@ class ShownChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differing:
-    """How two values differ: `same`, `same_values` (JSON written in another way), `absent` (one side has none), `text` with rows,
+    """How two values differ: `same`, `same_values` (JSON formatted differently), `absent` (missing on one side), `text` with rows,
     `json` with changes, or `long`.
 
-    `telling` are the numbers and names of only one side; `more` is how many rows or changes are not shown, `start` which row is the
-    first that is. A `long` one has no rows as long as a worker is at it, or where it was `given_up`.
+    `telling` are the numbers and names of only one side; `more` is the number of rows or changes not shown, `start` the first visible
+    row. A `long` one has no rows while a worker computes it, or if it was `given_up`.
     """
 
     how: str
@@ -45,22 +45,22 @@ class Differing:
 
     @property
     def waits(self) -> bool:
-        """Whether a worker is still to make it."""
+        """Return whether a worker still has to compute it."""
         return self.how == "long" and not self.rows and not self.given_up
 
     @property
     def earlier(self) -> int | None:
-        """The row to go back to, None at the beginning."""
+        """Return the first row of the previous page, None at the beginning."""
         return max(self.start - SHOWN_ROWS, 0) if self.start else None
 
     @property
     def later(self) -> int | None:
-        """The row to go on from, None at the end."""
+        """Return the first row of the next page, None at the end."""
         return self.start + SHOWN_ROWS if self.how != "json" and self.more else None
 
 
 def differing(left: Any, right: Any, *, everything: bool = False, start: int = 0) -> Differing | None:
-    """How two recorded values differ, None where finding out takes a worker. JSON that was recorded as a text is compared as JSON."""
+    """Return how two recorded values differ, None if a worker has to compute it. JSON recorded as text is compared as JSON."""
     if left is None or right is None:
         return Differing(how="absent", left=written(left), right=written(right))
     texts = _compact(left), _compact(right)
@@ -76,7 +76,7 @@ def differing(left: Any, right: Any, *, everything: bool = False, start: int = 0
 
 
 def made(found: LongRows, start: int) -> Differing:
-    """A long diff, as far as it is."""
+    """Return a long diff in its current state."""
     if found.changes is not None:
         return _in_json(found.changes)
     rows = list(shown_rows(found.rows or ()))

@@ -1,6 +1,6 @@
-"""How values look on a page: template filters and tags. The one module that makes markup from values.
+"""Template filters and tags that format values. The only module that makes markup from values.
 
-Recorded text goes through `shown` wherever it is printed: it may hold anything.
+Recorded text goes through `shown` wherever it is printed, because it can contain anything.
 """
 
 import json
@@ -51,31 +51,31 @@ LONGEST_WHO: Final = 60
 
 @register.filter
 def shown(value: Any) -> str:
-    """Recorded text, harmless: what could hide or reorder it is replaced by a sign that names it. None is empty."""
+    """Return recorded text made safe: characters that could hide or reorder it are replaced by a visible name. None is empty."""
     return "" if value is None else safe_text.shown(str(value))
 
 
 @register.filter
 def recorded(value: Any) -> str:
-    """The value, harmless as `shown` makes it, or "not recorded" where there is none."""
+    """Return the value as `shown` does, or "not recorded" if there is none."""
     return or_absent(None if value in (None, "") else safe_text.shown(str(value)), formatting.ABSENT)
 
 
 @register.filter
 def duration(milliseconds: float | None) -> str:
-    """A duration with its unit; "not recorded" for None."""
+    """Return a duration with its unit; "not recorded" for None."""
     return or_absent(None if milliseconds is None else formatting.duration(milliseconds), formatting.ABSENT)
 
 
 @register.filter
 def money(dollars: Decimal | float | None) -> str:
-    """US dollars; "unknown" for None, which is never nothing."""
+    """Return US dollars; "unknown" for None, which is not zero."""
     return or_absent(None if dollars is None else base.money(dollars), base.UNKNOWN)
 
 
 @register.simple_tag
 def total_cost(dollars: Decimal | None, unknown_calls: int, noun: str = "") -> str:
-    """A sum of costs beside the number of calls that are not in it; "not recorded" where nothing was priced and no call is unknown."""
+    """Return a sum of costs with the number of calls not included in it; "not recorded" if there are neither costs nor unknown calls."""
     if dollars is None and not unknown_calls:
         return or_absent(None, f"{noun} {formatting.ABSENT}".strip())
     return base.priced(dollars, unknown_calls)
@@ -83,19 +83,19 @@ def total_cost(dollars: Decimal | None, unknown_calls: int, noun: str = "") -> s
 
 @register.filter
 def percent(share: float | None) -> str:
-    """A share from 0 to 1 in percent: `12.5 %`; a dash for None."""
+    """Return a share from 0 to 1 in percent: `12.5 %`; a dash for None."""
     return "–" if share is None else f"{share * 100:.1f} %"
 
 
 @register.filter
 def tokens(number: int | None) -> str:
-    """A number of tokens, whole: `1,204`; "not recorded" for None."""
+    """Return a number of tokens in full: `1,204`; "not recorded" for None."""
     return or_absent(None if number is None else f"{number:,}", formatting.ABSENT)
 
 
 @register.filter
 def compact(number: int | None) -> str:
-    """A count in few characters (`48.1 k`), with the whole number on hover."""
+    """Return a count in few characters (`48.1 k`), with the full number on hover."""
     if number is None:
         return or_absent(None, formatting.ABSENT)
     short = formatting.compact(number)
@@ -104,7 +104,7 @@ def compact(number: int | None) -> str:
 
 @register.filter
 def counted(number: int, noun: str) -> str:
-    """`1 step`, `1,234 steps`."""
+    """Return a count with its noun: `1 step`, `1,234 steps`."""
     return base.counted(number, noun)
 
 
@@ -116,31 +116,31 @@ def grouped(number: int) -> str:
 
 @register.filter
 def figure(found: object) -> str:
-    """`48,113` for a whole number; a recording may have anything in its place."""
+    """Return `48,113` for a whole number; a recorded value can be anything else."""
     return f"{found:,}" if isinstance(found, int) else shown(found)
 
 
 @register.filter
 def size(count: int) -> str:
-    """A number of bytes with its unit."""
+    """Return a number of bytes with its unit."""
     return formatting.size(count)
 
 
 @register.filter
 def spaced(name: str | None) -> str:
-    """An enumerated value as words: `tool_call` reads `tool call`; None is empty."""
+    """Return an enumerated value as words: `tool_call` becomes `tool call`; None is empty."""
     return base.spaced(name or "")
 
 
 @register.filter
 def ended_in_words(reason: object) -> str:
-    """A sentence for a provider's reason that leaves no whole answer; empty for any other, and for none."""
+    """Return a sentence for a provider's stop reason without a complete answer; empty for any other."""
     return finish_reasons.ended_in_words(reason) or ""
 
 
 @register.filter
 def relative(moment: datetime | None) -> str:
-    """How long ago, with the exact time on hover; "not recorded" for None."""
+    """Return how long ago, with the exact time on hover; "not recorded" for None."""
     if moment is None:
         return or_absent(None, formatting.ABSENT)
     return _time(moment, formatting.relative(moment, now()), formatting.exact(moment))
@@ -148,13 +148,13 @@ def relative(moment: datetime | None) -> str:
 
 @register.filter
 def until(moment: datetime) -> str:
-    """How long something still holds, with the exact time on hover."""
+    """Return the remaining time, with the exact time on hover."""
     return _time(moment, formatting.until(moment, now()), formatting.exact(moment))
 
 
 @register.filter
 def exact(moment: datetime | None) -> str:
-    """The exact time, with how long ago on hover; "not recorded" for None."""
+    """Return the exact time, with how long ago on hover; "not recorded" for None."""
     if moment is None:
         return or_absent(None, formatting.ABSENT)
     return _time(moment, formatting.exact(moment), formatting.relative(moment, now()))
@@ -162,13 +162,13 @@ def exact(moment: datetime | None) -> str:
 
 @register.filter
 def as_json(value: Any) -> str:
-    """A value as one line of JSON, harmless."""
+    """Return a value as one line of safe JSON."""
     return safe_text.shown(json.dumps(value, ensure_ascii=False))
 
 
 @register.filter
 def plain(value: Any) -> str:
-    """A recorded value in a line of facts: a text as it is, yes or no, anything else as JSON; harmless."""
+    """Return a recorded value for a line of facts: text unchanged, yes or no, anything else as JSON; safe."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return shown(value) if isinstance(value, str) else as_json(value)
@@ -176,7 +176,7 @@ def plain(value: Any) -> str:
 
 @register.filter
 def who(name: str | None) -> str:
-    """A person or a program as it was noted; the begin of a long name, and the command on the server's machine in two words, with what was noted on hover."""
+    """Return the name of a person or API key; long names are cut and the command on the server's machine is shortened, with the full name on hover."""
     noted = shown(name)
     if name == _LOCAL_COMMAND:
         return format_html('<span title="{}">timemachine command</span>', noted)
@@ -187,7 +187,7 @@ def who(name: str | None) -> str:
 
 @register.filter
 def body_of(head: Any) -> Body:
-    """The layout of the beginning of a payload."""
+    """Return the layout of the beginning of a payload."""
     return bodies.body(head.media_type, head.text, cut=head.cut)
 
 
@@ -197,18 +197,18 @@ def _time(moment: datetime, words: str, hover: str) -> SafeString:
 
 @register.filter
 def since_words(frames: list[dict[str, Any]] | None) -> str:
-    """What became of a step's frozen frames in their collection since: `3 unchanged, 1 updated`."""
+    """Return what has happened to a step's frozen frames in their collection since: `3 unchanged, 1 updated`."""
     known = Counter(frame["since"] or "unknown" for frame in frames or [])
     return ", ".join(f"{number} {fate}" for fate, number in sorted(known.items()))
 
 
 @register.simple_tag
 def session_started(session: Any) -> str:
-    """How long ago a session began; when it was imported, where its file told no times."""
+    """Return how long ago a session began; when it was imported if its file had no times."""
     if session.is_undated:
         return format_html(
             '<span title="{}">imported {}</span>',
-            "when it began is not recorded",
+            "start time not recorded",
             relative(session.started_at),
         )
     return relative(session.started_at)
@@ -216,7 +216,7 @@ def session_started(session: Any) -> str:
 
 @register.simple_tag
 def session_duration(session: Any) -> str:
-    """How long a session took; while it records, until its latest step ended, or came where no step told its time; "not recorded" where an import did not say."""
+    """Return the duration of a session; while recording, until its latest step ended (or arrived, without times); "not recorded" if an import had no times."""
     last = session.ended_at
     if session.is_undated:
         last = None
@@ -231,7 +231,7 @@ def session_duration(session: Any) -> str:
 
 @register.simple_tag
 def session_tokens(session: Any, noun: str = "") -> str:
-    """The tokens of a session in few characters, input and output on hover; "not recorded" where no call had any."""
+    """Return the tokens of a session in few characters, input and output on hover; "not recorded" if no call had any."""
     number = together(session.input_tokens, session.output_tokens)
     if number is None:
         return or_absent(None, f"{noun} {formatting.ABSENT}".strip())
@@ -244,7 +244,7 @@ def session_tokens(session: Any, noun: str = "") -> str:
 
 @register.simple_tag
 def session_cost(session: Any, noun: str = "") -> str:
-    """What a session cost as `total_cost` tells it; quiet where that is nothing, whole on hover where calls of unknown price are named."""
+    """Return the cost of a session like `total_cost`; muted if it is zero, with the full text on hover if there are calls with unknown cost."""
     words = total_cost(session.cost_usd, session.unknown_cost_calls, noun)
     if session.cost_usd == 0 and not session.unknown_cost_calls:
         return format_html('<span class="quiet">{}</span>', words)
@@ -253,7 +253,7 @@ def session_cost(session: Any, noun: str = "") -> str:
 
 @register.simple_tag
 def saved_total(totals: Any) -> str:
-    """What the answer cache saved, of a session or of some totals; empty where no answer came from it."""
+    """Return the savings of the answer cache, for a session or for totals; empty if no answer came from it."""
     if not totals.cached_calls:
         return ""
     saved = base.saved(totals.saved_usd, totals.unknown_saved_calls)
@@ -262,5 +262,5 @@ def saved_total(totals: Any) -> str:
 
 @register.filter
 def pairs(value: Any) -> list[tuple[str, Any]]:
-    """The names and values of a recorded object. (`value.items` in a template would be its key of that name.)"""
+    """Return the names and values of a recorded object. (`value.items` in a template would be a key of that name.)"""
     return list(value.items()) if isinstance(value, dict) else []

@@ -1,4 +1,4 @@
-"""Errors as pages: each of our errors becomes its status and one clear sentence, here and nowhere else."""
+"""Error pages: each of our errors becomes its status and one sentence, here and nowhere else."""
 
 import logging
 import sys
@@ -22,28 +22,28 @@ _AWAY_SECONDS = 2
 _NOT_SO = 405
 _FOR_PROGRAMS = ("/api/", "/v1/")
 _SEVERAL = frozenset({"run", "session"})
-"""What a page lets choose several of: runs and sessions to compare."""
+"""Query parameters that can occur more than once: runs and sessions to compare."""
 _TOLD = frozenset({"significance", "role", "kind", "tag"})
-"""Of what is told of a transcript several may be chosen."""
-_ONLY_SENT = "This address only takes what a form sends. Go back to the page with the form."
-_ONLY_READ = "Nothing can be sent to this address. Go back, reload the page and try again."
+"""Query parameters of a transcript that can occur more than once."""
+_ONLY_SENT = "This URL only accepts form submissions. Go back to the page with the form."
+_ONLY_READ = "This URL accepts no form submissions. Go back, reload the page and try again."
 TITLES = {
-    400: "Not understood",
+    400: "Invalid request",
     401: "Please sign in",
     403: "Not allowed",
     404: "Not found",
-    405: "Nothing to open here",
-    409: "That does not fit",
+    405: "Method not allowed",
+    409: "Conflict",
     413: "Too large",
-    422: "That cannot be used",
-    429: "Too many tries",
+    422: "Invalid input",
+    429: "Too many requests",
     502: "The model failed",
     503: "Not available",
 }
 
 
 class ErrorPages:
-    """Turns an error that a view raised into a page with its status and its sentence."""
+    """Turns an error raised by a view into a page with its status and its sentence."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -55,7 +55,7 @@ class ErrorPages:
         return response
 
     def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
-        """A page that is asked for with two values of one name says so, but where a form lets several be chosen."""
+        """Refuse duplicate query parameters, except those of forms with multiple choices."""
         if request.method not in {"GET", "HEAD"} or request.path_info.startswith(_FOR_PROGRAMS):
             return None
         try:
@@ -67,7 +67,7 @@ class ErrorPages:
         return None
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Our own errors as pages; any other is a fault and goes on to Django."""
+        """Return a page for our own errors; any other error is left to Django."""
         if isinstance(error, NotSignedIn):
             return sign_in_first(request, error)
         if is_away(error):
@@ -81,7 +81,7 @@ class ErrorPages:
 
 
 def sign_in_first(request: HttpRequest, error: NotSignedIn) -> HttpResponse:
-    """To the sign-in page and back here; what a form sent is not kept, so that gets a page which says so."""
+    """Redirect to the sign-in page and back; a submitted form is not kept, so it gets a page that says to send it again."""
     if request.headers.get("HX-Request") == "true":
         return HttpResponseClientRedirect(_sign_in_address(_page_of(request)))
     if request.method in {"GET", "HEAD"}:
@@ -90,7 +90,7 @@ def sign_in_first(request: HttpRequest, error: NotSignedIn) -> HttpResponse:
 
 
 def not_so(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Where an address does not take what it was asked: on to its form, where that has a page, else a page that says so."""
+    """Answer a wrong method: redirect to the page with the form if there is one, else show an error page."""
     reading = request.method in {"GET", "HEAD"}
     form = form_page_of(request) if reading else None
     if form:
@@ -101,32 +101,32 @@ def not_so(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 
 
 def waiting(response: HttpResponse, error: TimeMachineError) -> HttpResponse:
-    """The response with the header that tells programs how long to wait, where the error knows."""
+    """Return the response with a Retry-After header, if the error has a waiting time."""
     if "retry_after_seconds" in error.facts:
         response["Retry-After"] = str(ceil(error.facts["retry_after_seconds"]))
     return response
 
 
 def error_page(request: HttpRequest, status: int, message: str) -> HttpResponse:
-    """The page of an error: what it is, and what to do."""
+    """Return the page of an error: what failed, and what to do."""
     facts = {"status": status, "title": TITLES.get(status, "Something went wrong"), "message": message}
     return render(request, "errors/error.html", facts, status=status)
 
 
 def deleted_session(request: HttpRequest, error: TimeMachineError) -> HttpResponse:
-    """The page of a session that the project deleted: when, by whom and why, what stays of it, and where the log says so."""
+    """Return the page of a deleted session: when, by whom and why it was deleted, what remains, and its log entry."""
     facts = dict(error.facts) | {"at": parse_time(error.facts["deleted"]["at"])}
     shown = {"status": error.status, "title": "This session was deleted", "gone": facts}
     return render(request, "errors/deleted_session.html", shown, status=error.status)
 
 
 def database_away(request: HttpRequest, error: BaseException) -> HttpResponse:
-    """The page of a database that does not answer; it asks it nothing, not even who it is for."""
+    """Return the page for an unavailable database; it makes no queries, not even for the signed-in person."""
     log.warning("%s %s failed: %s", request.method, request.path, error)
     facts = {
         "status": 503,
         "title": "Not available",
-        "message": "The database does not answer just now. Reload the page in a moment; nothing was saved half-way.",
+        "message": "The database is not available. Reload the page in a moment. Nothing was saved partially.",
         "project": None,
         "messages": (),
     }
@@ -140,40 +140,42 @@ def _sign_in_address(back_to: str) -> str:
 
 
 def _page_of(request: HttpRequest) -> str:
-    # A part is asked for by a page, and that is where the person wants to be again.
+    # A part is requested by a page, and that page is where the person wants to return.
     page = urlsplit(request.headers.get("HX-Current-URL", ""))
     return urlunsplit(("", "", page.path or "/", page.query, ""))
 
 
 def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
-    """The 400 page: what Django itself refuses to read."""
+    """Return the 400 page for requests that Django refuses to read."""
     return error_page(
-        request, 400, "The server could not read this request. Go back, reload the page and try again."
+        request, 400, "The server cannot read this request. Go back, reload the page and try again."
     )
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
-    """The 403 page of what Django itself refuses."""
-    return error_page(request, 403, "This is not allowed here. Ask an administrator of the project.")
+    """Return the 403 page for requests that Django refuses."""
+    return error_page(request, 403, "This is not allowed. Ask an administrator of the project.")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001  # Django's form
-    """The 404 page, the same for what does not exist and for what is another project's; JSON under `/api/`."""
+    """Return the 404 page, the same for missing things and for those of other projects; JSON under `/api/`."""
     if request.path.startswith("/api/"):
-        missing = NotFound("There is no such address in the API; /api/docs lists those there are.")
+        missing = NotFound("There is no such API endpoint. See /api/docs for the list.")
         return JsonResponse(missing.as_json(), status=missing.status)
-    return error_page(request, 404, "There is no such page, or it belongs to another project.")
+    return error_page(request, 404, "This page does not exist, or it belongs to another project.")
 
 
 def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """The page of a form whose CSRF token is missing or stale."""
+    """Return the page for a form whose CSRF token is missing or stale."""
     log.info("a form was refused: %s", reason)
-    return error_page(request, 403, "This form is too old. Go back, reload the page and send it again.")
+    return error_page(request, 403, "This form has expired. Go back, reload the page and send it again.")
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """The 500 page; where the database was away, before a view or behind it, the page that says so."""
+    """Return the 500 page; if the database was unavailable, before or after the view, the page for that."""
     error = sys.exception()
     if error is not None and is_away(error):
         return database_away(request, error)
-    return error_page(request, 500, "This is a fault of ours. It is in the log; nothing was saved half-way.")
+    return error_page(
+        request, 500, "Internal error. Details are in the server's log. Nothing was saved partially."
+    )

@@ -1,4 +1,4 @@
-"""What one page alone is to say once, after a form that was sent from it; any other page that is opened meanwhile does not."""
+"""Messages that only one page shows once, after a form was submitted from it; other pages opened in the meantime do not."""
 
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -11,14 +11,14 @@ _MOST: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """A sentence, and whether it is of something that went wrong."""
+    """A message, and whether it is an error."""
 
     text: str
     bad: bool = False
 
 
 def leave(request: HttpRequest, page: str, note: Note) -> None:
-    """Leave a note for that page; of those that nobody reads the latest twenty are kept."""
+    """Leave a message for that page; only the latest twenty unread ones are kept."""
     left = dict(request.session.get(_KEY, {}))
     left.pop(page, None)
     kept = [*left.items(), (page, asdict(note))]
@@ -26,7 +26,7 @@ def leave(request: HttpRequest, page: str, note: Note) -> None:
 
 
 def taken(request: HttpRequest, page: str) -> Note | None:
-    """The note that was left for that page, which is gone then; None where there is none."""
+    """Return the message for that page and remove it; None if there is none."""
     left = dict(request.session.get(_KEY, {}))
     if page not in left:
         return None

@@ -1,4 +1,4 @@
-"""The pages with the forms whose own addresses only take what is sent: where it is refused there, opening that address leads to them."""
+"""The pages with the forms of URLs that only accept POST; opening such a URL redirects to the page with its form."""
 
 from typing import Final
 
@@ -30,7 +30,7 @@ _FORMS_OF_ONE: Final = {
 
 
 def form_page_of(request: HttpRequest) -> str | None:
-    """The address of the page with the form that is sent here, or None where it is not known."""
+    """Return the URL of the page with the form that is submitted here, or None if unknown."""
     match = request.resolver_match
     name = match.url_name if match else None
     if match is None or name is None:

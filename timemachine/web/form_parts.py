@@ -1,4 +1,4 @@
-"""What the forms with which a person records are made of: ids of their own, refusals at their fields, fields of one kind."""
+"""Building blocks of forms: unique element ids, errors at fields, common fields."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -15,17 +15,17 @@ CODE = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
 
 
 class RecordForm(forms.Form):
-    """A form whose elements have ids of their own on a page with several forms."""
+    """A form whose elements have unique ids on a page with several forms."""
 
     ids: ClassVar[str] = "id"
     places: ClassVar[Mapping[str, str]] = {}
-    """The field at which an error is said, by the code or the field that it names; under `ANY` every other one."""
+    """The field for an error, by its code or by the field that it names; under `ANY` every other error."""
 
     def __init__(self, data: Any = None, **options: Any) -> None:
         super().__init__(data, auto_id=f"{self.ids}_%s", label_suffix="", **options)
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Say at the field that it is about, or above the form, what did not work; the status to answer with."""
+        """Show an error at its field, or above the form; return the HTTP status."""
         about = why.facts.get("field") or why.code
         field = self.places.get(about, about)
         self.add_error(field if field in self.fields else self.places.get(ANY), why.message)
@@ -33,13 +33,13 @@ class RecordForm(forms.Form):
 
 
 class FilesInput(forms.FileInput):
-    """An input that takes several files."""
+    """An input for several files."""
 
     allow_multiple_selected = True
 
 
 def line_field(label: str, help_text: str = "", *, code: bool = False) -> forms.CharField:
-    """A line that may stay empty; `code` is neither spelled nor capitalised for its writer."""
+    """Return an optional text field; with `code`, without spell checking and capitalisation."""
     widget = forms.TextInput(attrs=CODE if code else ONE_LINE)
     return forms.CharField(label=label, required=False, help_text=help_text, widget=widget)
 
@@ -47,7 +47,7 @@ def line_field(label: str, help_text: str = "", *, code: bool = False) -> forms.
 def text_field(
     label: str, rows: int, missing: str, help_text: str = "", *, required: bool = True
 ) -> forms.CharField:
-    """A text of several lines, which keeps its blanks; `missing` is said where it is required and empty."""
+    """Return a text area that keeps white space; `missing` is the error if it is required and empty."""
     return forms.CharField(
         label=label,
         required=required,
@@ -59,8 +59,8 @@ def text_field(
 
 
 def top_k_field(largest: int) -> forms.IntegerField:
-    """A whole number from 1 to `largest`."""
-    wrong = f"Top k is a whole number from 1 to {largest:,}."
+    """Return a field for a whole number from 1 to `largest`."""
+    wrong = f"Top k must be a whole number from 1 to {largest:,}."
     return forms.IntegerField(
         label="Top k",
         min_value=1,
@@ -71,8 +71,8 @@ def top_k_field(largest: int) -> forms.IntegerField:
 
 
 def mode_field() -> forms.ChoiceField:
-    """How passages are found."""
-    wrong = "The mode is hybrid, semantic or lexical."
+    """Return a field for the search mode."""
+    wrong = "Mode must be hybrid, semantic or lexical."
     return forms.ChoiceField(
         label="Mode",
         choices=MODES,

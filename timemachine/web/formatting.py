@@ -1,4 +1,4 @@
-"""Values as words for people: durations, sizes, times. Pure.
+"""Durations, sizes and times as text. Pure.
 
 Counts and money are written in `core.pure.formatting`, recorded text in `core.pure.safe_text`.
 """
@@ -18,7 +18,7 @@ _THOUSAND: Final = 1_000
 
 
 def duration(milliseconds: float | None) -> str:
-    """A duration with its unit: `12 ms`, `1.9 s`, `2 min 03 s`, `2 h 03 min`, `3 d 4 h`; "not recorded" for None."""
+    """Return a duration with its unit: `12 ms`, `1.9 s`, `2 min 03 s`, `2 h 03 min`, `3 d 4 h`; "not recorded" for None."""
     if milliseconds is None:
         return ABSENT
     if milliseconds < 1:
@@ -29,14 +29,14 @@ def duration(milliseconds: float | None) -> str:
 
 
 def price(value: object) -> str:
-    """A unit price as it was recorded, with its dollar sign where it is a number."""
+    """Return a unit price as recorded, with a dollar sign if it is a number."""
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         return money(value)
     return str(value)
 
 
 def compact(number: int | None) -> str:
-    """A count in few characters: `812`, `48.1 k`, `1.2 M`; "not recorded" for None."""
+    """Return a count in few characters: `812`, `48.1 k`, `1.2 M`; "not recorded" for None."""
     if number is None:
         return ABSENT
     size = float(number)
@@ -48,7 +48,7 @@ def compact(number: int | None) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes: `812 bytes`, `32.0 KB`, `5.1 MB` (1 KB is 1,024 bytes)."""
+    """Return a number of bytes: `812 bytes`, `32.0 KB`, `5.1 MB` (1 KB is 1,024 bytes)."""
     if count < 1024:  # noqa: PLR2004
         return counted(count, "byte")
     kilobytes = count / 1024
@@ -56,13 +56,13 @@ def size(count: int) -> str:
 
 
 def exact(moment: datetime) -> str:
-    """`2026-11-20 09:00:00.123 UTC`."""
+    """Return a time like `2026-11-20 09:00:00.123 UTC`."""
     utc = moment.astimezone(UTC)
     return f"{utc:%Y-%m-%d %H:%M:%S}.{utc.microsecond // _MILLISECONDS:03} UTC"
 
 
 def relative(moment: datetime, now: datetime) -> str:
-    """How long ago: `just now`, `3 min ago`, `5 d ago`; or how long until then, to the nearest unit: `in 2 h`; a date where it is over four weeks away."""
+    """Return how long ago (`just now`, `3 min ago`, `5 d ago`), or how long until then, to the nearest unit (`in 2 h`); a date if it is more than four weeks away."""
     seconds = (now - moment).total_seconds()
     distance = abs(seconds)
     if distance < 10:  # noqa: PLR2004
@@ -73,7 +73,7 @@ def relative(moment: datetime, now: datetime) -> str:
 
 
 def until(moment: datetime, now: datetime) -> str:
-    """How long something still holds, as `relative` says it; `in under a minute` where that is so."""
+    """Return the remaining time like `relative`; `in under a minute` if it is that short."""
     left = (moment - now).total_seconds()
     return "in under a minute" if 0 < left < _MINUTE else relative(moment, now)
 
@@ -98,7 +98,7 @@ def _one_unit(seconds: float) -> str:
 
 
 def _nearest_unit(seconds: float) -> str:
-    """Rounded half up: what holds for seven days from now on holds for 7 d, though a second is over."""
+    """Return a duration in its largest unit, rounded half up, so that seven days minus a second is still 7 d."""
     if seconds < _MINUTE:
         return f"{seconds:.0f} s"
     for unit, name, most in ((_MINUTE, "min", 60), (_HOUR, "h", 24)):

@@ -1,4 +1,4 @@
-"""Whether this process lives, and whether it can serve."""
+"""Health checks: liveness and readiness."""
 
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
@@ -7,13 +7,13 @@ from django.views.decorators.http import require_safe
 
 @require_safe
 def live(_request: HttpRequest) -> JsonResponse:
-    """This process answers."""
+    """Answer if this process is alive."""
     return JsonResponse({"status": "live"})
 
 
 @require_safe
 def ready(_request: HttpRequest) -> JsonResponse:
-    """This process reaches its database."""
+    """Answer whether this process can reach its database."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")

@@ -1,4 +1,4 @@
-"""A passage that was found, as a page shows it: the same whether it was recorded or has just been computed."""
+"""A search hit for display, whether recorded or just computed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from timemachine.web.template_library import register
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownHit:
-    """A passage with its place in the ranking; `address` is where its frame stands, empty where that is not known.
+    """A passage with its rank; `address` is the URL of its frame, empty if unknown.
 
-    None is what was not recorded. `scores` are the raw scores of the legs, by name.
+    None means not recorded. `scores` are the raw scores by search mode.
     """
 
     rank: int
@@ -32,12 +32,12 @@ class ShownHit:
 
     @property
     def legs(self) -> dict[str, float]:
-        """The raw scores by the name of their leg."""
+        """Return the raw scores by search mode."""
         return dict(self.scores)
 
 
 def of_found(collection: Collection, found: Found) -> ShownHit:
-    """A hit of a find that was made just now."""
+    """Return a hit of a find that was just made."""
     return ShownHit(
         rank=found.rank,
         title=found.title,
@@ -52,7 +52,7 @@ def of_found(collection: Collection, found: Found) -> ShownHit:
 
 
 def of_passage(collection: Collection | None, passage: Passage) -> ShownHit:
-    """A recorded hit; it leads to its frame where that stands in the session's collection."""
+    """Return a recorded hit, linked to its frame if that is in the session's collection."""
     hit = passage.hit
     return ShownHit(
         rank=hit.rank,
@@ -68,7 +68,7 @@ def of_passage(collection: Collection | None, passage: Passage) -> ShownHit:
 
 
 def frame_addresses(passages: Iterable[Passage]) -> dict[int, str]:
-    """Where the frames of recorded hits stand now, by row; one query. What came from nowhere here, or was erased, is absent."""
+    """Return the URLs of the frames of recorded hits, by row. One query. Unknown and erased frames are absent."""
     rows = [each.hit.stored_frame_id for each in passages if each.hit.stored_frame_id is not None]
     if not rows:
         return {}
@@ -81,12 +81,12 @@ def frame_addresses(passages: Iterable[Passage]) -> dict[int, str]:
 
 @register.filter
 def address_in(hit: Hit, addresses: Mapping[int, str]) -> str:
-    """Where the frame of a recorded hit stands; empty where that is not known."""
+    """Return the URL of the frame of a recorded hit; empty if unknown."""
     return (addresses or {}).get(hit.stored_frame_id or 0, "")
 
 
 def retrieval_json(findings: Findings) -> dict[str, Any]:
-    """What a find made just now says of its cut, as a recorded one would."""
+    """Return the retrieval facts of a find that was just made, in the form of a recorded one."""
     return {
         "cut_by": findings.cut_by,
         "curve": findings.curve.as_json(),

@@ -1,4 +1,4 @@
-"""How a page is answered: whole, or only the part of it that htmx asked for, at the same address."""
+"""Render a page, or only the part of it that htmx requested at the same URL."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -18,21 +18,21 @@ def page(
     parts: Collection[str] = (),
     status: int = 200,
 ) -> HttpResponse:
-    """Answer with the template, or with `template#part` when htmx targets the element of that id.
+    """Return the rendered template, or `template#part` if htmx targets the element with that id.
 
-    `parts` lists what may be asked for alone: each is a `{% partialdef %}` whose one root element has its name as id.
+    `parts` lists what can be requested alone: each is a `{% partialdef %}` with one root element that has its name as id.
     """
     part = asked_part(request, parts)
     name = f"{template}#{part}" if part else template
     text = render_to_string(name, {**context, "part": part}, request)
-    # Text that went through `shown` never needs this; the page still comes where somebody forgot it.
+    # Text that went through `shown` never needs this. It keeps the page working if someone forgot that.
     response = HttpResponse(text.encode("utf-8", "backslashreplace"), status=status)
     patch_vary_headers(response, VARIES_ON)
     return response
 
 
 def asked_part(request: HttpRequest, parts: Collection[str]) -> str | None:
-    """The part that htmx swaps, or None for the whole page (a visit, the back button, an unlisted target).
+    """Return the part that htmx swaps, or None for the full page (a visit, the back button, an unlisted target).
 
     htmx 4 names its target `section#step`, htmx 2 `step`.
     """

@@ -1,4 +1,4 @@
-"""What no log may hold: whoever reads a link or a key there could use it."""
+"""Keep secrets out of logs: links and keys that a reader of the log could use."""
 
 import logging
 import re
@@ -10,7 +10,7 @@ _SECRETS = (
 )
 
 
-# From where a database quotes a row or a statement to where a traceback goes on; on one line where somebody wrote the error's repr.
+# From a quoted row or statement to where the traceback continues; on one line if someone logged the error's repr.
 _ROWS = re.compile(
     r"^[ |+]*(?:DETAIL|CONTEXT|QUERY|LINE \d+):.*?(?=^[ |+]*(?:Traceback \(|The above exception|During handling)|\Z)"
     r"|\\n(?:DETAIL|CONTEXT|QUERY|LINE \d+):[^\n]*",
@@ -19,24 +19,24 @@ _ROWS = re.compile(
 
 
 class Line(logging.Formatter):
-    """A line with the traceback of what went wrong, without secrets, and without the rows that a database quotes in its errors."""
+    """A log line with the traceback of an error, without secrets and without the rows that a database quotes in its errors."""
 
     def formatException(self, ei: Any) -> str:  # noqa: N802  # the name in the standard library
-        """The traceback."""
+        """Return the traceback."""
         return without_secrets(_ROWS.sub("", super().formatException(ei)))
 
 
 class WithoutSecrets(logging.Filter):
-    """Takes secrets out of every message on its way to a handler: of one-time links, share links and keys; and rows that a database quotes."""
+    """Removes secrets from every message: one-time links, share links and keys, and rows that a database quotes."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """The record stays; what was secret in its message does not."""
+        """Keep the log record and remove secrets from its message."""
         record.msg, record.args = without_secrets(_ROWS.sub("", record.getMessage())), ()
         return True
 
 
 def without_secrets(text: str) -> str:
-    """The text with `[secret]` in the place of each; public ids stay, so that a line can still be traced to its row."""
+    """Return the text with every secret replaced by `[secret]`; public ids stay, so that a line can be traced to its row."""
     for pattern, harmless in _SECRETS:
         text = pattern.sub(harmless, text)
     return text

@@ -1,4 +1,4 @@
-"""The select of a form that offers models: one that cannot be used is there, cannot be chosen, and says why."""
+"""A select for models; unavailable models are disabled, with the reason."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,12 +9,12 @@ from timemachine.llm.pure.listing import Choice
 
 
 class ModelSelect(forms.Select):
-    """A select of models; `offer` fills it."""
+    """A select for models; `offer` fills it."""
 
     unusable: frozenset[str] = frozenset()
 
     def offer(self, models: Sequence[Choice], empty: str) -> None:
-        """Offer these models, after the words for choosing none."""
+        """Offer these models, after the text for choosing none."""
         self.choices = [("", empty), *(_option(choice) for choice in models)]
         self.unusable = frozenset(str(choice.name) for choice in models if not choice.usability.usable)
 

@@ -1,4 +1,4 @@
-"""Amounts of money as people write them into a field."""
+"""Parse amounts of money entered in a field."""
 
 from math import isfinite
 
@@ -6,7 +6,7 @@ from timemachine.core.pure.errors import InvalidInput
 
 
 def usd_as_written(text: str, field: str) -> float | None:
-    """US dollars, None of an empty text; a dollar sign before them is allowed. Raises `InvalidInput`, which names the field."""
+    """Return US dollars, None for an empty text; a leading dollar sign is allowed. Raises `InvalidInput`, which names the field."""
     written = text.strip().removeprefix("$").strip()
     if not written:
         return None
@@ -16,6 +16,8 @@ def usd_as_written(text: str, field: str) -> float | None:
         amount = float("nan")
     if not isfinite(amount) or amount < 0:
         raise InvalidInput(
-            f"{text[:40]!r} is no amount in US dollars; write it as 0.25.", code="invalid_field", field=field
+            f"{text[:40]!r} is not an amount in US dollars. Enter a number, for example 0.25.",
+            code="invalid_field",
+            field=field,
         )
     return amount

@@ -1,4 +1,4 @@
-"""Fields for numbers that say in one sentence, with their name and limits, what they take: Django's own sentences name no field."""
+"""Number fields whose error is one sentence with their name and limits; Django's own messages name no field."""
 
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ class Number(forms.FloatField):
 
 
 def _sentence(label: str, what: str, least: float | None, most: float | None) -> dict[str, str]:
-    """The same for all that may be wrong with it. A limit that only keeps the database from harm is not told."""
+    """Return one sentence for all errors. A limit that only protects the database is not mentioned."""
     told = None if most is None or most >= _BEYOND_TELLING else most
     limits = "" if least is None else f" from {least:,}" + (" on" if told is None else f" to {told:,}")
-    return dict.fromkeys(_WRONG, f"“{label}” is {what}{limits}.")
+    return dict.fromkeys(_WRONG, f"“{label}” must be {what}{limits}.")

@@ -1,4 +1,4 @@
-"""The parts of a form that say how passages are looked for, and what is asked of a model beside the question."""
+"""Form fields for retrieval settings, and for the prompt and parameters of a model call."""
 
 from typing import Any, Final, cast
 
@@ -15,15 +15,15 @@ MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("
 ADAPTIVE = [("", "As recorded"), ("yes", "Adaptive"), ("no", "Exactly top-k")]
 _EMPTY: Final = (None, "")
 KINDS = [
-    ("audit", "Audit: the frozen context, verified"),
-    ("debug", "Debug: retrieval runs again"),
+    ("audit", "Audit: verify the frozen context"),
+    ("debug", "Debug: run retrieval again"),
 ]
-MOMENTS = [("now", "As it is now"), ("recorded", "As it was at each step")]
+MOMENTS = [("now", "Current"), ("recorded", "As it was at each step")]
 
 
 def _said(label: str, what: str) -> dict[str, str]:
-    """The errors of a number, each of which names its field: some are shown away from it."""
-    return dict.fromkeys(("invalid", "min_value", "max_value"), f"“{label}” is a number{what}.")
+    """Return the errors of a number field; each names the field because some are not shown next to it."""
+    return dict.fromkeys(("invalid", "min_value", "max_value"), f"“{label}” must be a number{what}.")
 
 
 def _limits(option: str) -> dict[str, Any]:
@@ -33,73 +33,73 @@ def _limits(option: str) -> dict[str, Any]:
 
 
 class ThresholdFields(forms.Form):
-    """Where an adaptive cut-off cuts, and the least score of any; what is left empty is as usual."""
+    """The thresholds of an adaptive cut-off, and the minimum score; empty means default."""
 
     relative = forms.FloatField(
         label="Cut below this share of the best score",
         required=False,
         **_limits("relative"),
         error_messages=_said("Cut below this share of the best score", " from 0 to 1"),
-        help_text=f"Adaptive only; {RELATIVE_TO_BEST} where it is not said, 0 turns it off.",
+        help_text=f"Adaptive only. Default: {RELATIVE_TO_BEST}; 0 turns it off.",
     )
     cliff = forms.FloatField(
-        label="Cut below this share of the score before",
+        label="Cut below this share of the previous score",
         required=False,
         **_limits("cliff"),
-        error_messages=_said("Cut below this share of the score before", " from 0 to 1"),
-        help_text=f"Adaptive only; {CLIFF} where it is not said, 0 turns it off.",
+        error_messages=_said("Cut below this share of the previous score", " from 0 to 1"),
+        help_text=f"Adaptive only. Default: {CLIFF}; 0 turns it off.",
     )
     min_score = forms.FloatField(
-        label="Least score",
+        label="Minimum score",
         required=False,
-        error_messages=_said("Least score", ""),
-        help_text="The floor: BM25 in lexical, cosine in semantic, 0 to 1 in hybrid.",
+        error_messages=_said("Minimum score", ""),
+        help_text="BM25 in lexical mode, cosine in semantic mode, 0 to 1 in hybrid mode.",
     )
 
     @property
     def threshold_fields(self) -> list[forms.BoundField]:
-        """The fields, in the order in which they are shown."""
+        """Return the fields in display order."""
         return [self[name] for name in ThresholdFields.base_fields]
 
     @property
     def thresholds_open(self) -> bool:
-        """Whether one of them was chosen or is wrong, so that it must be seen."""
+        """Return whether one of them is set or has an error."""
         return any(field.errors or field.value() not in _EMPTY for field in self.threshold_fields)
 
     def thresholds(self) -> dict[str, Any]:
-        """What was chosen."""
+        """Return the chosen thresholds."""
         return {name: self.cleaned_data[name] for name in ThresholdFields.base_fields}
 
 
 class RetrievalFields(ThresholdFields):
-    """How passages are looked for; what is left empty is as it was recorded."""
+    """The retrieval settings; empty means as recorded."""
 
     top_k = WholeNumber(label="Top-k", required=False, **_limits("top_k"))
     search_mode = forms.ChoiceField(label="Mode", choices=MODES, required=False)
     adaptive = forms.ChoiceField(label="Cut-off", choices=ADAPTIVE, required=False)
     embedding_model = forms.ChoiceField(
-        label="Embedding model", required=False, help_text="Those that have vectors here."
+        label="Embedding model", required=False, help_text="Models for which this collection has vectors."
     )
     as_of = forms.ChoiceField(label="Collection", choices=MOMENTS, required=False, initial="now")
 
     @property
     def retrieval_fields(self) -> list[forms.BoundField]:
-        """The fields, in the order in which they are shown."""
+        """Return the fields in display order."""
         return [self[name] for name in RETRIEVAL_OPTIONS]
 
     @property
     def retrieval_refused(self) -> bool:
-        """Whether one of them is wrong, so that it must be seen."""
+        """Return whether one of them has an error."""
         return any(field.errors for field in self.retrieval_fields)
 
     def offer_embedding_models(self, session: Session) -> None:
-        """Offer the models that the session's collection has vectors of."""
+        """Offer the models for which the session's collection has vectors."""
         there = models_with_vectors(session.collection) if session.collection is not None else []
         embedding = cast("forms.ChoiceField", self.fields["embedding_model"])
-        embedding.choices = [("", "The collection's own"), *((name, name) for name in there)]
+        embedding.choices = [("", "The collection's model"), *((name, name) for name in there)]
 
     def retrieval_options(self) -> dict[str, Any]:
-        """The options that were chosen."""
+        """Return the chosen options."""
         asked = self.cleaned_data
         return {
             "top_k": asked["top_k"],
@@ -111,31 +111,31 @@ class RetrievalFields(ThresholdFields):
 
 
 class CallFields(forms.Form):
-    """What is asked of the model beside the question; what is left empty is as it was recorded."""
+    """The prompt and parameters of a model call; empty means as recorded."""
 
     temperature = Number(label="Temperature", required=False, **_limits("temperature"))
     seed = WholeNumber(label="Seed", required=False, **_limits("seed"))
-    max_tokens = WholeNumber(label="Longest answer, in tokens", required=False, **_limits("max_tokens"))
+    max_tokens = WholeNumber(label="Maximum answer tokens", required=False, **_limits("max_tokens"))
     system_prompt = forms.CharField(
         label="System prompt",
         required=False,
-        help_text="Empty: as recorded.",
+        help_text="Leave empty to use the recorded one.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     prompt_template = forms.CharField(
         label="Prompt template",
         required=False,
-        help_text=f"With {{passages}} and {{question}} where these belong. Empty: {TEMPLATE}.",
+        help_text=f"Use {{passages}} and {{question}} as placeholders. Default: {TEMPLATE}.",
         widget=forms.Textarea(attrs={"rows": 4}),
     )
 
     @property
     def call_refused(self) -> bool:
-        """Whether one of the fields is wrong, so that it must be seen."""
+        """Return whether one of the fields has an error."""
         return any(self[name].errors for name in CallFields.base_fields)
 
     def call_options(self) -> dict[str, Any]:
-        """The options that were chosen."""
+        """Return the chosen options."""
         asked = self.cleaned_data
         return {
             "temperature": asked["temperature"],
@@ -150,8 +150,8 @@ class SessionFields(RetrievalFields, CallFields):
     """The options of a replay that fit any session; the form adds `reason` and `spend_limit_usd`, which it explains."""
 
     kind = forms.ChoiceField(label="Kind", choices=KINDS, widget=forms.RadioSelect, initial="audit")
-    skip_asks = forms.BooleanField(label="Leave asks out", required=False)
-    skip_finds = forms.BooleanField(label="Leave finds out", required=False)
+    skip_asks = forms.BooleanField(label="Skip asks", required=False)
+    skip_finds = forms.BooleanField(label="Skip finds", required=False)
 
     def session_options(self) -> SessionOptions:
         """The options that were chosen; those of retrieval belong to a debug replay."""

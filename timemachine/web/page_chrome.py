@@ -1,4 +1,4 @@
-"""What surrounds every page: the header's links and buttons, the theme, the switch of the single keys."""
+"""Header, theme and keyboard settings of every page."""
 
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ THEMES: Final = ("auto", "light", "dark")
 
 @register.simple_tag(takes_context=True)
 def theme_attributes(context: Context) -> SafeString:
-    """The visitor's choices on `<html>`: `data-theme` for light or dark, `data-keys="off"` without single-key commands."""
+    """Return the attributes of `<html>`: `data-theme` for light or dark, `data-keys="off"` without keyboard shortcuts."""
     theme = _chosen(context, "tm_theme", THEMES)
     attributes = format_html('data-theme="{}"', theme) if theme != "auto" else NOTHING
     return SafeString(attributes + ' data-keys="off"') if keys_off(context) else attributes
@@ -26,13 +26,13 @@ def theme_attributes(context: Context) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def keys_off(context: Context) -> bool:
-    """Whether the visitor switched the single-key commands off."""
+    """Return whether the visitor turned off keyboard shortcuts."""
     return _chosen(context, "tm_keys", ("on", "off")) == "off"
 
 
 @register.simple_tag(takes_context=True)
 def theme_switch(context: Context) -> SafeString:
-    """A button that goes from the system's colours to light, to dark and back."""
+    """Return a button that cycles through the system's colours, light and dark."""
     theme = _chosen(context, "tm_theme", THEMES)
     following = THEMES[(THEMES.index(theme) + 1) % len(THEMES)]
     button = format_html(
@@ -46,7 +46,7 @@ def theme_switch(context: Context) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def sign_out_button(context: Context) -> SafeString:
-    """The form that signs out, where somebody is signed in."""
+    """Return the sign-out form, if someone is signed in."""
     user = getattr(context.get("request"), "user", None)
     if user is None or not user.is_authenticated:
         return NOTHING
@@ -59,7 +59,7 @@ _OF_SETTINGS: Final = ("/forgettings/", "/holds/")
 
 @register.simple_tag(takes_context=True)
 def nav_link(context: Context, name: str, words: str, key: str = "") -> SafeString:
-    """A link of the header, with its single key except on its own page; nothing where there is no page of that name."""
+    """Return a header link with its shortcut (except on its own page); empty if there is no such page."""
     address = address_of(name)
     if not address:
         return NOTHING
@@ -79,23 +79,23 @@ def _is_current(name: str, address: str, here: str) -> bool:
 
 @register.simple_tag(takes_context=True)
 def suites_mark(context: Context) -> SafeString:
-    """How many suites of the project went wrong when they were due, a mark in the header; nothing where none did."""
+    """Return a header badge with the number of suites whose scheduled run failed; empty if there are none."""
     project = context.get("project")
     number = went_wrong_in(project) if project else 0
     if not number:
         return NOTHING
-    told = f"{counted(number, 'suite')} went wrong when due"
+    told = f"{counted(number, 'suite')} with a failed scheduled run"
     return format_html('<a class="verdict bad" href="{}" title="{}">{}</a>', reverse("suites"), told, number)
 
 
 @register.simple_tag(takes_context=True)
 def patterns_mark(context: Context) -> SafeString:
-    """How many alerts of the project's rules for patterns nobody put aside, a mark in the header; nothing where there is none."""
+    """Return a header badge with the number of open pattern alerts; empty if there are none."""
     project = context.get("project")
     number = unseen_in(project) if project else 0
     if not number:
         return NOTHING
-    told = f"{counted(number, 'pattern')} came again"
+    told = f"{counted(number, 'recurring pattern')}"
     return format_html(
         '<a class="verdict warn" href="{}" title="{}">{}</a>', reverse("patterns"), told, number
     )
@@ -103,7 +103,7 @@ def patterns_mark(context: Context) -> SafeString:
 
 @register.simple_tag
 def address_of(name: str, *args: Any) -> str:
-    """The address of a named page, or an empty text where there is no such page."""
+    """Return the URL of a named page, or an empty text if there is no such page."""
     try:
         return reverse(name, args=args)
     except NoReverseMatch:
@@ -111,7 +111,7 @@ def address_of(name: str, *args: Any) -> str:
 
 
 def post_form(context: Context, name: str, button: SafeString) -> SafeString:
-    """A form of one button that posts to a named page; nothing where there is no such page."""
+    """Return a form with one button that posts to a named page; empty if there is no such page."""
     address = address_of(name)
     request = context.get("request")
     if not address or request is None:

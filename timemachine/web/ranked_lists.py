@@ -1,4 +1,4 @@
-"""Two ranked lists of passages side by side, with lines between them that show what moved."""
+"""Two ranked lists of passages side by side, with lines that show what moved."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MOST: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFrame:
-    """A passage in one list, and what the other list has of it: `same`, `moved`, `gained` or `lost`, in words in `other`."""
+    """A passage in one list, and its state in the other: `same`, `moved`, `gained` or `lost`, as text in `other`."""
 
     frame: FrameAt
     fate: str
@@ -25,7 +25,7 @@ class ShownFrame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedLists:
-    """Both lists, how they compare, and the drawing between them. `more` counts the passages that are not shown."""
+    """Both lists, how they compare, and the drawing between them. `more` is the number of passages not shown."""
 
     verdict: str
     overlap: float | None
@@ -36,7 +36,7 @@ class RankedLists:
 
 
 def ranked_lists(left: Sequence[FrameAt] | None, right: Sequence[FrameAt] | None) -> RankedLists | None:
-    """The two lists; None where neither has a passage, or one side failed before it had any."""
+    """Return the two lists; None if neither has a passage, or if one side failed before it had any."""
     if left is None or right is None or not (left or right):
         return None
     k = max(len(left), len(right))
@@ -56,7 +56,7 @@ def ranked_lists(left: Sequence[FrameAt] | None, right: Sequence[FrameAt] | None
 
 
 def lines(left: Sequence[Hashable], right: Sequence[Hashable]) -> SafeString:
-    """A line from each passage of the left list to its place in the right one; rows are `ROW` high, under a head of the same."""
+    """Return a line from each passage in the left list to its place in the right one; rows and the header are `ROW` high."""
     places = {key: place for place, key in reversed(list(enumerate(right)))}
     drawn = [
         ("same" if here == places[key] else "moved", _middle(here), _middle(places[key]))

@@ -1,4 +1,4 @@
-"""How what is withheld looks: a hatched block with the word, inside the text that it was taken out of."""
+"""Marks of withheld, erased and deleted text: a hatched block with a word, inside the remaining text."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ _PARTS: Final = re.compile(r"\[(withheld|erased|deleted(?=: turn\])): ([^\[\]]{1
 
 @register.filter
 def hatched(text: str) -> SafeString:
-    """A redacted text with its marks as hatched blocks; every other character is escaped."""
+    """Return a redacted text with its marks as hatched blocks; every other character is escaped."""
     pieces = _MARK.split(text)
     if len(pieces) == 1:
         return conditional_escape(text)
@@ -36,18 +36,18 @@ def hatched(text: str) -> SafeString:
 
 @register.filter(is_safe=True)
 def in_plain_words(text: str) -> str:
-    """A text for where no block can stand, like a tab's title: its marks in round brackets, `(e-mail withheld)`."""
+    """Return a text without markup, as in a page title: its marks in parentheses, `(e-mail withheld)`."""
     return _PARTS.sub(r"(\2 \1)", text)
 
 
 @register.simple_tag(takes_context=True)
 def veiled(context: Context, text: str) -> str:
-    """A text with hatched marks where some of it is withheld or erased, as it is anywhere else."""
+    """Return a text with hatched marks for withheld and erased parts."""
     return drawing(context)(text)
 
 
 def drawing(context: Context) -> Callable[[str], SafeString]:
-    """How recorded texts are written on a page: escaped, and with hatched marks where a link withholds by a profile or something that the page shows was erased (`erased` of it, or `marks`)."""
+    """Return the function that renders recorded texts on a page: escaped, and with hatched marks if a link has a redaction profile or content was erased (`erased`, or `marks`)."""
     marked = getattr(context.get("link"), "redaction", None) or context.get("erased") or context.get("marks")
     return hatched if marked else conditional_escape
 
@@ -58,45 +58,45 @@ def _block(mark: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def is_erased(context: Context, sequence: int, field: str, rank: int | None = None) -> bool:
-    """Whether something of that field of a step was erased, by `erased_fields` of the page; with `rank` of a passage or of its text."""
+    """Return whether parts of that field of a step were erased, by `erased_fields` of the page; with `rank`, for a passage or its text."""
     gone = {row.field for row in erased_on(context, sequence)}
     return field in gone if rank is None else not gone.isdisjoint({f"{field}.{rank}", f"{field}.{rank}.text"})
 
 
 @register.simple_tag(takes_context=True)
 def erased_on(context: Context, sequence: int) -> Sequence[ErasedField | SharedErasure]:
-    """The fields of a step of which something was erased, by `erased_fields` of the page."""
+    """Return the fields of a step with erased parts, by `erased_fields` of the page."""
     found: Mapping[int, Sequence[ErasedField | SharedErasure]] = context.get("erased_fields") or {}
     return found.get(sequence, ())
 
 
 @register.simple_tag(takes_context=True)
 def tombstone(context: Context, sequence: int) -> Deleted | None:
-    """When, by whom and why a step was deleted, by `tombstones` of the page; None where it was not."""
+    """Return when, by whom and why a step was deleted, by `tombstones` of the page; None if it was not."""
     found: Mapping[int, Deleted] = context.get("tombstones") or {}
     return found.get(sequence)
 
 
 @register.simple_tag(takes_context=True)
 def erased_parts(context: Context, step: ReplayStep | SharedReplayRow | SharedReplayStep) -> ErasedParts:
-    """What was erased of a replayed step, by `erased_parts` of the page."""
+    """Return the erased parts of a replayed step, by `erased_parts` of the page."""
     found: Mapping[int, ErasedParts] = context.get("erased_parts") or {}
     return found.get(step.id, NOTHING)
 
 
 @register.filter
 def erased_names(rows: Iterable[ErasedField | SharedErasure]) -> str:
-    """What is gone of a step, in words, each once and in order: `output, passage 1, words of passage 1`."""
+    """Return the erased fields of a step in words, each once and in order: `output, passage 1, text of passage 1`."""
     return ", ".join(sorted({field_name(row.field) for row in rows}, key=_in_order))
 
 
 @register.filter
 def field_name(field: str) -> str:
-    """A sealed field in words: `words of passage 1` for `hit.1.text`."""
+    """Return a sealed field in words: `text of passage 1` for `hit.1.text`."""
     rank = rank_of(field)
     if not rank:
         return field
-    return f"words of passage {rank}" if field.endswith(".text") else f"passage {rank}"
+    return f"text of passage {rank}" if field.endswith(".text") else f"passage {rank}"
 
 
 def _in_order(name: str) -> tuple[int, str]:
@@ -106,7 +106,7 @@ def _in_order(name: str) -> tuple[int, str]:
 
 @register.filter
 def detector(name: str) -> str:
-    """What a detector finds, in words."""
+    """Return what a detector matches, in words."""
     return _FOUND[name]
 
 
@@ -114,7 +114,7 @@ _FOUND: Final = {
     "secret": "secrets: keys, tokens, passwords",
     "email": "e-mail addresses",
     "phone": "phone numbers",
-    "card": "numbers of payment cards",
+    "card": "payment card numbers",
     "iban": "IBANs",
     "ssn": "US social security numbers",
 }

@@ -1,7 +1,7 @@
-"""What is shown once: a new key, a new link.
+"""Secrets that are shown only once: a new key, a new link.
 
-It goes to the browser in a signed cookie with the redirect and is deleted when the page shows it. So the server keeps only
-its hash, and reloading the page neither shows it again nor makes a second one.
+A secret goes to the browser in a signed cookie with the redirect and is deleted when the page shows it. The server stores only
+its hash, and reloading the page neither shows it again nor creates a second one.
 """
 
 from dataclasses import asdict, dataclass
@@ -19,7 +19,7 @@ SECONDS = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownOnce:
-    """A secret, whose it is, and of what kind: `key`, `invite`, `reset`."""
+    """A secret, its subject, and its kind: `key`, `invite`, `reset`."""
 
     kind: str
     subject: str
@@ -27,7 +27,7 @@ class ShownOnce:
 
 
 def hand_over(response: HttpResponse, user: User, shown: ShownOnce) -> HttpResponse:
-    """Give the secret to the browser of this person, for the page that follows."""
+    """Hand the secret to this person's browser, for the next page."""
     value = signing.dumps(asdict(shown), salt=_salt(user), compress=True)
     response.set_cookie(
         COOKIE,
@@ -42,7 +42,7 @@ def hand_over(response: HttpResponse, user: User, shown: ShownOnce) -> HttpRespo
 
 
 def taken(request: HttpRequest, user: User) -> ShownOnce | None:
-    """What this person was handed over, or None; `forget` has to follow."""
+    """Return the secret handed to this person, or None; call `forget` afterwards."""
     try:
         value = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_salt(user), max_age=SECONDS)
     except signing.BadSignature:
@@ -51,7 +51,7 @@ def taken(request: HttpRequest, user: User) -> ShownOnce | None:
 
 
 def forget(response: HttpResponse) -> HttpResponse:
-    """Delete it in the browser."""
+    """Delete the secret in the browser."""
     response.delete_cookie(COOKIE, path=PATH, samesite="Strict")
     return response
 

@@ -1,4 +1,4 @@
-"""Forms that make one thing, however often they are sent: what a form makes has the form's id."""
+"""Forms that create one thing, however often they are submitted: the thing gets the form's id."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class SentOnce(forms.Form):
-    """A form with an id of its own; it has another one when it is shown the next time."""
+    """A form with a unique id, which changes each time it is shown."""
 
     form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
 
     def renew(self) -> None:
-        """Give the form that is shown again another id: the one it was sent with is used."""
+        """Give a form that is shown again a new id, because the old one is used."""
         self.data = cast("QueryDict", self.data).copy()
         self.data["form_id"] = str(uuid7())

@@ -1,4 +1,4 @@
-"""The one library of template tags and filters; every module that adds to it is imported by `display`."""
+"""The library of template tags and filters; every module that adds to it is imported by `display`."""
 
 from typing import Final
 
@@ -12,5 +12,5 @@ NOTHING: Final = SafeString("")
 
 
 def or_absent(words: str | None, instead: str) -> str:
-    """The words, or what stands where there are none, marked as such."""
+    """Return the text, or a marked placeholder if there is none."""
     return words if words is not None else format_html('<span class="absent">{}</span>', instead)

@@ -1,4 +1,4 @@
-"""A text diff as pages show it: rows of marked spans, long stretches without a difference folded."""
+"""A text diff for display: rows of marked spans, with long unchanged parts collapsed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ ELEMENTS: Final = {"removed": "del", "added": "ins"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownSpan:
-    """Some text with the element that marks it."""
+    """A text with the element that marks it."""
 
     element: str
     mark: str
@@ -20,7 +20,7 @@ class ShownSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRow:
-    """A row of the diff, or in `folded` how many rows of no difference it stands for."""
+    """A row of the diff, or in `folded` the number of unchanged rows that it stands for."""
 
     kind: str = "same"
     left: tuple[ShownSpan, ...] = ()
@@ -29,13 +29,13 @@ class ShownRow:
 
 
 def text_rows(old: str, new: str, *, everything: bool) -> Iterator[ShownRow]:
-    """The rows of two texts side by side; with `everything` nothing is folded."""
+    """Return the rows of two texts side by side; with `everything` nothing is collapsed."""
     rows = text_diff(old, new).rows
     return shown_rows(rows if everything else fold(rows))
 
 
 def shown_rows(rows: Sequence[DiffRow | Folded]) -> Iterator[ShownRow]:
-    """Rows as they are shown."""
+    """Return rows for display."""
     for row in rows:
         if isinstance(row, Folded):
             yield ShownRow(folded=row.count)
@@ -44,7 +44,7 @@ def shown_rows(rows: Sequence[DiffRow | Folded]) -> Iterator[ShownRow]:
 
 
 def shown_spans(spans: Sequence[Span]) -> tuple[ShownSpan, ...]:
-    """The spans of one side of a row. The line break that a row begins with is the row itself, and not shown again."""
+    """Return the spans of one side of a row, without the line break at its start."""
     texts = [span.text for span in spans]
     if texts:
         texts[0] = texts[0].removeprefix("\n")

@@ -1,4 +1,4 @@
-"""Receiving files: never more of a request is kept than the limit, and what was refused is said in a sentence."""
+"""Receive uploaded files up to a limit, with a clear error beyond it."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -20,7 +20,7 @@ _KEPT_AS = "timemachine.upload"
 
 
 class _Limit(FileUploadHandler):
-    """Counts what comes in as files, and stops at the limit; the rest is read and thrown away, so that an answer arrives."""
+    """Counts the bytes of uploaded files and stops storing at the limit; the rest is read and discarded, so that the response arrives."""
 
     def __init__(self, request: HttpRequest, largest: int) -> None:
         super().__init__(request)
@@ -28,7 +28,7 @@ class _Limit(FileUploadHandler):
         self.over = False
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:  # noqa: ARG002 - Django's signature
-        """Pass the bytes on to the next handler, as long as there is room."""
+        """Pass the bytes to the next handler while the limit is not reached."""
         self.left -= len(raw_data)
         if self.left < 0:
             self.over = True
@@ -36,15 +36,15 @@ class _Limit(FileUploadHandler):
         return raw_data
 
     def file_complete(self, file_size: int) -> None:
-        """The next handler makes the file."""
+        """Leave the file to the next handler."""
 
 
 def receives_files[**P](
     view: Callable[Concatenate[HttpRequest, P], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
-    """The view with `settings.MAX_REQUEST_BYTES` kept to while its files come in; its CSRF check happens after that.
+    """Decorate a view to enforce `settings.MAX_REQUEST_BYTES` on uploads; its CSRF check happens afterwards.
 
-    The form has to carry its CSRF token before its files. Raises `InvalidInput` for a request that cannot be read.
+    The form must send its CSRF token before its files. Raises `InvalidInput` for an unreadable request.
     """
     return _receiving(view, "MAX_REQUEST_BYTES")
 
@@ -52,7 +52,7 @@ def receives_files[**P](
 def receives_imports[**P](
     view: Callable[Concatenate[HttpRequest, P], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
-    """The same with `settings.MAX_IMPORT_BYTES`."""
+    """Decorate a view to enforce `settings.MAX_IMPORT_BYTES` on uploads."""
     return _receiving(view, "MAX_IMPORT_BYTES")
 
 
@@ -72,17 +72,17 @@ def _receiving[**P](
 
 
 def received(request: HttpRequest, field: str) -> list[UploadedText]:
-    """The files of a form's field, read whole. Raises `TooLarge` where the limit was reached."""
+    """Return the files of a form field with their content. Raises `TooLarge` if the limit was reached."""
     return [
         UploadedText(name=file.name or "a file", data=file.read()) for file in received_files(request, field)
     ]
 
 
 def received_files(request: HttpRequest, field: str) -> list[UploadedFile[Any]]:
-    """The files of a form's field; a large one lies on a disk. Raises `TooLarge` where the limit was reached."""
+    """Return the files of a form field; large ones are on disk. Raises `TooLarge` if the limit was reached."""
     if largest := request.META.get(_KEPT_AS):
         raise TooLarge(
-            f"This is more than {size(largest)}, the most that can be sent at once; send it in parts.",
+            f"The upload exceeds the limit of {size(largest)}. Upload it in parts.",
             limit_bytes=largest,
         )
     return request.FILES.getlist(field)
@@ -96,9 +96,9 @@ def _read(request: HttpRequest, largest: int) -> None:
         request.POST  # noqa: B018 - the first look at it reads the request
     except TooManyFilesSent as why:
         most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        raise TooLarge(f"These are too many files; send at most {most} at once.", limit=most) from why
+        raise TooLarge(f"Too many files. Upload at most {most} at once.", limit=most) from why
     except (RequestDataTooBig, TooManyFieldsSent, MultiPartParserError) as why:
         raise InvalidInput(
-            f"This form cannot be read: {why} Go back and send less at once.", code="unreadable"
+            f"The form cannot be read: {why} Go back and upload less at once.", code="unreadable"
         ) from why
     request.META[_KEPT_AS] = largest if limit.over else None

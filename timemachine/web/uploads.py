@@ -1,4 +1,4 @@
-"""Uploaded files, as a form brings them; and one that is the text of a passage."""
+"""Uploaded files of a form, and files with the text of a passage."""
 
 from dataclasses import dataclass
 
@@ -9,24 +9,24 @@ from timemachine.text.pure.documents.decoding import decoded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadedText:
-    """A file as it came: its name and its bytes."""
+    """An uploaded file: its name and its bytes."""
 
     name: str
     data: bytes
 
 
 def text_of(file: UploadedText) -> str:
-    """The text of a file that is one passage. Raises `InvalidInput` for other bytes and for no text, `TooLarge`."""
+    """Return the text of a file with one passage. Raises `InvalidInput` if it is not text or empty, `TooLarge`."""
     try:
         text = decoded(file.data)
     except InvalidInput as why:
         raise InvalidInput(f"{file.name}: {why.message}", code=why.code) from why
     if not text.strip():
-        raise InvalidInput(f"{file.name}: there is no text in it; every passage needs one.", code="no_text")
+        raise InvalidInput(f"{file.name}: the file has no text.", code="no_text")
     size = len(text.encode())
     if size > LARGEST_FRAME:
         raise TooLarge(
-            f"{file.name}: this passage has {size:,} bytes, and one may have {LARGEST_FRAME:,}; put it in parts.",
+            f"{file.name}: the passage has {size:,} bytes; the limit is {LARGEST_FRAME:,}. Split it into parts.",
             limit_bytes=LARGEST_FRAME,
         )
     return text

@@ -1,4 +1,4 @@
-"""The address of every page, area by area."""
+"""The URLs of all pages, by area."""
 
 from django.urls import path, re_path, register_converter
 from django.urls.converters import StringConverter
@@ -43,13 +43,13 @@ from timemachine.web.sharing.views import seals, shared, shares
 
 
 class SessionId(StringConverter):
-    """The uuid or the key of a session; an address with anything else in its place is no address."""
+    """Match the UUID or the key of a session; anything else does not match a URL."""
 
     regex = "[A-Za-z0-9._:@-]{1,200}"
 
 
 class Sha256(StringConverter):
-    """A SHA-256 in lower-case hex."""
+    """Match a SHA-256 in lower-case hex."""
 
     regex = "[0-9a-f]{64}"
 
@@ -95,7 +95,7 @@ urlpatterns = [
     path("settings/redaction/<str:id>/retire/", redaction.retire, name="retire_redaction"),
     path("settings/keys/", keys.make, name="settings_make_key"),
     path("settings/keys/<str:key_id>/revoke/", keys.revoke, name="settings_revoke_key"),
-    # --- recording by hand; before `sessions/<id>/`, because /sessions/new/ is not a session
+    # --- recording manually; before `sessions/<id>/`, because /sessions/new/ is not a session
     path("collections/", collections.collections, name="collections"),
     path("collections/<str:name>/", collections.collection, name="collection"),
     path("collections/<str:name>/embedding/", embedding.embedding, name="embedding"),

@@ -46,7 +46,7 @@ def test_a_judge_that_waits_for_a_busy_model_is_told_of_until_it_waits_no_more(
     assert abs(left.total_seconds()) < WAITS_FOR
     assert "1 busy call asked again by" in page
     assert "Too many requests; slow down." in page
-    assert "Its model is busy and is asked again by" in of_cell
+    assert "The model is busy. Next attempt by" in of_cell
     assert "Too many requests; slow down." in of_cell
     assert "being judged; 1 busy call asked again by " in judging_so_far(judges)
 

@@ -278,7 +278,7 @@ def test_a_spend_limit_is_that_of_the_whole_comparison(
     )
     assert "3 of 3 asks" in limited
     assert "spend limit 3" in limited
-    assert "No ask fits" in browser.get(f"/comparisons/{made.id}/?lacking=cancelled").text
+    assert "No ask matches" in browser.get(f"/comparisons/{made.id}/?lacking=cancelled").text
 
 
 def test_cells_come_in_pages_and_have_every_figure(project: Project, api: Program) -> None:

@@ -56,7 +56,7 @@ def worker(api: Program, made: Comparison, stub: StubModelServer) -> threading.T
 def test_asking_no_further_ends_the_judge_that_is_asked_now(
     project: Project, api: Program, made: Comparison, stub: StubModelServer, worker: threading.Thread
 ) -> None:
-    browser, button = browser_of(project), ">Ask no further</button>"
+    browser, button = browser_of(project), ">Stop judging</button>"
     assert button in browser.get(f"/comparisons/{made.id}/").text
     assert api.post(f"/comparisons/{made.id}/judgements/cancel").json() == {"cells": 2}
     worker.join(timeout=60)

@@ -120,8 +120,8 @@ def test_a_judge_that_fails_says_why_and_keeps_what_it_wrote(
     assert value(opinion.raw) == ["Both are nice."]
     assert opinion.calls_made == 1
     shown = browser_of(made.project).get(f"/comparisons/{made.id}/cells/{opinion.step_id}/").text
-    assert re.search(rf"The judge <bdi[^>]*>{JUDGE}</bdi> failed", shown)
-    assert "in the opinion of" not in shown
+    assert re.search(rf"Judge model <bdi[^>]*>{JUDGE}</bdi> failed", shown)
+    assert "judged by" not in shown
     lines = api.get(f"/comparisons/{made.id}/export", format="csv").content.decode()
     assert f"judge failed ({JUDGE})" in lines
 
@@ -311,7 +311,7 @@ def test_the_page_asks_a_judge_and_shows_whose_opinion_it_is(
     step = CellOpinion.objects.order_by("id").first()
     assert step is not None
     cell = f"/comparisons/{made.id}/cells/{step.step_id}/"
-    assert "in the opinion of" in browser.get(cell).text
+    assert "judged by" in browser.get(cell).text
     again = browser.post(f"/comparisons/{made.id}/judge/", {"model": JUDGE, "step": str(step.step_id)})
     assert again["Location"] == f"{cell}#marks"
     assert browser.post(f"/comparisons/{made.id}/judge/", {"stop": "1"}).status_code == 303

@@ -107,7 +107,7 @@ def test_a_quote_that_stands_nowhere_supports_nothing(
     }
     shown = browser_of(session.project).get(f"/sessions/{session.id}/?step={ASK}").text
     assert "0 supported, 0 contradicted, 0 not found, <b>3 quotes not found</b>" in shown
-    assert "otherwise than the grounding" not in shown
+    assert "with the grounding" not in shown
 
 
 FAILURES: list[tuple[Script, str, str]] = [

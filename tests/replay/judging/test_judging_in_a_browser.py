@@ -46,10 +46,10 @@ def test_the_tab_that_asked_a_judge_says_so_at_once_and_cancels_it(
     page: Page, session: Session, stub: StubModelServer
 ) -> None:
     stub.script(Script(question="<sentence", mode="silent", seconds=20))
-    page.get_by_role("button", name="Ask the judge").click()
+    page.get_by_role("button", name="Ask judge model").click()
     judging = page.locator("#judging")
-    expect(judging).to_contain_text("The judge is asked…")
-    expect(page.get_by_role("button", name="Ask the judge")).to_be_hidden()
+    expect(judging).to_contain_text("Asking the judge model…")
+    expect(page.get_by_role("button", name="Ask judge model")).to_be_hidden()
     judging.get_by_role("button", name="Cancel").click()
     expect(page.locator("#judgements .note.bad")).to_contain_text(
         f"Step {ASK} of {session.name} was not judged by {MODEL}: The call of"
@@ -73,7 +73,7 @@ def test_what_the_judge_said_takes_the_place_of_the_waiting(
     page: Page, ask: Action, stub: StubModelServer
 ) -> None:
     stub.script(Script(question="<sentence", answer=opinion(ask)))
-    page.get_by_role("button", name="Ask the judge").click()
+    page.get_by_role("button", name="Ask judge model").click()
     expect(page.locator("#judgements .note")).to_contain_text("has judged the answer; it cost")
     expect(page.locator("#judgements .opinions > li")).to_have_count(3)
     page.reload()

@@ -182,7 +182,7 @@ def test_a_person_cancels_a_judgement_by_the_button(
     assert browser_of(other_project, "admin").post(address).status_code == 404
     sent: Any = person.post(address, follow=True)
     assert sent.redirect_chain[0][0] == f"/sessions/{session.id}/?step={ASK}#judgements"
-    assert "was told to end" in sent.text
+    assert "is being cancelled" in sent.text
     assert f"{made.id}/cancel/" not in sent.text
     wanted = Judgement.objects.get(id=made.id).cancel_wanted_at
     person.post(address)

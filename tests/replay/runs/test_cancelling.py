@@ -167,7 +167,7 @@ def test_a_step_whose_model_is_busy_says_so_and_until_when(
         assert ReplayOut.of(replay).model_dump()["waiting"]["until"] is not None
         page = browser.get(f"/replays/{replay.id}/").text
         assert "answered 429: Too many requests" in page
-        assert "Asked again at" in page
+        assert "Next attempt at" in page
         assert working.result(60) > 5
     assert statuses(replay) == {"done": 1}
     assert ReplayOut.of(replay).model_dump()["waiting"] == {"calls": 0, "until": None}

@@ -279,7 +279,7 @@ def test_a_viewer_sees_trials_and_makes_none(project: Project, session: Session,
     tried(api, {"question": "Who?"})
     timeline = viewer.get(f"/sessions/{session.id}/?step={ASK}").text
     assert "Trials of this step" in timeline
-    assert "Change one thing" not in timeline
+    assert "Try one change" not in timeline
     assert viewer.get(f"/sessions/{session.id}/steps/{ASK}/trial/").status_code == 403
 
 

@@ -116,14 +116,14 @@ def test_a_due_suite_that_cannot_start_holds_up_no_other_and_says_why(
     browser = browser_of(project)
     assert "could not be started" in browser.get(f"/suites/{lost}/").text
     assert "not started" in browser.get("/suites/").text
-    assert 'title="2 suites went wrong when due"' in browser.get("/").text
+    assert 'title="2 suites with a failed scheduled run"' in browser.get("/").text
     assert browser.get(f"/suites/{lost}/edit/").status_code == 200
     assert api.patch("/suites/lost", {"name": "Lost"}).status_code == 200
     assert api.patch("/suites/Lost", {"schedule": "daily 07:30"}).json()["problem"] is None
     assert api.patch("/suites/old", {"options": AUDIT}).status_code == 200
     launched(api, "old")
     work_off()
-    assert "when due" not in browser.get("/").text
+    assert "with a failed scheduled run" not in browser.get("/").text
 
 
 def test_a_suite_whose_schedule_was_taken_away_is_not_due(api: Program, session: Session) -> None:

@@ -1,1 +1,1 @@
-"""Pages: comparisons."""
+"""Pages of comparisons."""

@@ -1,1 +1,1 @@
-"""Pages: insights."""
+"""Pages of costs, patterns, recall, search and training data."""

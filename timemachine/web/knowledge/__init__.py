@@ -1,1 +1,1 @@
-"""Pages: knowledge."""
+"""Pages of collections, frames and uploads."""

@@ -1,1 +1,1 @@
-"""Pages: replays."""
+"""Pages of replays, sweeps and suites."""

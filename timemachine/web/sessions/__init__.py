@@ -1,1 +1,1 @@
-"""Pages: sessions."""
+"""Pages of sessions."""

@@ -1,1 +1,1 @@
-"""Pages: settings."""
+"""Pages of settings and accounts."""

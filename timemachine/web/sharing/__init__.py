@@ -1,1 +1,1 @@
-"""Pages: sharing."""
+"""Pages of share links, seals and evidence."""

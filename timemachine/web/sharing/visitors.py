@@ -32,11 +32,11 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _OF_OPENING_PAGE: Final = "_door"
-TITLES_OF: Final = {"too_many_views": "Too many pages at once", "too_many_downloads": "Too many downloads"}
+TITLES_OF: Final = {"too_many_views": "Too many requests", "too_many_downloads": "Too many downloads"}
 
 
 class SharedHeaders:
-    """Gives every answer under /share/ its headers: pages, refusals, redirects, and the page of a fault of ours."""
+    """Adds headers to every response under /share/: pages, errors and redirects."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -55,7 +55,7 @@ def _is_shared(path: str) -> bool:
 
 
 def _asks(request: HttpRequest, response: HttpResponse) -> bool:
-    """Whether it is the page with the form: no-referrer would break the form's CSRF check, which needs no more than the origin."""
+    """Return whether it is the page with the form: no-referrer would break its CSRF check, which needs only the origin."""
     found = request.resolver_match
     return found is not None and found.url_name == "share" and response.status_code in {200, 401}
 
@@ -63,7 +63,7 @@ def _asks(request: HttpRequest, response: HttpResponse) -> bool:
 def for_visitors[**P](
     page: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """The view of a page under /share/, with its errors as pages that show nothing of the app."""
+    """Decorate a view under /share/, so that its error pages show nothing of the app."""
     checked = csrf_protect(page)
 
     @wraps(page)
@@ -82,13 +82,13 @@ def for_visitors[**P](
 
 
 def scope_of(request: HttpRequest, public_id: str, parts: Collection[str] = ()) -> Scope:
-    """What this visitor may read of the link, by the cookie that opening it gave. Raises `NotFound`, `TooManyRequests`."""
+    """Return the scope of the link that this visitor opened, by its cookie. Raises `NotFound`, `TooManyRequests`."""
     part = asked_part(request, parts) is not None
     return view(public_id, request.COOKIES.get(_cookie_name(public_id)), part=part)
 
 
 def let_in(response: HttpResponse, opened: Opened, *, opened_at: str) -> HttpResponse:
-    """The response with the cookie for this link alone, which the browser sends to its pages, and to the page where it was opened (`opened_at`)."""
+    """Return the response with the cookie for this link only, which the browser sends to its pages and to the page where it was opened (`opened_at`)."""
     public_id = opened.link.public_id
     name = _cookie_name(public_id)
     for called, path in (
@@ -108,7 +108,7 @@ def let_in(response: HttpResponse, opened: Opened, *, opened_at: str) -> HttpRes
 
 
 def grant_held(request: HttpRequest, token: str) -> str | None:
-    """What this browser was given when it opened the link of that token before; the page alone says whether it is still good."""
+    """Return the cookie that this browser got when it opened this link before; only the page tells whether it is still valid."""
     parts = parse_token(token)
     return request.COOKIES.get(f"{_cookie_name(parts.public_id)}{_OF_OPENING_PAGE}") if parts else None
 
@@ -118,7 +118,7 @@ def _cookie_name(public_id: str) -> str:
 
 
 def _back(request: HttpRequest) -> dict[str, str]:
-    """Where somebody goes on who has to wait: to the page of the link that they have open, else to the one that opens it, at this address."""
+    """Return where a visitor continues after waiting: the page of the open link, else its entry page."""
     match = request.resolver_match
     public_id = match.kwargs.get("public_id") if match else None
     if public_id is None:

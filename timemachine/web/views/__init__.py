@@ -1,1 +1,1 @@
-"""One file a page."""
+"""Views without an area of their own."""

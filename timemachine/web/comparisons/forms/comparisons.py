@@ -1,4 +1,4 @@
-"""The forms of comparisons: launching one, and marking a cell."""
+"""Forms of comparisons: launch one, rate an answer, ask a judge model."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, cast
@@ -21,12 +21,12 @@ from timemachine.web.single_submission import SentOnce
 
 SHOWN_ARMS: Final = 3
 MARK_WORDS: Final = [
-    ("equivalent", "Equivalent: says the same as the recorded answer"),
+    ("equivalent", "Equivalent to the recorded answer"),
     ("contradicts", "Contradicts the recorded answer"),
     ("better", "Better than the recorded answer"),
     ("worse", "Worse than the recorded answer"),
 ]
-TAKE_BACK: Final = (WITHDRAWN, "Take my mark back")
+TAKE_BACK: Final = (WITHDRAWN, "Remove my rating")
 FIELD_OF_CODE: Final = {
     "reason_needed": "reason",
     "sessions_needed": "sessions",
@@ -39,10 +39,10 @@ LONGEST_MODEL: Final = 200
 
 
 class ArmForm(CallFields):
-    """One arm; without a model it is none."""
+    """One variant; ignored if it has no model."""
 
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
-    other_model = forms.CharField(label="Another model, as provider:model", required=False)
+    other_model = forms.CharField(label="Another model (provider:model)", required=False)
 
     def __init__(self, choices: tuple[Choice, ...], number: int, data: Any = None) -> None:
         super().__init__(data, label_suffix="", prefix=f"arm{number}")
@@ -50,51 +50,51 @@ class ArmForm(CallFields):
         cast("ModelSelect", self.fields["model"].widget).offer(choices, "None")
 
     def arm(self) -> Arm | None:
-        """The arm that was chosen; None where no model is named."""
+        """Return the chosen variant; None if it has no model."""
         said = self.cleaned_data
         model = said["other_model"].strip() or said["model"]
         return Arm(model=model, **self.call_options()) if model else None
 
     @property
     def has_more(self) -> bool:
-        """Whether anything but a model was chosen or is wrong, so that it must be seen."""
+        """Return whether any field other than the model is set or has an error."""
         names = ("other_model", *CallFields.base_fields)
         return any(self[name].value() or self[name].errors for name in names)
 
 
 class ComparisonForm(SentOnce):
-    """Which sessions' asks, how often, why, and up to which cost; the arms are forms of their own in `arms`."""
+    """Launch a comparison: sessions, repetitions, reason and spend limit; the variants are separate forms in `arms`."""
 
     sessions = forms.MultipleChoiceField(
         label="Sessions", required=False, widget=forms.CheckboxSelectMultiple
     )
     others = forms.CharField(
-        label="Other sessions", required=False, help_text="Their ids or keys, with spaces between."
+        label="Other sessions", required=False, help_text="Ids or keys, separated by spaces."
     )
     reason = forms.CharField(
         label="Reason",
         required=False,
-        help_text="Why it is made; it is kept with the comparison.",
+        help_text="Stored with the comparison.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     repeats = WholeNumber(
-        label="Ask each arm so many times",
+        label="Repetitions per variant",
         min_value=1,
         max_value=MOST_REPEATS,
         initial=1,
-        help_text="An ask counts once, by the mean over its runs.",
+        help_text="Each ask counts once, with the mean over its repetitions.",
     )
     noise_floor = forms.BooleanField(
         label="Noise floor",
         required=False,
-        help_text="Ask each arm once more and compare it with itself: what differs there is chance.",
+        help_text="Ask each variant once more and compare it with itself. Those differences are chance.",
     )
     spend_limit_usd = Number(
-        label="Spend at most, in US dollars",
+        label="Spend limit in US dollars",
         required=False,
         min_value=0,
-        help_text="Over the whole comparison. A call starts only where what it is expected to cost fits in. Calls of unknown price are made one at "
-        "a time and not counted in it.",
+        help_text="For the whole comparison. A call starts only if its expected cost fits. Calls with unknown cost are made one at "
+        "a time and are not counted.",
     )
 
     def __init__(
@@ -107,24 +107,24 @@ class ComparisonForm(SentOnce):
         self.arms = [ArmForm(choices, number, data) for number in range(1, MOST_ARMS + 1)]
 
     def is_valid(self) -> bool:
-        """Whether the form and each of its arms are."""
+        """Return whether the form and each of its variants are valid."""
         return super().is_valid() and not any(form.errors for form in self.arms)
 
     def full_clean(self) -> None:
-        """Read what was sent; what is wrong with an arm is said above the form as well."""
+        """Validate the form; errors of variants are also listed above the form."""
         super().full_clean()
         for form in self.arms:
             for name, errors in form.errors.items():
                 label = form.fields[name].label
-                self.add_error(None, [f"Arm {form.number}, {label}: {each}" for each in errors])
+                self.add_error(None, [f"Variant {form.number}, {label}: {each}" for each in errors])
 
     @property
     def chosen_sessions(self) -> Iterable[str]:
-        """The ids of the sessions that are ticked."""
+        """Return the ids of the selected sessions."""
         return self["sessions"].value() or ()
 
     def plan(self, project: Project) -> Plan:
-        """What was chosen. Raises `NotFound` for a session that is not there."""
+        """Return the chosen comparison. Raises `NotFound` for a missing session."""
         said = self.cleaned_data
         named = [*said["sessions"], *said["others"].split()]
         arms = [form.arm() for form in self.arms]
@@ -138,7 +138,7 @@ class ComparisonForm(SentOnce):
         )
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Say at the field that it is about what does not work; the status to answer with. A form that was used gets another id."""
+        """Show an error at its field and return the HTTP status. A form that was used gets a new id."""
         if why.code == "form_used":
             self.renew()
         field = FIELD_OF_CODE.get(why.code) or why.facts.get("field")
@@ -147,10 +147,10 @@ class ComparisonForm(SentOnce):
 
 
 class JudgeForm(forms.Form):
-    """Which model is to judge; there is no default, and the local model cannot. `named` is what the address names, and stands in it."""
+    """Choose a judge model; there is no default, and the local model cannot judge. `named` is the model in the URL."""
 
     model = forms.CharField(label="Judge", required=False, widget=ModelSelect)
-    other_model = forms.CharField(label="Another model, as provider:model", required=False)
+    other_model = forms.CharField(label="Another model (provider:model)", required=False)
 
     def __init__(self, choices: tuple[Choice, ...], named: str | None = None) -> None:
         judges = tuple(each for each in choices if each.name.provider != LOCAL)
@@ -159,17 +159,17 @@ class JudgeForm(forms.Form):
         cast("ModelSelect", self.fields["model"].widget).offer(judges, "Choose a model")
 
     def refuse(self, why: TimeMachineError) -> None:
-        """Say at the field with the model why it cannot judge; above the form where that is about the cells."""
+        """Show at the model field why it cannot judge; above the form if the error concerns the answers."""
         self.add_error(None if why.code in ABOUT_CELLS else self.at, why.message)
 
 
 class MarkForm(forms.Form):
-    """What a person says of a cell. It begins with `mine`, the person's mark; only somebody who has one can take it back."""
+    """Rate an answer. `mine` is the person's current rating, which they can remove."""
 
     verdict = forms.ChoiceField(
-        label="Your mark",
+        label="Your rating",
         error_messages={
-            "required": "Choose what you say of this answer.",
+            "required": "Choose a rating.",
             "invalid_choice": "Choose one of these.",
         },
     )
@@ -181,10 +181,10 @@ class MarkForm(forms.Form):
         begins = {} if mine is None else {"verdict": mine.verdict, "note": mine.note}
         super().__init__(data, label_suffix="", initial=begins)
         field = cast("forms.ChoiceField", self.fields["verdict"])
-        field.choices = [("", "Choose a mark"), *MARK_WORDS, *([TAKE_BACK] if mine else [])]
+        field.choices = [("", "Choose a rating"), *MARK_WORDS, *([TAKE_BACK] if mine else [])]
 
     def clean_note(self) -> str:
-        """The note; one that only stands there from the mark that is taken back goes with it."""
+        """Return the note; removing the rating also removes an unchanged note."""
         note: str = self.cleaned_data["note"]
         taken_back = self.cleaned_data.get("verdict") == WITHDRAWN
         return "" if taken_back and note == self.initial["note"] else note

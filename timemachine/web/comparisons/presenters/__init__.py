@@ -1,1 +1,1 @@
-"""What the comparisons pages show, computed from queries."""
+"""Presenters of the comparison pages."""

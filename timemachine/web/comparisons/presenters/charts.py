@@ -1,4 +1,4 @@
-"""Small charts of a comparison: a bar or a mark for each column, drawn by the server, each with the table that it draws."""
+"""Small charts of a comparison, drawn by the server: a bar or a marker for each column, each with its table."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ WIDTH, ROW, HALF, GUTTER, WORDS = 172, 20, 5, 28, 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """One column in a chart: its bar, its interval or second value, and both in words. None is unknown, and not drawn."""
+    """One column in a chart: its bar, its interval or second value, and both as text. None is unknown and not drawn."""
 
     name: str
     short: str
@@ -31,7 +31,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A chart, in units of its picture: what it shows, up to which value, and its columns."""
+    """A chart in SVG units: its title, its maximum and its columns."""
 
     title: str
     about: str
@@ -42,12 +42,12 @@ class Chart:
 
     @property
     def width(self) -> int:
-        """How wide the picture is."""
+        """Return the width of the drawing."""
         return GUTTER + WIDTH + WORDS
 
     @property
     def words_at(self) -> int:
-        """Where the words of each value stand."""
+        """Return the position of the value labels."""
         return GUTTER + WIDTH + HALF
 
 
@@ -61,12 +61,12 @@ class _Value:
 
 
 def charts(columns: Sequence[Column]) -> list[Chart]:
-    """Agreement, grounding, cost and latency of the columns."""
+    """Return the charts of agreement, grounding, cost and latency."""
     return [
         _chart(
             columns,
             "Agreement",
-            "share of answers, with its 95 % interval",
+            "share of answers with 95 % interval",
             "95 % interval",
             "share",
             _agreement,
@@ -75,7 +75,7 @@ def charts(columns: Sequence[Column]) -> list[Chart]:
         _chart(
             columns,
             "Grounding",
-            "mean score, with its 95 % interval",
+            "mean score with 95 % interval",
             "95 % interval",
             GROUNDING.unit,
             _grounding,
@@ -84,8 +84,8 @@ def charts(columns: Sequence[Column]) -> list[Chart]:
         _chart(
             columns,
             "Cost",
-            "of all calls whose price is known, failed ones as well",
-            "Unknown price",
+            "all calls with known cost, including failed ones",
+            "Unknown cost",
             COST.unit,
             _cost,
             None,
@@ -93,7 +93,7 @@ def charts(columns: Sequence[Column]) -> list[Chart]:
         _chart(
             columns,
             "Latency",
-            "median; the thin line goes to the 95th percentile",
+            "median; the thin line extends to the 95th percentile",
             "95th percentile",
             LATENCY.unit,
             _latency,

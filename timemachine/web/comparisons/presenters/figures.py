@@ -1,4 +1,4 @@
-"""What the page of a comparison shows of its figures: the matrix, the charts, what each two columns show."""
+"""The results of a comparison for its page: the matrix, the charts, and the statistics of each two columns."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ def figures(
     asked: Wanted,
     saying: Callable[[Sequence[Ask]], Said | SharedRemarks] = said_of,
 ) -> dict[str, Any]:
-    """The figures by the names that the templates know; `saying` reads what is said of the asks that are shown."""
+    """Return the results under their template names; `saying` loads ratings and judge verdicts of the visible asks."""
     names = column_names(arms)
     rows = matrix(shown, arms, asked, saying)
     return {

@@ -1,4 +1,4 @@
-"""What two columns of a comparison show, as its page says it: a sentence for each metric, and the figures behind it."""
+"""The statistics of two columns: a sentence for each metric, with its numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from timemachine.replay.comparison.pure.statistics.wording import (
 )
 
 BY_NAME: Final = {each.name: each for each in MEASURES}
-SAME_AGAIN: Final = "the same once more"
+SAME_AGAIN: Final = "itself"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One metric of two columns: the verdict in words, the sentence, and its figures as words."""
+    """One metric of two columns: the verdict, the sentence, and its numbers as text."""
 
     title: str
     verdict: str
@@ -45,7 +45,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPair:
-    """Two columns by name, with what each metric shows and the ratios of their medians."""
+    """Two columns by name, with the result of each metric and the ratios of their medians."""
 
     a: str
     b: str
@@ -54,7 +54,7 @@ class ShownPair:
 
 
 def shown_pair(pair: ArmPair, names: Sequence[str]) -> ShownPair:
-    """The pair as the page shows it."""
+    """Return the pair for display."""
     return ShownPair(
         a=names[pair.a],
         b=SAME_AGAIN if pair.a == pair.b else names[pair.b],

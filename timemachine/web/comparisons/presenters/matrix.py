@@ -1,4 +1,4 @@
-"""The matrix of a comparison as its page shows it: which asks, in which columns, with what in a cell."""
+"""The matrix of a comparison: asks as rows, the recording and the variants as columns."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -30,23 +30,23 @@ CELLS_OF_A_PAGE: Final = 72
 BAR_WIDTH: Final = 40
 ERASED: Final = "erased"
 JUDGE_WORDS: Final = {
-    "waiting": "is still to be asked",
+    "waiting": "is waiting",
     "asking": "is being asked",
-    "done": "said nothing",
+    "done": "gave no verdict",
     "failed": "failed",
-    "lost": "was being asked when the worker was lost",
+    "lost": "was being asked when the worker stopped",
     "cancelled": "was not asked",
 }
 PREFERENCE_WORDS: Final = {
-    "better": "the new one better",
-    "worse": "the new one worse",
-    "neither": "neither better",
+    "better": "the new answer is better",
+    "worse": "the new answer is worse",
+    "neither": "neither is better",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which asks are shown, and against which column the others are set; all of it stands in the address."""
+    """The filter of the asks and the base column, as given in the URL."""
 
     changed: bool = False
     verdict: str = ""
@@ -56,7 +56,7 @@ class Wanted:
     after: int = 0
 
     def fits(self, ask: Ask) -> bool:
-        """Whether the ask is one of those."""
+        """Return whether the ask matches."""
         if self.session not in {None, ask.session}:
             return False
         if self.lacking and self.lacking not in ask.lacking:
@@ -66,7 +66,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One answer in a cell: its number, the step behind it, and the word for it. Where the answer was erased `then` is what that was before."""
+    """One answer in a cell: its number, its replay step, and its verdict as text. If it was erased, `then` is the verdict before."""
 
     number: int
     step: int | None
@@ -80,13 +80,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
-    """Whose answers were erased: recorded asks by session and sequence, and steps of replays by their rows."""
+    """The erased answers: recorded asks by session and sequence, and replay steps by row."""
 
     recorded: Collection[tuple[UUID, int]]
     answers: Collection[int]
 
     def takes(self, ask: Ask, cell: Cell) -> bool:
-        """Whether what a cell says is of an answer that is there no more."""
+        """Return whether a verdict refers to an erased answer."""
         return not cell.missing and (
             (ask.session, ask.sequence) in self.recorded or cell.step in self.answers
         )
@@ -94,7 +94,7 @@ class Gone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCell:
-    """A cell: its runs, and the mean of what is known of each figure; None is unknown."""
+    """A cell: its runs, and the mean of each known value; None is unknown."""
 
     column: str
     runs: Sequence[Run]
@@ -106,7 +106,7 @@ class ShownCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A head of the matrix: the column's name, and its totals with their intervals in words."""
+    """A column of the matrix: its name, and its totals with intervals as text."""
 
     number: int
     name: str
@@ -116,13 +116,13 @@ class Column:
 
     @property
     def cost(self) -> Spread:
-        """What its answers cost."""
+        """Return the cost of its answers."""
         return self.totals.cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """The rows of one page, and how to go on."""
+    """The rows of one page, and the cursor of the next."""
 
     columns: Sequence[Column]
     rows: Sequence[tuple[Ask, Sequence[ShownCell]]]
@@ -133,7 +133,7 @@ class Matrix:
 
 
 def wanted(query: QueryDict, arms: int) -> Wanted:
-    """What an address asks for; what it does not understand, it does without."""
+    """Return the filter in the URL; unknown values are ignored."""
     against = whole_number(query.get("against", "")) or RECORDING
     return Wanted(
         changed=query.get("show") == "changed",
@@ -151,7 +151,7 @@ def matrix(
     asked: Wanted,
     saying: Callable[[Sequence[Ask]], Said | SharedRemarks] = said_of,
 ) -> Matrix:
-    """The asks that fit, so many that a page stays light, with what is said of their cells, and what was erased of them. Two queries beside those of `saying`."""
+    """Return a page of matching asks with ratings, judge verdicts and erasures. Two queries in addition to those of `saying`."""
     fitting = [ask for ask in shown.asks if asked.fits(ask)]
     count = max(CELLS_OF_A_PAGE // (len(arms) + 1), 10)
     said = saying(fitting[asked.after : asked.after + count])
@@ -173,27 +173,27 @@ def matrix(
 
 
 def column_names(arms: Sequence[Arm]) -> list[str]:
-    """The names of all columns, the recording's first."""
+    """Return the names of all columns, starting with the recording."""
     return ["Recording", *(f"{number} {name}" for number, name in enumerate(names(arms), 1))]
 
 
 @register.filter
 def opinion_words(opinion: CellOpinion | SharedOpinion) -> str:
-    """What a judge says of a new answer in few words; what became of the judge where it has said nothing."""
+    """Return a judge model's verdict in a few words; without a verdict, the status of the judgement."""
     if opinion.relation is None:
         return JUDGE_WORDS[opinion.state]
-    relation = "undecided whether the same" if opinion.relation == UNDECIDED else opinion.relation
-    return f"{relation}, {PREFERENCE_WORDS.get(opinion.preference or '', 'undecided which is better')}"
+    relation = "undecided about the meaning" if opinion.relation == UNDECIDED else opinion.relation
+    return f"{relation}, {PREFERENCE_WORDS.get(opinion.preference or '', 'undecided about which is better')}"
 
 
 @register.filter
 def bar_width(score: float | None) -> float:
-    """How long the bar of a score from 0 to 1 is drawn, in units of its picture."""
+    """Return the length of the bar of a score from 0 to 1, in SVG units."""
     return round(BAR_WIDTH * min(max(score or 0, 0), 1), 1)
 
 
 def _gone(asks: Sequence[Ask]) -> Gone:
-    """What of these asks was erased: a verdict is gone with either of its answers."""
+    """Return which of these asks have erased answers; a verdict is lost with either of its answers."""
     cells = {cell.step for ask in asks for cell in ask.runs.values() if cell.step}
     return Gone(
         recorded=erased_recordings({(ask.session, ask.sequence) for ask in asks}),
@@ -260,13 +260,13 @@ def _plain_interval(found: Interval | None, unit: str) -> str:
 
 
 def _lacking(asks: Sequence[Ask]) -> dict[str, int]:
-    """How many asks lack an answer, for each reason that occurs."""
+    """Return the number of asks without an answer, for each reason."""
     counts = Counter(reason for ask in asks for reason in ask.lacking)
     return {reason: counts[reason] for reason in LACKING if counts[reason]}
 
 
 def _verdicts(asks: Sequence[Ask]) -> dict[str, int]:
-    """How many asks have an answer of each verdict, in the order of the verdicts."""
+    """Return the number of asks with each verdict, in the order of the verdicts."""
     counts: Counter[str] = Counter()
     for ask in asks:
         runs = [cell for (_, repeat), cell in ask.runs.items() if repeat != NOISE]

@@ -1,4 +1,4 @@
-"""Two aligned runs as their page shows them: a page of pairs, the filters with their counts, addresses of steps."""
+"""Two aligned runs: a page of pairs, the filters with their counts, and the URLs of steps."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,25 +31,25 @@ WORDS: Final[dict[Show, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownStep:
-    """A step in a list: what was recorded of it, and where it opens."""
+    """A step in a list: its recorded facts and its URL."""
 
     step: RunStep
     address: str
 
     @property
     def label(self) -> str:
-        """The one line by which the timeline names it."""
+        """Return its label, as in the timeline."""
         return self.step.label
 
     @property
     def tool(self) -> str | None:
-        """The tool that was called."""
+        """Return the called tool."""
         return self.step.facts.tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPair:
-    """A pair in the list; `left` or `right` is None where that run has no such step."""
+    """A pair in the list; `left` or `right` is None if that run has no such step."""
 
     place: int
     pair: StepPair
@@ -59,7 +59,7 @@ class ShownPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chip:
-    """A filter: its name, its words, how many pairs it shows, and whether it is on."""
+    """A filter: its name, its label, its number of pairs, and whether it is active."""
 
     show: Show
     words: str
@@ -69,7 +69,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairsPage:
-    """Some of the pairs that a filter shows; `earlier` and `later` are the places to go on from, None at an end."""
+    """A page of pairs; `earlier` and `later` are the cursors of the neighbouring pages, None at an end."""
 
     pairs: Sequence[ShownPair]
     first: int
@@ -80,7 +80,7 @@ class PairsPage:
 
 
 def pairs_page(found: Aligned, show: Show, at: int) -> PairsPage:
-    """The pairs that a filter shows, from the place `at` of the whole alignment on."""
+    """Return the pairs that match a filter, starting at the position `at` of the alignment."""
     places = found.shown(show)
     start = next((index for index, place in enumerate(places) if place >= at), max(len(places) - PAGE, 0))
     shown = places[start : start + PAGE]
@@ -95,7 +95,7 @@ def pairs_page(found: Aligned, show: Show, at: int) -> PairsPage:
 
 
 def chips(found: Aligned, chosen: Show) -> Iterator[Chip]:
-    """Every filter that shows something, and the one that is on."""
+    """Return every non-empty filter, and the active one."""
     counts = found.counts
     numbers = {"all": len(found.pairs), "changed": len(found.shown("changed")), **counts}
     for show in SHOWS:
@@ -104,7 +104,7 @@ def chips(found: Aligned, chosen: Show) -> Iterator[Chip]:
 
 
 def step_address(run: Run, sequence: int) -> str:
-    """Where a step of a run opens."""
+    """Return the URL of a step of a run."""
     if run.replay is not None:
         return reverse("replay_step", args=[run.replay.id, sequence])
     return f"{reverse('timeline', args=[run.session.id])}?step={sequence}"
@@ -112,7 +112,7 @@ def step_address(run: Run, sequence: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownValue:
-    """One value of a step with its title, and how the two sides differ in it; `long` is what a worker makes, None for others."""
+    """One value of a step with its title, and how the two sides differ; `long` is a diff made by a worker, None for others."""
 
     title: str
     found: Differing
@@ -122,7 +122,7 @@ class ShownValue:
 def shown_values(
     left: StepDetail, right: StepDetail, *, everything: bool, start: int
 ) -> Iterator[ShownValue]:
-    """What came of the two steps, how they failed, and what was given to them; what neither has is left out."""
+    """Return the outputs, errors and inputs of the two steps, without those that neither has."""
     words = payload_words(left.kind)
     for value, title in (("output", words["output"]), ("error", "Error"), ("input", words["input"])):
         one, other = getattr(left, value), getattr(right, value)

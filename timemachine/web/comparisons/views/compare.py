@@ -32,9 +32,9 @@ TWO: Final = 2
 
 @require_safe
 def compare(request: HttpRequest) -> HttpResponse:
-    """`/compare/`: `a` and `b` are sessions or replays; `show` filters the pairs, `at` is the first that is shown.
+    """`/compare/`: `a` and `b` are sessions or replays; `show` filters the pairs, `at` is the first visible one.
 
-    `run`, given twice, are the two that were ticked in a list; the older one comes left.
+    `run`, given twice, are the two selected in a list; the older one is on the left.
     """
     access = of(request)
     ticked = request.GET.getlist("run")
@@ -64,9 +64,9 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def steps(request: HttpRequest) -> HttpResponse:
-    """`/compare/steps/`: the step `left` of `a` beside the step `right` of `b`; with `all` nothing is folded.
+    """`/compare/steps/`: the step `left` of `a` next to the step `right` of `b`; with `all` nothing is collapsed.
 
-    `row` is the first row of a long diff that is shown. A page that waits for a worker polls, and gets 204 for no news.
+    `row` is the first visible row of a long diff. A page that waits for a worker polls, and gets 204 if nothing changed.
     """
     project = of(request).project
     names = [request.GET.get(name, "").strip() for name in "ab"]
@@ -106,7 +106,7 @@ def steps(request: HttpRequest) -> HttpResponse:
 
 
 def _not_there(project: Project, **names: str) -> dict[str, str]:
-    """What is wrong with each field that names no session and no replay."""
+    """Return the errors of the fields that name no session or replay."""
     wrong = {}
     for field, name in names.items():
         try:
@@ -117,12 +117,12 @@ def _not_there(project: Project, **names: str) -> dict[str, str]:
 
 
 def _differs_in(found: Aligned, left: StepDetail, right: StepDetail) -> tuple[str, ...]:
-    """In what the two differ. Raises `NotFound` for a step that is not compared: a find inside an ask, beside a replay."""
+    """Return the differences of the two. Raises `NotFound` for a step that is not compared with a replay: a find inside an ask."""
     sides = (found.left, left.sequence), (found.right, right.sequence)
     for side, sequence in sides:
         if sequence not in side.steps:
             raise NotFound(
-                f"Step {sequence} is not compared on its own; open the ask that it belongs to.",
+                f"Step {sequence} is not compared on its own. Open the ask that contains it.",
                 code="step_not_found",
                 sequence=sequence,
             )
@@ -131,7 +131,7 @@ def _differs_in(found: Aligned, left: StepDetail, right: StepDetail) -> tuple[st
 
 
 def _verdict(left: StepDetail, right: StepDetail) -> str | None:
-    """What became of an answer between two asks; None where two answers are not there to be compared."""
+    """Return the verdict on two answers; None if one of them is missing."""
     answers = left.output, right.output
     if left.kind != "ask" or right.kind != "ask" or not all(isinstance(answer, str) for answer in answers):
         return None
@@ -142,7 +142,7 @@ def _verdict(left: StepDetail, right: StepDetail) -> str | None:
 
 
 def _beside(found: Aligned, left: StepDetail) -> dict[str, StepPair | None]:
-    """The modified pairs before and after this one."""
+    """Return the modified pairs before and after this one."""
     modified = [pair for pair in found.pairs if pair.status == "modified" and pair.left]
     before = [pair for pair in modified if pair.left and pair.left.sequence < left.sequence]
     after = [pair for pair in modified if pair.left and pair.left.sequence > left.sequence]

@@ -1,4 +1,4 @@
-"""Comparisons: the list, the launch form, the matrix with what it shows, one cell, and all of it as a file."""
+"""Comparisons: the list, the launch form, the matrix with its statistics, one answer, and the export."""
 
 from typing import Any, Final
 
@@ -62,7 +62,7 @@ OFFERED: Final = 20
 
 @require_safe
 def comparisons(request: HttpRequest) -> HttpResponse:
-    """`/comparisons/`: the project's comparisons, newest first; `after` goes on."""
+    """`/comparisons/`: the project's comparisons, newest first; `after` is the page cursor."""
     access = of(request)
     found = comparisons_of(access.project)
     if after := uuid_of(request.GET.get("after", "")):
@@ -80,7 +80,7 @@ def comparisons(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def launch(request: HttpRequest) -> HttpResponse:
-    """`/comparisons/new/`: the form; `session` ticks one. POST launches, or with `estimate` says what it would cost."""
+    """`/comparisons/new/`: the form; `session` selects one. POST launches, or with `estimate` shows the cost."""
     access = of(request)
     access.require("operator")
     data = request.POST if request.method == "POST" else None
@@ -108,7 +108,7 @@ def launch(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/comparisons/{id}/`: the matrix, the charts, what each two columns show. A page that polls gets 204 for no news."""
+    """`/comparisons/{id}/`: the matrix, the charts and the statistics. Polling gets 204 if nothing changed."""
     access = of(request)
     found = comparison_of(access.project, id)
     progress, so_far = progress_of([found])[found.id], request.GET.get("so_far") == "1"
@@ -138,10 +138,10 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_safe
 def export(request: HttpRequest, id: str, form: str) -> HttpResponse:  # noqa: A002
-    """All of a comparison as a file: `csv` has a line for each cell with its answer, `json` the statistics as well."""
+    """Download a comparison: `csv` has a line for each answer, `json` also has the statistics."""
     found = comparison_of(of(request).project, id)
     if form not in FORMS:
-        raise NotFound("A comparison is exported as csv or json.", code="not_found")
+        raise NotFound("Comparisons can be exported as csv or json.", code="not_found")
     file = file_of(found, form)
     named = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return HttpResponse(file.data, content_type=file.media_type, headers=named)
@@ -149,7 +149,7 @@ def export(request: HttpRequest, id: str, form: str) -> HttpResponse:  # noqa: A
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def cell(request: HttpRequest, id: str, step: int) -> HttpResponse:  # noqa: A002
-    """`/comparisons/{id}/cells/{step}/`: the recorded answer beside an arm's, with marks and opinions; POST marks it."""
+    """`/comparisons/{id}/cells/{step}/`: the recorded answer next to a variant's, with ratings and judge verdicts; POST rates it."""
     access = of(request)
     found = comparison_of(access.project, id)
     shown = cell_step(found, step)
@@ -184,9 +184,9 @@ def cell(request: HttpRequest, id: str, step: int) -> HttpResponse:  # noqa: A00
 
 @require_POST
 def judge(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Let a model judge every changed cell, or with `step` that one; `estimate` says what it would cost, `stop` asks no further.
+    """Ask a judge model about every changed answer, or with `step` about one; `estimate` shows the cost, `stop` stops judging.
 
-    A model that cannot judge leads back to the form, which says why.
+    A model that cannot judge leads back to the form with an error.
     """
     access = of(request)
     access.require("operator")
@@ -212,7 +212,7 @@ def judge(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_POST
 def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Stop every replay of a comparison."""
+    """Cancel every replay of a comparison."""
     access = of(request)
     access.require("operator")
     commands.cancel(comparison_of(access.project, id), by=access.user.email)
@@ -221,7 +221,7 @@ def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_POST
 def retry(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Ask again what failed or was cancelled."""
+    """Retry failed and cancelled answers."""
     access = of(request)
     access.require("operator")
     enqueue(run_replay, *commands.retry(comparison_of(access.project, id)))
@@ -249,7 +249,7 @@ def _comparison(found: Comparison, progress: Progress, results: Results, asked: 
 def _judging(
     access: Access, found: Comparison, model: str | None, *, step: int | None = None
 ) -> dict[str, Any]:
-    """The form that asks a judge, and what the model that the address names would cost, or at its field why it cannot judge."""
+    """Return the judge form, and the estimated cost of the model in the URL, or an error at its field."""
     form = JudgeForm(model_choices(access.project.id), model)
     context: dict[str, Any] = {"judge_form": form}
     if model is None or not access.may("operator") or not form.is_valid():
@@ -286,7 +286,7 @@ def _form(
 
 
 def _offered(project: Project, chosen: list[str]) -> list[Session]:
-    """The newest sessions that have an ask, and those that are chosen already."""
+    """Return the newest sessions with an ask, and those already chosen."""
     asks = Action.objects.filter(session=OuterRef("id"), kind="ask")
     of_project = Session.objects.filter(Exists(asks), project=project).order_by("-started_at", "-id")
     wanted_ids = [found for each in chosen if (found := uuid_of(each))]

@@ -1,4 +1,4 @@
-"""The form of a rule: from how many sessions of which window on a pattern is worth telling, and to whom."""
+"""The form of an alert rule: how many sessions within which window, and who is notified."""
 
 from django import forms
 
@@ -13,30 +13,30 @@ WINDOW_CHOICES = [(each, f"one {each}") for each in WINDOWS]
 
 
 class RuleForm(AccountForm):
-    """A rule; the same limits as the API's. Whoever does not administer the project names no address."""
+    """Create an alert rule, with the limits of the API. Only administrators can set an address."""
 
     ids = "rule"
     form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
     kind = forms.ChoiceField(label="What", choices=KIND_CHOICES, required=False, initial="error")
     sessions = WholeNumber(
-        label="Again in so many sessions", min_value=FEWEST_SESSIONS, max_value=MOST_SESSIONS, initial=3
+        label="Minimum number of sessions", min_value=FEWEST_SESSIONS, max_value=MOST_SESSIONS, initial=3
     )
     window = forms.ChoiceField(label="Within", choices=WINDOW_CHOICES, initial="week")
     url = forms.CharField(
-        label="Also tell this address",
+        label="Webhook URL",
         required=False,
         max_length=500,
         widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off", "spellcheck": "false"}),
-        help_text="It is sent the pattern's address and figures, and nothing that was recorded. Empty: nobody.",
+        help_text="Receives the pattern's URL and counts, but no recorded content. Leave empty for none.",
     )
 
     def without_address(self) -> "RuleForm":
-        """The form for who may not name an address."""
+        """Return the form without the webhook field."""
         del self.fields["url"]
         return self
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Say at its field, or above the form, why it cannot be; the status of the page."""
+        """Show an error at its field, or above the form; return the HTTP status."""
         field = why.facts.get("field")
         named = "url" if why.code in {"bad_address", "address_not_allowed"} else field
         self.add_error(named if named in self.fields else None, why.message)

@@ -1,1 +1,1 @@
-"""What the insights pages show, computed from queries."""
+"""Presenters of the insights pages."""

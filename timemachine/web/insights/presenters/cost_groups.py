@@ -1,4 +1,4 @@
-"""The groups of the costs page: which rows are shown, what they are called, and where they lead."""
+"""The tables of the costs page: their rows, titles and links."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from timemachine.recording.usage.pure.figures import Cell, Row, Sums, Value, sum
 from timemachine.web.insights.presenters.cost_plot import days_in_words, days_of_a_bar, last_of
 
 SHOWN: Final = 25
-"""How many agents, models, tags or tools a table has; what more there is stands in one line under them."""
+"""Number of rows in a table; one line below it sums up the rest."""
 TITLES: Final[Mapping[str, str]] = {
     "model": "By model",
     "agent": "By agent",
@@ -20,16 +20,16 @@ TITLES: Final[Mapping[str, str]] = {
     "day": "By day",
 }
 NOTES: Final[Mapping[str, str]] = {
-    "model": "calls that name no model are “not recorded”",
-    "agent": "a step without an agent of its own is its session's",
-    "tag": "of the sessions; one with several tags counts under each, one without under none",
-    "tool": "errors that the call or its result recorded",
+    "model": "calls without a model are “not recorded”",
+    "agent": "a step without an agent counts for its session's agent",
+    "tag": "session tags; a session counts under each of its tags",
+    "tool": "errors recorded with the call or its result",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One row: its name (None where it was not recorded), where it is shown alone, and its sessions."""
+    """One row: its name (None if not recorded), the URL that shows it alone, and the URL of its sessions."""
 
     row: Row
     name: str | None
@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A table: its rows, and how many more there are with what they add up to. `timed` says whether latencies are in it."""
+    """A table: its rows, and the number and sum of the remaining ones. `timed` tells whether it has latencies."""
 
     by: str
     title: str
@@ -53,7 +53,7 @@ class Group:
 def groups_of(
     cells: Sequence[Cell], tags: Sequence[Row] | None, histograms: Histograms | None, wanted: Wanted
 ) -> list[Group]:
-    """The tables of the page; without histograms they tell no latency, without rows of tags there is no table of these."""
+    """Return the tables of the page; without histograms they have no latencies, without rows of tags there is no tag table."""
     rows: dict[str, Sequence[Row]] = {
         "model": figures.by_model(cells),
         "agent": figures.by_agent(cells),
@@ -69,7 +69,7 @@ def groups_of(
 
 
 def query_of(wanted: Wanted, **changes: str) -> str:
-    """The address's query of the same question with some of it changed."""
+    """Return the current query string with some values changed."""
     days = {"since": wanted.span.since.isoformat(), "until": wanted.span.until.isoformat()}
     asked = {name: value for name, value in {**days, **wanted.filters, **changes}.items() if value}
     return "?" + urlencode(asked, safe=":,", errors="surrogatepass")
@@ -81,7 +81,7 @@ def _group(by: str, rows: Sequence[Row], wanted: Wanted, *, timed: bool) -> Grou
     return Group(
         by=by,
         title="By week" if weekly else TITLES[by],
-        note="from the first of these days on" if weekly else NOTES.get(by, ""),
+        note="starting with the first of these days" if weekly else NOTES.get(by, ""),
         lines=[_line(by, row, wanted) for row in rows[:most]],
         more=len(rows[most:]),
         rest=summed(row.sums for row in rows[most:]),

@@ -1,4 +1,4 @@
-"""What each day cost as a bar, with a hatched mark on those with calls of unknown price; the table beside it has the figures. Pure."""
+"""Cost per day as bars, with a hatched mark for calls with unknown cost; the table below has the numbers. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from timemachine.recording.usage.pure.span import Span
 WIDTH, HEIGHT = 720, 186
 LEFT, RIGHT, TOP, BOTTOM = 92, 716, 36, 152
 MARK: Final = 8
-"""How high the hatched mark of unknown prices is, whatever their number."""
+"""Height of the hatched mark of unknown costs, whatever their number."""
 FULL: Final = 0.8
-"""How much of its place a bar takes."""
+"""Width of a bar as a share of its slot."""
 PLACES: Final = 62
 WEEK: Final = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """What one day, or week, cost; `mark` is where the mark of unknown prices begins, None where every price is known."""
+    """The cost of one day or week; `mark` is the position of the unknown-cost mark, None if all costs are known."""
 
     x: float
     y: float
@@ -35,7 +35,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tick:
-    """Words at a place of an axis."""
+    """A label at a position of an axis."""
 
     place: float
     words: str
@@ -43,7 +43,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostPlot:
-    """The picture: its bars, what stands on both axes, and how many days, or weeks, have calls of unknown price."""
+    """The plot: its bars, the ticks of both axes, and the number of days or weeks with unknown costs."""
 
     bars: tuple[Bar, ...]
     upwards: tuple[Tick, ...]
@@ -54,25 +54,25 @@ class CostPlot:
 
 
 def days_of_a_bar(span: Span) -> int:
-    """How many days one bar stands for: one, or a week where the bars would be too thin."""
+    """Return the number of days per bar: one, or a week if the bars would be too thin."""
     return 1 if span.length <= PLACES else WEEK
 
 
 def days_in_words(first: Value, span: Span) -> str:
-    """`2026-11-20`, and `2026-11-15 to 2026-11-21` where bars are weeks; the last week ends with the span."""
+    """Return `2026-11-20`, or `2026-11-15 to 2026-11-21` for a week; the last week ends with the range."""
     per = days_of_a_bar(span)
     last = last_of(first, span)
     return str(first) if per == 1 else f"{first} to {last}"
 
 
 def last_of(first: Value, span: Span) -> date:
-    """The last day of the bar that begins with that day."""
+    """Return the last day of the bar that begins with that day."""
     begin = first if isinstance(first, date) else span.since
     return min(begin + timedelta(days=days_of_a_bar(span) - 1), span.until)
 
 
 def cost_plot(rows: Sequence[Row], span: Span) -> CostPlot | None:
-    """The plot of rows by day, or week; None where nothing cost anything and every price is known."""
+    """Return the plot of rows by day or week; None if all costs are known and zero."""
     sums: Mapping[Value, Sums] = {row.value: row.sums for row in rows}
     most = max((each.cost_usd or Decimal(0) for each in sums.values()), default=Decimal(0))
     unknown = sum(1 for each in sums.values() if each.unknown_cost_calls)
@@ -99,7 +99,7 @@ def _upwards(most: Decimal) -> tuple[Tick, ...]:
 
 
 def _height(amount: Decimal, most: Decimal) -> float:
-    """How high an amount stands; what cost anything can be seen."""
+    """Return the height of an amount; any cost above zero is visible."""
     if not amount:
         return 0
     return max(round(float(amount / most) * (BOTTOM - TOP), 1), 1)

@@ -1,4 +1,4 @@
-"""How often a pattern came as a small row of bars that says in words what it shows."""
+"""How often a pattern occurred, as a small bar chart with a text label."""
 
 from collections.abc import Sequence
 
@@ -13,15 +13,15 @@ from timemachine.web.template_library import NOTHING, register
 
 HIGH = 20
 LEAST = 2
-"""How high the bar of few steps is at least, so that it is seen."""
+"""Minimum height of a bar with few steps, so that it is visible."""
 _WIDEST = 120
 _GAPPED = 30
-"""Up to so many bars there is a gap between them."""
+"""Up to this number of bars, there are gaps between them."""
 
 
 @register.simple_tag
 def trend_plot(trend: Trend | None) -> SafeString:
-    """The trend as an SVG of bars, each with its day or week and its number; nothing where there is none."""
+    """Return the trend as an SVG bar chart; empty if there is none."""
     if trend is None:
         return NOTHING
     wide = min(12, _WIDEST // len(trend.counts))
@@ -49,13 +49,13 @@ def trend_plot(trend: Trend | None) -> SafeString:
 
 @register.filter
 def solved_words(resolution: Resolution) -> str:
-    """By which rule a step is taken for what solved it, in words."""
+    """Return in words why a step counts as the solution."""
     return resolution_words(resolution)
 
 
 @register.simple_tag
 def with_seen(alerts: Sequence[PatternAlert]) -> dict[str, list[PatternAlert]]:
-    """The alerts that nobody put aside, and those that somebody did."""
+    """Return the open and the dismissed alerts."""
     return {
         "fresh": [each for each in alerts if each.seen_at is None],
         "seen": [each for each in alerts if each.seen_at is not None],

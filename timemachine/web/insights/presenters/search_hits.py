@@ -1,4 +1,4 @@
-"""How a step that a search found is shown: its passage with the words marked, and why it was found."""
+"""A step in search results: its excerpt with marked words, and why it matched."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,7 +15,7 @@ LEGS: Final = {"text": "words", "semantic": "meaning"}
 
 @register.simple_tag
 def marked_passage(hit: Hit) -> SafeString:
-    """The passage of a step, its marks as `<mark>`, and an ellipsis where the text goes on; nothing where it has none."""
+    """Return the excerpt of a step with `<mark>` elements, and an ellipsis where text was cut; empty if it has none."""
     if hit.passage is None:
         return NOTHING
     return format_html(
@@ -28,7 +28,7 @@ def marked_passage(hit: Hit) -> SafeString:
 
 @register.simple_tag
 def found_by(hit: Hit) -> str:
-    """By what a step was found, with the score of each: `words 3.74 · meaning 0.52`."""
+    """Return why a step matched, with the scores: `words 3.74 · meaning 0.52`."""
     return " · ".join(f"{LEGS[name]} {score:.2f}" for name, score in hit.scores.items())
 
 

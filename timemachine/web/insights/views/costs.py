@@ -1,4 +1,4 @@
-"""What recorded work cost: totals, what each day cost, and the same by model, agent, tag, tool and day."""
+"""Costs of recorded work: totals, per day, and by model, agent, tag and tool."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -25,13 +25,13 @@ from timemachine.web.insights.presenters.cost_plot import cost_plot, days_of_a_b
 FILTERS: Final = ("agent", "model", "tag", "tool")
 NAMES: Final = ("since", "until", *FILTERS, "latency")
 AT_ONCE: Final = 5_000
-"""Of how many counts the latencies and tags are worked out with the page; of more they come after it."""
+"""Up to this number of counts, latencies and tags are computed with the page; beyond it on request."""
 SPANS: Final = (7, 30, 90, LONGEST)
 
 
 @require_safe
 def costs(request: HttpRequest) -> HttpResponse:
-    """`/costs/`: what was recorded from `since` to `until`; `agent`, `model`, `tag` and `tool` filter, `latency=on` works all of it out at once."""
+    """`/costs/`: the costs from `since` to `until`; `agent`, `model`, `tag` and `tool` filter, `latency=on` computes latencies and tags immediately."""
     access = of(request)
     here = {name: request.GET[name].strip() for name in NAMES if request.GET.get(name, "").strip()}
     span, wrong = _span(here)
@@ -54,7 +54,7 @@ def costs(request: HttpRequest) -> HttpResponse:
 
 
 def _figures(project: Project, wanted: Wanted, cells: Sequence[Cell], *, asked: bool) -> dict[str, Any]:
-    """All that is shown of what was recorded; of much of it the latencies and tags only where they are asked for."""
+    """Return the data of the page; for large amounts, latencies and tags only on request."""
     counts = sum(cell.sessions for cell in cells)
     whole = asked or counts <= AT_ONCE
     histograms = queries.histograms_of(project, wanted) if whole else None
@@ -77,7 +77,7 @@ def _figures(project: Project, wanted: Wanted, cells: Sequence[Cell], *, asked: 
 
 
 def _span(here: Mapping[str, str]) -> tuple[Span, dict[str, str]]:
-    """The days that were asked for, or the usual ones with what is wrong, by the field that has to change."""
+    """Return the requested days, or the default ones with the errors by field."""
     today = now().date()
     try:
         return span_of(here.get("since", ""), here.get("until", ""), today), {}
@@ -86,7 +86,7 @@ def _span(here: Mapping[str, str]) -> tuple[Span, dict[str, str]]:
 
 
 def _spans(wanted: Wanted) -> list[tuple[str, str, bool]]:
-    """So many days up to today: words, query, and whether they are shown."""
+    """Return the choices of days up to today: label, query, and whether selected."""
     today = now().date()
     found = []
     for number in SPANS:

@@ -1,4 +1,4 @@
-"""Patterns: the same error or question in several sessions, one of them, and the rules that watch for them."""
+"""Patterns (the same error or question in several sessions), a single pattern, and alert rules."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -44,13 +44,13 @@ _FILTERS: Final = ("kind", "q", "solved", "since")
 
 @require_safe
 def patterns(request: HttpRequest) -> HttpResponse:
-    """`/patterns/`: `kind`, `q`, `solved` and `since` narrow it, `after` goes on; above it what the rules found, below it the rules."""
+    """`/patterns/`: alerts, patterns and rules; `kind`, `q`, `solved` and `since` filter, `after` is the page cursor."""
     return _list(request, of(request), None, 200)
 
 
 @require_safe
 def pattern(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/patterns/{id}/`: how often and where a pattern came and what solved it; `after` goes on. One that became part of another leads there."""
+    """`/patterns/{id}/`: how often and where a pattern occurred, and what solved it; `after` is the page cursor. A merged pattern redirects."""
     access = of(request)
     found = pattern_of(access.project, id)
     if str(found.id) != id:
@@ -74,7 +74,7 @@ def pattern(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_POST
 def make_rule(request: HttpRequest) -> HttpResponse:
-    """Make a rule; a form that is sent twice makes one. Where it cannot be, the page again, and why at the field."""
+    """Create a rule; a form submitted twice creates only one. If refused, show the page again with the error at the field."""
     access = of(request)
     access.require(OPERATOR)
     form = _form(access, request.POST)
@@ -94,27 +94,27 @@ def make_rule(request: HttpRequest) -> HttpResponse:
     except TimeMachineError as why:
         return _list(request, access, form, form.refuse(why))
     held = rules.found_by(made)
-    found = f" {counted(held, 'pattern')} came so often already." if held else ""
-    messages.success(request, f"The rule watches from now on.{found}")
+    found = f" {counted(held, 'alert')} raised already." if held else ""
+    messages.success(request, f"Rule created.{found}")
     return see_other("patterns", part="rules")
 
 
 @require_POST
 def delete_rule(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Take a rule away, with what it found; one that tells an address needs who may make it."""
+    """Delete a rule with its alerts; a rule with a webhook requires an administrator."""
     access = of(request)
     access.require(OPERATOR)
     found = rule_of(access.project, id)
     if found.url:
         access.require(ADMIN)
     rules.delete_rule(found)
-    messages.success(request, "The rule is deleted, with what it found.")
+    messages.success(request, "Rule deleted, with its alerts.")
     return see_other("patterns", part="rules")
 
 
 @require_POST
 def seen(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Put an alert aside."""
+    """Dismiss an alert."""
     access = of(request)
     access.require(OPERATOR)
     rules.put_aside(alert_of(access.project, id), by=access.user.email)

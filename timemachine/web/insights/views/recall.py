@@ -1,4 +1,4 @@
-"""`/recall/`: what earlier sessions say to a question, asked in plain words."""
+"""`/recall/`: ask a question about earlier sessions."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -23,10 +23,10 @@ from timemachine.web.access import of
 from timemachine.web.http import page
 
 TURNS: Final = 10
-"""How many turns a page brings."""
+"""Number of results on a page."""
 AROUND: Final = ("0", "1", "3", "10")
 LONGEST: Final = 1_000
-"""How many characters of a turn around a result it shows."""
+"""Number of characters shown of a step around a result."""
 _TEXTS: Final = ("mode", "agent", "user", "session", "since", "until", "time_zone")
 _LISTS: Final = {"tag": "tags", "kind": "kinds", "significance": "significances"}
 ASKED: Final = ("q", *_TEXTS, *_LISTS, "min_importance", "around", "times")
@@ -44,7 +44,7 @@ NARROWING: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    """A turn around a result, as it is shown; `is_result` for the result itself. Of one that was `deleted` that is shown instead of its text."""
+    """A step around a result; `is_result` marks the result itself. A `deleted` step shows its tombstone instead of text."""
 
     sequence: int
     who: str
@@ -57,7 +57,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown:
-    """A result as it is shown, with the turns around it."""
+    """A result with the steps around it."""
 
     recalled: Recalled
     lines: tuple[_Line, ...]
@@ -66,7 +66,7 @@ class _Shown:
 
 @require_safe
 def recall(request: HttpRequest) -> HttpResponse:
-    """`/recall/?q=`: the turns of all sessions that say something to the question; `times=words` reads no times, `around` shows turns beside."""
+    """`/recall/?q=`: the steps of all sessions that match the question; `times=words` ignores time expressions, `around` shows neighbouring steps."""
     project = of(request).project
     here = {name: request.GET[name].strip() for name in ASKED if request.GET.get(name, "").strip()}
     context: dict[str, Any] = {
@@ -100,12 +100,12 @@ def recall(request: HttpRequest) -> HttpResponse:
 
 
 def _status(wrong: TimeMachineError | None) -> int:
-    """A session that there is not is told as such to programs too; what else is wrong is said on the page."""
+    """Return the HTTP status: 404 for a missing session; other errors are shown on the page."""
     return wrong.status if isinstance(wrong, NotFound) else 200
 
 
 def _wanted(here: dict[str, str]) -> Wanted:
-    """What the form asks for. Raises `InvalidInput`."""
+    """Return the question and filters of the form. Raises `InvalidInput`."""
     wanted = Wanted(
         queries=(here["q"],),
         time_words=here.get("times") != "words",
@@ -121,7 +121,7 @@ def _wanted(here: dict[str, str]) -> Wanted:
 def _around(written: str) -> int:
     if written not in AROUND:
         raise InvalidInput(
-            f"{written[:40]!r} is no number of turns to show; there are {', '.join(AROUND)}.",
+            f"{written[:40]!r} is not a valid number of context steps. Use {', '.join(AROUND)}.",
             code="invalid_field",
             field="around",
         )

@@ -1,4 +1,4 @@
-"""`/search/`: what was said and done in all sessions, by words, identifiers and meaning."""
+"""`/search/`: search all sessions by keywords, identifiers and meaning."""
 
 from dataclasses import fields
 from typing import Any, Final
@@ -18,14 +18,14 @@ from timemachine.web.http import page
 from timemachine.web.money_fields import usd_as_written
 
 SESSIONS: Final = 10
-"""How many sessions a page shows."""
+"""Number of sessions on a page."""
 ASKED: Final = tuple(field.name for field in fields(Wanted))
 NARROWING: Final = tuple(name for name in ASKED if name not in {"q", "mode"})
 
 
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
-    """`/search/?q=`: sessions with steps that fit, best first; `mode`, `kind`, `tool`, `session` and others narrow it, `after` goes on."""
+    """`/search/?q=`: sessions with matching steps, best first; `mode`, `kind`, `tool`, `session` and others filter, `after` is the page cursor."""
     project = of(request).project
     here = {name: request.GET[name].strip() for name in ASKED if request.GET.get(name, "").strip()}
     after = request.GET.get("after") or None
@@ -58,5 +58,5 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _status(wrong: TimeMachineError | None) -> int:
-    """A session that there is not is told as such to programs too; what else is wrong is said on the page."""
+    """Return the HTTP status: 404 for a missing session; other errors are shown on the page."""
     return wrong.status if isinstance(wrong, NotFound) else 200

@@ -1,4 +1,4 @@
-"""`/training/`: what pairs there are to train on, what is left out and why, and the files."""
+"""`/training/`: training pairs, what is left out and why, and the downloads."""
 
 from dataclasses import fields
 from typing import Any, Final
@@ -19,7 +19,7 @@ from timemachine.web.access import of
 from timemachine.web.http import page
 
 LONGEST: Final = 1_000
-"""How many characters of a message it shows."""
+"""Number of characters shown of a message."""
 DEFAULTS: Final = {
     each.name: "" if each.default is None else str(each.default)
     for each in fields(Wanted)
@@ -30,7 +30,7 @@ DEFAULTS: Final = {
 @never_cache
 @require_safe
 def training(request: HttpRequest) -> HttpResponse:
-    """What is asked for is in the address, as in that of the API; only the report is on the page, and the first pairs."""
+    """Show the report and the first pairs; the parameters in the URL are those of the API."""
     access = of(request)
     here = _here(request)
     wrong, report = None, None
@@ -59,7 +59,7 @@ def training(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def file(request: HttpRequest) -> StreamingHttpResponse:
-    """`/training/pairs.jsonl`: the pairs of one part, or all, as a download."""
+    """`/training/pairs.jsonl`: download the pairs of one part, or all."""
     return sent(of(request).project, wanted_of(**_here(request)))
 
 
@@ -68,7 +68,7 @@ def _here(request: HttpRequest) -> dict[str, str]:
 
 
 def _shown(found: TrainingPair) -> dict[str, Any]:
-    """A pair as the page shows it: who says what."""
+    """Return a pair for display: roles and texts."""
     line = found.line
     messages = [(each["role"], each["content"]) for each in line.get("messages") or line["prompt"]]
     if "chosen" in line:

@@ -1,4 +1,4 @@
-"""The forms of a collection: it is made, embedded, put into and looked in."""
+"""Forms of collections: create, embed, add passages and files, search."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast
@@ -24,7 +24,7 @@ from timemachine.web.option_fields import ThresholdFields
 
 
 class CollectionForm(RecordForm):
-    """What a new collection is called."""
+    """Create a collection."""
 
     ids = "new_collection"
     name = forms.CharField(
@@ -32,18 +32,18 @@ class CollectionForm(RecordForm):
         max_length=200,
         widget=forms.TextInput(attrs=ONE_LINE | {"placeholder": "handbook"}),
         error_messages={
-            "required": "Give the collection a name.",
-            "max_length": "A name has at most 200 characters.",
+            "required": "Enter a name for the collection.",
+            "max_length": "The name can have at most 200 characters.",
         },
     )
 
 
 def _listed(model: str, missing: Mapping[str, str]) -> str:
-    return f"{model} (cannot be used here now)" if model in missing else model
+    return f"{model} (not available)" if model in missing else model
 
 
 class EmbeddingForm(RecordForm):
-    """The embedding model that a collection is to have."""
+    """Choose the embedding model of a collection."""
 
     ids = "embedding"
     places: ClassVar[Mapping[str, str]] = {ANY: "model"}
@@ -51,13 +51,13 @@ class EmbeddingForm(RecordForm):
         label="Model",
         widget=ModelSelect,
         error_messages={
-            "invalid_choice": "That model cannot be used here; choose another.",
+            "invalid_choice": "This model is not available. Choose another one.",
             "required": "Choose a model.",
         },
     )
     server_model = line_field(
-        "Or a model of the embedding server",
-        "By the name that the server knows it by; it counts instead.",
+        "Or a model on the embedding server",
+        "The server's name for it. Overrides the choice above.",
         code=True,
     )
 
@@ -70,31 +70,31 @@ class EmbeddingForm(RecordForm):
         if not is_configured():
             del self.fields["server_model"]
             missing["server:MODEL"] = NO_SERVER
-        model.help_text = " ".join(f"{name} cannot be used here now: {why}" for name, why in missing.items())
+        model.help_text = " ".join(f"{name} is not available: {why}" for name, why in missing.items())
 
     @property
     def chosen_model(self) -> str:
-        """The model as it is asked for."""
+        """Return the name of the chosen model."""
         said: Mapping[str, Any] = self.cleaned_data
         return f"server:{said['server_model']}" if said.get("server_model") else str(said["model"])
 
 
 class PassageForm(RecordForm):
-    """A passage to be put, written by hand."""
+    """Add a passage."""
 
     ids = "passage"
     title = line_field("Title")
-    uri = line_field("URI", "Where it comes from, if it comes from anywhere.", code=True)
+    uri = line_field("URI", "Its source, if any.", code=True)
     text = text_field("Text", 6, "A passage needs a text; write one.")
 
     @property
     def sent_text(self) -> str:
-        """The text as it was written: a browser sends every line break as CR LF, so these are line feeds again."""
+        """Return the text with LF line ends; browsers send CR LF."""
         return str(self.cleaned_data["text"]).replace("\r\n", "\n")
 
 
 class FilesForm(RecordForm):
-    """Files to be put."""
+    """Upload files."""
 
     ids = "files"
     places: ClassVar[Mapping[str, str]] = {ANY: "file"}
@@ -103,40 +103,40 @@ class FilesForm(RecordForm):
         required=False,
         widget=FilesInput(attrs={"accept": ",".join(ENDINGS), "multiple": True}),
         help_text=(
-            "Text, Markdown, HTML and PDF become passages at their headings and paragraphs. A .jsonl file becomes one of each "
-            'line: "title", "uri", "text"; its other fields are kept as metadata. One bad line refuses all of it.'
+            "Text, Markdown, HTML and PDF files are split into passages at headings and paragraphs. A .jsonl file has one passage per "
+            'line: "title", "uri", "text"; other fields become metadata. One invalid line rejects the whole file.'
         ),
     )
     uri = line_field(
         "URI",
-        "Of one file that is not .jsonl; without it, a file's URI is its name, without any folder.",
+        "For a single file other than .jsonl. By default, the URI is the file name without folders.",
         code=True,
     )
     replace = forms.BooleanField(
         label="Replace the earlier version",
         required=False,
-        help_text="Passages with the file's URI that the file no longer has are ended; their history stays.",
+        help_text="Ends passages with the file's URI that the new file does not have. Their history stays.",
     )
 
 
 class NewVersionForm(PassageForm):
-    """The next version of a frame; a file may bring a text that is too long to edit here."""
+    """Add a version of a frame; a file can contain a text that is too long to edit here."""
 
     ids = "version"
     text = text_field("Text", 12, "A passage needs a text; write one.", required=False)
     file = forms.FileField(
-        label="Or a file with the text", required=False, allow_empty_file=True, widget=forms.FileInput()
+        label="Or upload the text as a file", required=False, allow_empty_file=True, widget=forms.FileInput()
     )
 
 
 class FindForm(RecordForm, ThresholdFields):
-    """A find that is tried out: nothing of it is recorded."""
+    """Try a search, without recording it."""
 
     ids = "find"
     q = forms.CharField(
         label="Query",
         widget=forms.TextInput(attrs={"type": "search"}),
-        error_messages={"required": "Write what to look for."},
+        error_messages={"required": "Enter a search query."},
     )
     mode = mode_field()
     top_k = top_k_field(LARGEST_TOP_K)

@@ -1,1 +1,1 @@
-"""What the knowledge pages show, computed from queries."""
+"""Presenters of the collection pages."""

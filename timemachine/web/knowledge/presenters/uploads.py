@@ -1,4 +1,4 @@
-"""Files of a form on their way into a collection: small ones are put at once, all or none; others are handed to a worker."""
+"""Store uploaded files in a collection: small ones immediately, all or none; large ones in the background."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -25,9 +25,9 @@ from timemachine.web.upload_limits import received
 
 
 def handed_in(request: HttpRequest, *, replace: bool, uri: str = "") -> list[HandedIn]:
-    """The files of a form; a `uri` is that of its one file.
+    """Return the files of a form; `uri` is that of a single file.
 
-    Raises `InvalidInput` where there is none, one that cannot be used, or two that would have the same uri.
+    Raises `InvalidInput` if there is none, an invalid one, or two with the same URI.
     """
     files = received(request, "file")
     if not files:
@@ -44,7 +44,7 @@ def handed_in(request: HttpRequest, *, replace: bool, uri: str = "") -> list[Han
 def take(
     files: Sequence[HandedIn], into: Callable[[], Collection], *, by: str, session: Session | None = None
 ) -> Taken:
-    """Put the files, or keep them and enqueue them for a worker; a refusal says which file it is about."""
+    """Store the files, or queue them for a worker; errors name the file."""
     with _all_or_none(files):
         taken = receive.take(files, into, by=by, session=session, read=_read)
     if taken.done:
@@ -60,35 +60,37 @@ def _check_uris(files: Sequence[HandedIn]) -> None:
         return
     if files[0].uri:
         raise InvalidInput(
-            "A URI names one file; choose one, or leave the URI out.", code="same_uri", field="uri"
+            "A URI belongs to a single file. Choose one file, or leave the URI empty.",
+            code="same_uri",
+            field="uri",
         )
     raise InvalidInput(
-        f"Two of the files are called {twice}: a browser sends no folders, so one would stand for the other. "
-        "Upload them one by one, each with a URI of its own.",
+        f"Two files have the name {twice}. Browsers send no folders, so they would get the same URI. "
+        "Upload them one by one with different URIs.",
         code="same_uri",
     )
 
 
 def what_was_put(puts: Sequence[Put], ended: int = 0, named: Sequence[EndedFrame] = ()) -> str:
-    """A sentence that says which frames there are now, which stood already, and how many were ended."""
+    """Return a sentence about new, unchanged and ended passages."""
     new = [done.frame.number for done in puts if not done.already_there]
     same = len(puts) - len(new)
     gone = f" {counted(ended, 'passage')} of an earlier version ended{_which(ended, named)}." if ended else ""
     if not new:
         where = f"as frame {puts[0].frame.number}" if same == 1 else "all of it"
-        return f"This stood in the collection already, {where}: nothing was added.{gone}"
+        return f"Already in the collection, {where}. Nothing was added.{gone}"
     numbers = f"frame {new[0]}" if len(new) == 1 else f"frames {new[0]} to {new[-1]}"
-    already = f", {same:,} stood there already" if same else ""
-    return f"{counted(len(new), 'passage')} put: {numbers}{already}.{gone}"
+    already = f", {same:,} unchanged" if same else ""
+    return f"{counted(len(new), 'passage')} stored: {numbers}{already}.{gone}"
 
 
 def _which(ended: int, named: Sequence[EndedFrame]) -> str:
-    """The frames that were ended, the first twenty by name."""
+    """Return the ended frames, the first twenty by name."""
     if not named:
         return ""
     said = [
         f"#{each.frame}{f' “{shown(each.title)}”' if each.title else ''}"
-        f"{', edited by hand since' if each.edited else ''}"
+        f"{', edited manually since' if each.edited else ''}"
         for each in named
     ]
     rest = f" and {ended - len(named):,} more" if ended > len(named) else ""
@@ -96,7 +98,7 @@ def _which(ended: int, named: Sequence[EndedFrame]) -> str:
 
 
 def tell_taken(request: HttpRequest, taken: Taken) -> None:
-    """Say on the next page what became of the files, and warn of passages that were edited by hand and have their old text again."""
+    """Show the result of the upload on the next page, and warn about manually edited passages whose old text is current again."""
     messages.success(request, _what_was_taken(taken))
     edited = [frame for each in taken.done for frame in each.edited]
     if edited:
@@ -104,23 +106,23 @@ def tell_taken(request: HttpRequest, taken: Taken) -> None:
 
 
 def what_was_edited(edited: Sequence[EditedFrame]) -> str:
-    """A sentence that says which passages of a file were edited by hand while their old text stands beside them, and what to do."""
+    """Return a warning about passages of a file that were edited manually and whose old text is current again, and what to do."""
     said = [
-        f"#{each.frame}{f' “{shown(each.title)}”' if each.title else ''} beside #{each.beside}"
+        f"#{each.frame}{f' “{shown(each.title)}”' if each.title else ''} next to #{each.beside}"
         for each in edited[:MOST_NAMED]
     ]
     rest = f" and {len(edited) - len(said):,} more" if len(edited) > len(said) else ""
-    were = "was edited by hand, and its" if len(edited) == 1 else "were edited by hand, and their"
+    were = "was edited manually, and its" if len(edited) == 1 else "were edited manually, and their"
     return (
-        f"{counted(len(edited), 'passage')} {were} old text from the file is current beside the edit: {'; '.join(said)}{rest}. Delete "
-        "the frame that is wrong, or upload the file once more with “Replace the earlier version”, which ends what was edited."
+        f"{counted(len(edited), 'passage')} {were} old text from the file is current next to the edit: {'; '.join(said)}{rest}. Delete "
+        "the wrong frame, or upload the file again with “Replace the earlier version”, which ends the edited passage."
     )
 
 
 def _what_was_taken(taken: Taken) -> str:
-    """A sentence that says what became of the files."""
+    """Return a sentence about the result of the upload."""
     if taken.intakes:
-        return f"{counted(len(taken.intakes), 'file')} handed in; a worker puts the passages."
+        return f"{counted(len(taken.intakes), 'file')} uploaded. The passages are stored in the background."
     return what_was_put(
         [put for each in taken.done for put in each.puts],
         sum(each.ended for each in taken.done),
@@ -135,19 +137,19 @@ def _read(file: HandedIn) -> Prepared:
 
 @contextmanager
 def _all_or_none(files: Sequence[HandedIn]) -> Iterator[None]:
-    """A refusal of one of several files says that the others were not put either."""
+    """Add to the error of one file that the others were not stored either."""
     try:
         yield
     except InvalidInput as why:
         if len(files) == 1:
             raise
-        said = f"{why.message} None of the {len(files)} files was put."
+        said = f"{why.message} None of the {len(files)} files was stored."
         raise type(why)(said, code=why.code, **why.facts) from why
 
 
 @contextmanager
 def _named(file: HandedIn) -> Iterator[None]:
-    """A refusal says which file it is about."""
+    """Add the file name to an error."""
     try:
         yield
     except InvalidInput as why:

@@ -1,4 +1,4 @@
-"""The collections of a project, and one of them: what is in it now or was then, its files, a find tried out, passages put."""
+"""The collections of a project, and a single collection: its frames now or at a time, its files, a trial search, and forms to add passages."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -57,7 +57,7 @@ ASKED: Final = ("q", "mode", "top_k", "adaptive", "relative", "cliff", "min_scor
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def collections(request: HttpRequest) -> HttpResponse:
-    """`/collections/`: the project's collections by name; a POST makes one."""
+    """`/collections/`: the project's collections by name; POST creates one."""
     access = of(request)
     if request.method != "POST":
         return _list(request, access, CollectionForm())
@@ -76,7 +76,7 @@ def collections(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def collection(request: HttpRequest, name: str) -> HttpResponse:
-    """`/collections/{name}/`: its frames, `as_of` a moment, or `frames=deleted`; `q` tries a find; `after` goes on."""
+    """`/collections/{name}/`: its frames, `as_of` a time, or `frames=deleted`; `q` tries a search; `after` is the page cursor."""
     access = of(request)
     return collection_page(request, access, collection_of(access.project, name))
 
@@ -84,7 +84,7 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def put(request: HttpRequest, name: str) -> HttpResponse:
-    """Put one passage that was written by hand."""
+    """Store one passage."""
     if request.method != "POST":
         return see_other("collection", name)
     access = of(request)
@@ -106,9 +106,7 @@ def put(request: HttpRequest, name: str) -> HttpResponse:
 def _list(request: HttpRequest, access: Access, form: CollectionForm, *, status: int = 200) -> HttpResponse:
     after = request.GET.get("after", "")
     if not is_plain(after):
-        raise InvalidInput(
-            "This list does not know that place; open it from its first page.", code="unknown_after"
-        )
+        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
     found = list(collections_of(access.project).filter(name__gt=after)[: PAGE + 1])
     context = {
         "form": form,
@@ -124,7 +122,7 @@ def _list(request: HttpRequest, access: Access, form: CollectionForm, *, status:
 def collection_page(
     request: HttpRequest, access: Access, found: Collection, *, status: int = 200, **forms: RecordForm
 ) -> HttpResponse:
-    """The page of a collection; `forms` are those that were sent and refused."""
+    """Return the page of a collection; `forms` are refused forms."""
     as_of, at, wrong = _moment(access, request.GET.get("as_of", "").strip())
     form, findings = _tried(request, found, at)
     context: dict[str, Any] = {
@@ -156,7 +154,7 @@ def collection_page(
 
 
 def _moment(access: Access, written: str) -> tuple[str, datetime | None, str]:
-    """The moment as it was written, as a time (None is now), and what is wrong with it."""
+    """Return the time as written, parsed (None is now), and its error."""
     try:
         return written, moment(access.project, written), ""
     except (InvalidInput, NotFound) as why:
@@ -174,7 +172,7 @@ def _here(request: HttpRequest, as_of: str) -> dict[str, str]:
 
 
 def _tried(request: HttpRequest, found: Collection, at: datetime | None) -> tuple[FindForm, Findings | None]:
-    """The find box, and what it finds at this moment where something is asked."""
+    """Return the search form, and its results at the chosen time if there is a query."""
     if "q" not in request.GET:
         return FindForm(), None
     form = FindForm(FIND_DEFAULTS | request.GET.dict())
@@ -198,8 +196,7 @@ def _tried(request: HttpRequest, found: Collection, at: datetime | None) -> tupl
 
 
 def _frames(found: Collection, at: datetime | None, asked: QueryDict) -> dict[str, Any]:
-    """A page of the frames as they stood at the moment, or of those that were gone, from the number after the one that the
-    address names, and how many there were of both in all."""
+    """Return a page of the current or deleted frames at a time, after the number in the URL, and the totals of both."""
     after, shows_deleted = asked.get("after", ""), asked.get("frames") == DELETED
     place = int(after) if after.isascii() and after.isdigit() and len(after) < 19 else -1  # noqa: PLR2004
     frames, deleted = frames_at(found, at), deleted_frames(found, at)
@@ -217,7 +214,7 @@ def _frames(found: Collection, at: datetime | None, asked: QueryDict) -> dict[st
 
 
 def _files(found: Collection, written: str) -> dict[str, Any]:
-    """The files of the collection, `PAGE_FILES` from the one that the address names, and those on their way or failed last."""
+    """Return a page of `PAGE_FILES` files of the collection, and pending and failed uploads."""
     before = uuid_of(written)
     sources = sources_of(found)
     rows = list((sources.filter(id__lt=before) if before else sources)[: PAGE_FILES + 1])
@@ -233,7 +230,7 @@ def _files(found: Collection, written: str) -> dict[str, Any]:
 
 
 def _standing(found: Collection, sources: list[Source]) -> list[Source]:
-    """The files, each with the putting that replaced it, and its frames with those that were edited since."""
+    """Return the files, each with the upload that replaced it, and the numbers of its current and edited frames."""
     replacing = replaced_by(found, sources)
     for source in sources:
         counts: Any = source
@@ -243,7 +240,7 @@ def _standing(found: Collection, sources: list[Source]) -> list[Source]:
 
 
 def _rows(frames: QuerySet[Frame]) -> QuerySet[Frame, dict[str, Any]]:
-    # The indexed text has as many characters as the text, up to its limit; the text itself may be megabytes.
+    # The indexed text is as long as the text, up to its limit; the text itself can be megabytes.
     counted_there: QuerySet[Frame, dict[str, Any]] = (
         frames.select_related(None).annotate(characters=Length("search_text")).values(*COLUMNS)
     )
@@ -251,7 +248,7 @@ def _rows(frames: QuerySet[Frame]) -> QuerySet[Frame, dict[str, Any]]:
 
 
 def _deleted_rows(found: Collection, frames: QuerySet[Frame]) -> QuerySet[Frame, dict[str, Any]]:
-    """The rows of frames that are gone, with `who` deleted them or put the file that ended them."""
+    """Return the rows of deleted frames, with `who` deleted them or uploaded the file that ended them."""
     puts = SourcePut.objects.filter(source__collection=found, at=OuterRef("valid_until"), ended__gt=0)
     who = Coalesce("deleted_by", Subquery(puts.values("put_by")[:1]))
     rows: QuerySet[Frame, dict[str, Any]] = frames.annotate(who=who).values(*DELETED_COLUMNS)

@@ -1,4 +1,4 @@
-"""The embedding of a collection: how far it is, and the form that gives it another model."""
+"""The embedding of a collection: its progress, and the form to change the model."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -21,7 +21,7 @@ from timemachine.web.redirects import see_other
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def embedding(request: HttpRequest, name: str) -> HttpResponse:
-    """`/collections/{name}/embedding/`: the part of the collection's page that says how far it is; a POST asks for a model."""
+    """`/collections/{name}/embedding/`: the progress as a part of the collection's page; POST changes the model."""
     access = of(request)
     found = collection_of(access.project, name)
     if request.method != "POST":
@@ -39,5 +39,5 @@ def embedding(request: HttpRequest, name: str) -> HttpResponse:
         return collection_page(request, access, found, status=form.refuse(why), embedding_form=form)
     enqueue(embed_backlog, found.id)
     target = asked.target.model if asked.target else asked.model
-    messages.success(request, f"The collection is embedded with {target}, and searched meanwhile.")
+    messages.success(request, f"Embedding with {target} started. The collection stays searchable.")
     return see_other("collection", found.name)

@@ -1,4 +1,4 @@
-"""Files of a collection: uploading them, how far one is, the text of one with a passage marked in it, its bytes."""
+"""Files of a collection: upload, progress, the text with a marked passage, and download."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -36,7 +36,7 @@ SHOWN_PUTS: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A part of a text around a marked passage; `start` to before `end` of `length` characters."""
+    """A part of a text around a marked passage: characters `start` up to `end` of `length`."""
 
     before: str
     marked: str
@@ -50,7 +50,7 @@ class Shown:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest, name: str) -> HttpResponse:
-    """Put the passages of files, all or none; what takes long is handed to a worker, and a page shows how far it is."""
+    """Store the passages of files, all or none; large files are processed in the background."""
     if request.method != "POST":
         return see_other("collection", name)
     access = of(request)
@@ -74,7 +74,7 @@ def upload(request: HttpRequest, name: str) -> HttpResponse:
 @never_cache
 @require_safe
 def intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/intakes/{id}/`: how far a file is, and what it came to. A page that polls gets 204 for no news."""
+    """`/intakes/{id}/`: progress and result of an upload. Polling gets 204 if nothing changed."""
     access = of(request)
     found = intake_of(access.project, id)
     if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
@@ -95,19 +95,19 @@ def intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_POST
 def dismiss_intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Take a file that failed out of the list of its collection; its own page stays."""
+    """Remove a failed upload from the list of its collection; its page stays."""
     access = of(request)
     access.require(OPERATOR)
     found = intake_of(access.project, id)
     dismiss(found, by=access.user.email)
-    messages.success(request, f"{shown(found.name) or 'The file'} is out of the list.")
+    messages.success(request, f"{shown(found.name) or 'The file'} removed from the list.")
     return see_other("collection", found.collection.name, part="files")
 
 
 @never_cache
 @require_safe
 def source(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A002
-    """`/collections/{name}/sources/{id}/`: the file's text; `frame` and `version` mark a passage in it, `at` goes on."""
+    """`/collections/{name}/sources/{id}/`: the file's text; `frame` and `version` mark a passage in it, `at` is the position."""
     found = _source(request, name, id)
     place = _marked(found, request)
     window = _shown(text(found.text), place, request.GET.get("at", ""))
@@ -132,7 +132,7 @@ def source(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A
 
 @require_safe
 def source_file(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A002
-    """The file as it came, for the disk: no browser shows it as a page of ours."""
+    """Download the original file, in a way that no browser interprets."""
     found = _source(request, name, id)
     return HttpResponse(
         bytes(found.original.data),
@@ -159,7 +159,7 @@ def _file_name(found: Source) -> str:
 
 
 def _marked(found: Source, request: HttpRequest) -> SourcePassage | None:
-    """Where the version of a frame that the address names stands in this file, if it does."""
+    """Return the position in this file of the frame version in the URL, if it occurs."""
     number = whole_number(request.GET.get("frame", ""))
     version = whole_number(request.GET.get("version", ""))
     if number is None:

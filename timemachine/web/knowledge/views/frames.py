@@ -1,4 +1,4 @@
-"""One frame of a collection: every version it had, the text of one of them, the next version, and its end."""
+"""One frame of a collection: its versions, the text of one of them, and forms to update and delete it."""
 
 from typing import Any, Final
 
@@ -49,7 +49,7 @@ VERSION: Final = (
 @never_cache
 @require_safe
 def frame(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """`/collections/{name}/frames/{number}/`: its versions; `version` chooses one, `more` shows more of its text."""
+    """`/collections/{name}/frames/{number}/`: its versions; `version` selects one, `more` shows more of its text."""
     access = of(request)
     return _page(request, access, collection_of(access.project, name), number)
 
@@ -58,7 +58,7 @@ def frame(request: HttpRequest, name: str, number: int) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def update(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Put the next version of a frame."""
+    """Add a version to a frame."""
     if request.method != "POST":
         return see_other("frame", name, number)
     access = of(request)
@@ -74,7 +74,7 @@ def update(request: HttpRequest, name: str, number: int) -> HttpResponse:
     except TimeMachineError as why:
         return _page(request, access, collection, number, form=form, status=form.refuse(why))
     enqueue(embed_backlog, collection.id)
-    said = "is the same as before: nothing was added" if done.already_there else "is the current one now"
+    said = "is unchanged. Nothing was added" if done.already_there else "is now current"
     messages.success(request, f"Version {done.frame.version} of frame {number} {said}.")
     return see_other("frame", collection.name, number)
 
@@ -82,19 +82,19 @@ def update(request: HttpRequest, name: str, number: int) -> HttpResponse:
 @never_cache
 @require_POST
 def delete(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """End a frame; its versions stay."""
+    """Delete a frame; its versions stay in the history."""
     access = of(request)
     access.require(OPERATOR)
     collection = collection_of(access.project, name)
     ended = commands.delete(collection, number, by=access.user.email)
     stays = "its one version stays" if ended.version == 1 else f"its {ended.version:,} versions stay"
-    messages.success(request, f"Frame {number} is deleted; {stays} in the history.")
+    messages.success(request, f"Frame {number} deleted; {stays} in the history.")
     return see_other("frame", collection.name, number)
 
 
 @require_safe
 def download(request: HttpRequest, name: str, number: int, version: int) -> HttpResponse:
-    """The whole text of one version, as a file that no browser interprets."""
+    """Download the full text of one version, in a way that no browser interprets."""
     found = _version(collection_of(of(request).project, name), number, version)
     return HttpResponse(
         bytes(found.payload.data),
@@ -145,13 +145,13 @@ def _page(
 
 
 def _replacement(collection: Collection, last: dict[str, Any]) -> SourcePut | None:
-    """The putting of a file that ended the last version."""
+    """Return the upload that ended the last version."""
     replaced = last["ended_by"] == "replace"
     return put_that_ended(collection, last["valid_until"]) if replaced else None
 
 
 def _chosen(versions: list[dict[str, Any]], written: str) -> dict[str, Any]:
-    """The version that the address names. Raises `NotFound`; without a name it is the latest."""
+    """Return the version in the URL, by default the latest. Raises `NotFound`."""
     if not written:
         return versions[-1]
     found = next((each for each in versions if str(each["version"]) == written), None)
@@ -163,19 +163,19 @@ def _chosen(versions: list[dict[str, Any]], written: str) -> dict[str, Any]:
 
 
 def _form(current: Frame) -> NewVersionForm:
-    """The form with the current version in it; a text that is too long for a form is left out, and a file may bring the next."""
+    """Return the form with the current version; a text that is too long is left out, and a file can be uploaded instead."""
     initial = {"title": searchable(current.title), "uri": searchable(current.uri)}
     fits = current.payload.size <= EDITED_BYTES
     form = NewVersionForm(initial=initial | {"text": searchable(text(current.payload)) if fits else ""})
     if not fits:
         form.fields[
             "text"
-        ].help_text = "This text is too long to be edited here; upload the next version as a file."
+        ].help_text = "This text is too long to edit here. Upload the next version as a file."
     return form
 
 
 def _new_version(request: HttpRequest, current: Frame, form: NewVersionForm) -> NewFrame:
-    """The version that was sent, with the metadata of the current one. What was not edited stays as it is, byte by byte."""
+    """Return the submitted version, with the metadata of the current one. Unedited fields stay byte-identical."""
     said = form.cleaned_data
     files = received(request, "file")
     return NewFrame(
@@ -190,7 +190,7 @@ def _new_version(request: HttpRequest, current: Frame, form: NewVersionForm) -> 
 
 
 def _unless_same(before: str, sent: str, *, stripped: bool = True) -> str:
-    """What was sent, or what stood there where it reads the same: a form carries neither CR nor what cannot be stored."""
+    """Return the submitted value, or the stored one if it reads the same: forms do not preserve CR and characters that cannot be stored."""
     read = searchable(before).replace("\r\n", "\n").replace("\r", "\n")
     return before if sent == (read.strip() if stripped else read) else sent
 
@@ -199,7 +199,7 @@ def _current(collection: Collection, number: int) -> Frame:
     current = versions_of(collection, number).filter(valid_until=None).first()
     if current is None:
         raise NotFound(
-            f"Frame {number} of {collection.name} is deleted or ended; it has no next version.",
+            f"Frame {number} of {collection.name} is deleted or ended and cannot get a new version.",
             code="frame_deleted",
         )
     return current

@@ -25,9 +25,7 @@ FIELD_OF_CODE = {
 }
 
 
-_NOT_IN_AN_AUDIT: Final = (
-    "This does not go with an audit, which uses the frozen context: leave it as recorded, or choose Debug."
-)
+_NOT_IN_AN_AUDIT: Final = "An audit uses the frozen context. Leave this as recorded, or choose Debug."
 _SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model", "step"}
 _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
     ("skip_asks", True): ("Asks", "left out"),
@@ -38,23 +36,23 @@ _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
     ("as_of", "recorded"): ("Collection", "as it was at each step"),
 }
 _NAMES: Final = {
-    "spend_limit_usd": "Spend at most (USD)",
+    "spend_limit_usd": "Spend limit (USD)",
     "after_sequence": "After step",
     "through_sequence": "Through step",
     "relative": "Cut below this share of the best score",
-    "cliff": "Cut below this share of the score before",
-    "min_score": "Least score",
+    "cliff": "Cut below this share of the previous score",
+    "min_score": "Minimum score",
 }
 
 
 def chosen_options(kept: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The options of a replay as they were kept, in words, but those that its page shows elsewhere."""
+    """Return the stored options of a replay in words, without those that its page shows elsewhere."""
     return [_in_words(name, value) for name, value in kept.items() if name not in _SHOWN_ELSEWHERE]
 
 
 @register.filter
 def changes(kept: Mapping[str, Any]) -> str:
-    """What a trial changed, in a line; the collection as it was is no change."""
+    """Return the changes of a trial in one line; using the collection as it was is not a change."""
     changed = {name: value for name, value in kept.items() if (name, value) != ("as_of", "recorded")}
     model = [kept["use_model"]] if "use_model" in kept else []
     return ", ".join([*model, *(f"{name}: {value}" for name, value in chosen_options(changed))]) or "nothing"
@@ -67,55 +65,55 @@ def _in_words(name: str, value: Any) -> tuple[str, str]:
 
 
 def written_frames(names: Sequence[int | str]) -> str:
-    """The names of passages as a form takes them: `#3, #12, rank 2`."""
+    """Return the names of passages as a form accepts them: `#3, #12, rank 2`."""
     return ", ".join(f"#{name}" if isinstance(name, int) else name for name in names)
 
 
 class ReplayForm(SentOnce, SessionFields):
-    """What to replay, over which context, with which model; the same rules as the API's."""
+    """Launch a replay; the same rules as in the API."""
 
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_model = forms.CharField(
         label="Another model",
         required=False,
-        help_text="Written provider:model; it goes before the choice above.",
+        help_text="Written as provider:model. Overrides the choice above.",
     )
     reason = forms.CharField(
         label="Reason",
         required=False,
-        help_text="Required for an audit; it is kept with it.",
+        help_text="Required for an audit and stored with it.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     from_sequence = WholeNumber(label="From step", required=False, min_value=1)
     through_sequence = WholeNumber(label="Through step", required=False, min_value=1)
     spend_limit_usd = Number(
-        label="Spend at most, in US dollars",
+        label="Spend limit in US dollars",
         required=False,
         min_value=0,
-        help_text="A call starts only where what it is expected to cost fits in. Calls of unknown price are made one at a time and not "
-        "counted in it.",
+        help_text="A call starts only if its expected cost fits. Calls with unknown cost are made one at a time and are not "
+        "counted.",
     )
 
     def __init__(self, choices: tuple[Choice, ...], session: Session, data: Any = None, **more: Any) -> None:
         super().__init__(data, label_suffix="", **more)
         select = cast("ModelSelect", self.fields["model"].widget)
-        select.offer(choices, "None: an audit asks nobody, a debug replay asks as recorded")
+        select.offer(choices, "None: an audit calls no model, a debug replay calls the recorded models")
         self.fields["from_sequence"].widget.attrs |= {"placeholder": "1"}
         self.fields["through_sequence"].widget.attrs |= {"placeholder": str(session.last_sequence)}
         self.offer_embedding_models(session)
 
     @property
     def is_debug(self) -> bool:
-        """Whether a debug replay is chosen, so far."""
+        """Return whether a debug replay is chosen."""
         return bool(self["kind"].value() == "debug")
 
     @property
     def has_range(self) -> bool:
-        """Whether a step to begin or to end with is chosen, so far."""
+        """Return whether a first or last step is chosen."""
         return any(self[name].value() for name in ("from_sequence", "through_sequence"))
 
     def options(self) -> ReplayOptions:
-        """The options that were chosen."""
+        """Return the chosen options."""
         asked = self.cleaned_data
         return ReplayOptions(
             **dict(self.session_options()),
@@ -125,7 +123,7 @@ class ReplayForm(SentOnce, SessionFields):
         )
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Say at the field that it is about what does not work; the status to answer with. A form that was used gets another id."""
+        """Show an error at its field and return the HTTP status. A form that was used gets a new id."""
         if why.code == "form_used":
             self.renew()
         if why.code == "retrieval_options_in_audit":

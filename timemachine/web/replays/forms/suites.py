@@ -1,4 +1,4 @@
-"""The form of a suite: what it replays, with what, when, and what counts as a failure."""
+"""The form of a suite: its sessions, options, schedule and failure conditions."""
 
 from collections.abc import Iterable, Sequence
 from datetime import time
@@ -23,22 +23,22 @@ from timemachine.web.option_fields import CallFields, RetrievalFields, SessionFi
 from timemachine.web.replays.forms.replays import FIELD_OF_CODE
 
 REPEATS: Final = [
-    ("", "Only by hand"),
-    ("every", "Every so many hours"),
-    ("daily", "Every day at a time"),
-    ("weekly", "Every week at a time"),
+    ("", "Manual"),
+    ("every", "Every few hours"),
+    ("daily", "Daily at a time"),
+    ("weekly", "Weekly at a time"),
 ]
 FIELD_OF_FACT: Final = {"matching": "match_q", "use_models": "model", "schedule": "repeat"}
 MATCHED: Final = ("q", "agent", "user", "tag")
 SAME_NAME: Final = ("reason", "skip_asks", "skip_finds", "spend_limit_usd")
-_HOURS: Final = f"Write a whole number of hours from 1 to {MOST_HOURS}, for example 6."
+_HOURS: Final = f"Enter a whole number of hours from 1 to {MOST_HOURS}, for example 6."
 _UNKNOWN_ZONE: Final = (
-    "This machine does not know this timezone, so the suite does not run by itself; choose another."
+    "This server does not know this time zone, so scheduled runs cannot start. Choose another one."
 )
 
 
 class SuiteForm(SessionFields):
-    """A suite as it is made or edited; the same rules as the API's."""
+    """Create or edit a suite; the same rules as in the API."""
 
     form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
     name = forms.CharField(label="Name", max_length=200)
@@ -46,35 +46,35 @@ class SuiteForm(SessionFields):
         label="Sessions", required=False, widget=forms.CheckboxSelectMultiple
     )
     others = forms.CharField(
-        label="Other sessions", required=False, help_text="Their ids or keys, with spaces between."
+        label="Other sessions", required=False, help_text="Ids or keys, separated by spaces."
     )
-    match_q = forms.CharField(label="Name or key with", required=False, max_length=200)
+    match_q = forms.CharField(label="Name or key contains", required=False, max_length=200)
     match_agent = forms.CharField(label="Agent", required=False, max_length=200)
     match_user = forms.CharField(label="User", required=False, max_length=200)
     match_tag = forms.CharField(label="Tag", required=False, max_length=200)
-    match_most = WholeNumber(label="At most", required=False, initial=20, min_value=1, max_value=MOST)
+    match_most = WholeNumber(label="Maximum number", required=False, initial=20, min_value=1, max_value=MOST)
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_models = forms.CharField(
-        label="Further models",
+        label="Other models",
         required=False,
-        help_text="Written provider:model, with spaces between; each session is replayed with each of them.",
+        help_text="Written as provider:model, separated by spaces. Each session is replayed with each of them.",
     )
     reason = forms.CharField(
         label="Reason",
         required=False,
-        help_text="Required for an audit; it is kept with every replay.",
+        help_text="Required for an audit and stored with every replay.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     spend_limit_usd = Number(
-        label="Spend at most, in US dollars",
+        label="Spend limit in US dollars",
         required=False,
         min_value=0,
-        help_text="In one run, over all of its replays. A call starts only where what it is expected to cost fits in; calls of unknown price are made one at a time and not counted.",
+        help_text="Per run, over all of its replays. A call starts only if its expected cost fits. Calls with unknown cost are made one at a time and are not counted.",
     )
     fail_on = forms.CharField(
         label="Fail on",
         required=False,
-        help_text="With commas between, as worse, new failure, numbers differ, altered, left out, cost:1.50. A run of which one holds is marked.",
+        help_text="Separated by commas: worse, new failure, numbers differ, altered, left out, cost:1.50. A run that meets one of them is marked.",
     )
     repeat = forms.ChoiceField(label="Runs", choices=REPEATS, required=False)
     hours = forms.IntegerField(
@@ -102,10 +102,12 @@ class SuiteForm(SessionFields):
         super().__init__(data, label_suffix="", **more)
         select = cast("ModelSelect", self.fields["model"].widget)
         select.offer(
-            choices, "None: an audit checks the recorded answers, a debug replay asks the recorded models"
+            choices, "None: an audit checks the recorded answers, a debug replay calls the recorded models"
         )
         self.fields["embedding_model"] = forms.CharField(
-            label="Embedding model", required=False, help_text="One that the collections have vectors of."
+            label="Embedding model",
+            required=False,
+            help_text="A model for which the collections have vectors.",
         )
         self._offer_timezones()
         cast("forms.MultipleChoiceField", self.fields["sessions"]).choices = [
@@ -114,7 +116,7 @@ class SuiteForm(SessionFields):
         self.offered = offered
 
     def _offer_timezones(self) -> None:
-        """Those that this machine knows, and the one of the suite; where it is none of them, the form begins with an error at it."""
+        """Offer the time zones that this server knows, and the suite's own; an unknown one starts with an error at the field."""
         kept = self.initial.get("timezone", "UTC")
         zones = sorted(timezones() | {kept})
         cast("forms.ChoiceField", self.fields["timezone"]).choices = [(each, each) for each in zones]
@@ -123,11 +125,11 @@ class SuiteForm(SessionFields):
 
     @property
     def chosen_sessions(self) -> Iterable[str]:
-        """The ids of the sessions that are ticked."""
+        """Return the ids of the selected sessions."""
         return self["sessions"].value() or ()
 
     def plan(self, project: Project) -> SuitePlan:
-        """What was chosen. Raises `NotFound` for a session that is not there."""
+        """Return the chosen suite. Raises `NotFound` for a missing session."""
         said = self.cleaned_data
         models = [*([said["model"]] if said["model"] else []), *said["other_models"].split()]
         return SuitePlan(
@@ -141,7 +143,7 @@ class SuiteForm(SessionFields):
         )
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Say at the field that it is about what does not work; the status to answer with."""
+        """Show an error at its field and return the HTTP status."""
         fact = str(why.facts.get("field", ""))
         field = (
             "others"
@@ -153,7 +155,7 @@ class SuiteForm(SessionFields):
         return why.status
 
     def _sessions(self, project: Project) -> list[Session] | None:
-        """Those that are ticked or written; None where there was none to untick, and nothing stands in the place of the erased ones."""
+        """Return the selected sessions; None if none was offered and none is given instead of the deleted ones."""
         said = self.cleaned_data
         named = [*said["sessions"], *said["others"].split()]
         if not named and not self.initial.get("sessions") and self._matching() is None:
@@ -177,7 +179,7 @@ class SuiteForm(SessionFields):
 
 
 def as_it_is(suite: Suite) -> dict[str, Any]:
-    """What the form of an existing suite begins with."""
+    """Return the initial values of the form for an existing suite."""
     plan = plan_of(suite)
     kept = plan.options
     adaptive = {True: "yes", False: "no"}.get(kept.adaptive) if kept.adaptive is not None else ""

@@ -1,4 +1,4 @@
-"""The form that chooses the grid of a sweep."""
+"""The form for the grid of a sweep."""
 
 import re
 from typing import Any, cast
@@ -19,13 +19,13 @@ _NUMBER = re.compile("[0-9]{1,6}")
 
 
 class SweepForm(SentOnce):
-    """What to combine with what."""
+    """Choose the settings to combine."""
 
     modes = forms.MultipleChoiceField(
         label="Modes", choices=MODES, widget=forms.CheckboxSelectMultiple, initial=[name for name, _ in MODES]
     )
     top_k = forms.CharField(
-        label="Top-k", initial="4, 8, 16", help_text="Several numbers, with commas between them."
+        label="Top-k", initial="4, 8, 16", help_text="Several numbers, separated by commas."
     )
     adaptive = forms.MultipleChoiceField(
         label="Cut-off", choices=CUTS, widget=forms.CheckboxSelectMultiple, initial=["no", "yes"]
@@ -42,14 +42,14 @@ class SweepForm(SentOnce):
         models.choices = [(name, name) for name in there]
 
     def clean_top_k(self) -> list[int]:
-        """The numbers that were written."""
+        """Return the numbers."""
         written = [each.strip() for each in self.cleaned_data["top_k"].split(",") if each.strip()]
         if not written or not all(_NUMBER.fullmatch(each) for each in written):
-            raise ValidationError("Write whole numbers with commas between them, like 4, 8, 16.")
+            raise ValidationError("Enter whole numbers separated by commas, for example 4, 8, 16.")
         return [int(each) for each in written]
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Say at the field that it is about what does not work; the status to answer with. A form that was used gets another id."""
+        """Show an error at its field and return the HTTP status. A form that was used gets a new id."""
         if why.code == "form_used":
             self.renew()
         field = why.facts.get("field")
@@ -57,7 +57,7 @@ class SweepForm(SentOnce):
         return why.status
 
     def grid(self) -> Grid:
-        """The grid that was chosen."""
+        """Return the chosen grid."""
         said = self.cleaned_data
         return Grid(
             modes=said["modes"],

@@ -1,4 +1,4 @@
-"""The form that tries one step again with something changed."""
+"""The form that repeats one step with changes."""
 
 import re
 from collections.abc import Sequence
@@ -28,19 +28,19 @@ _FIELDS: Final = {"search_mode": "search_mode", "use_model": "model"}
 
 
 class TrialForm(SentOnce, RetrievalFields, CallFields):
-    """What to change of a find or ask; everything else stays as it was recorded."""
+    """Choose the changes to a find or ask; everything else stays as recorded."""
 
     question = forms.CharField(label="Question", strip=False, widget=forms.Textarea(attrs={"rows": 3}))
     frames = forms.CharField(
         label="Passages",
         required=False,
-        help_text="In the order in which the model gets them. Leave one out, move one, add a frame of the collection by its number.",
+        help_text="In the order in which the model gets them. Remove or move passages, or add a frame of the collection by its number.",
     )
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_model = forms.CharField(
         label="Another model",
         required=False,
-        help_text="Written provider:model; it goes before the choice above.",
+        help_text="Written as provider:model. Overrides the choice above.",
     )
     as_of = forms.ChoiceField(label="Collection", choices=MOMENTS, required=False, initial="recorded")
 
@@ -59,7 +59,7 @@ class TrialForm(SentOnce, RetrievalFields, CallFields):
                 del self.fields[name]
 
     def options(self) -> ReplayOptions:
-        """What was changed."""
+        """Return the changes."""
         asked = self.cleaned_data
         question = asked["question"].replace("\r\n", "\n")
         recorded = self.recorded_question.replace("\r\n", "\n")
@@ -79,7 +79,7 @@ class TrialForm(SentOnce, RetrievalFields, CallFields):
         )
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Say at the field that it is about what does not work; the status to answer with. A form that was used gets another id."""
+        """Show an error at its field and return the HTTP status. A form that was used gets a new id."""
         if why.code == "form_used":
             self.renew()
         field = str(why.facts.get("field") or _FIELD_OF_CODE.get(why.code))
@@ -89,7 +89,7 @@ class TrialForm(SentOnce, RetrievalFields, CallFields):
 
 
 def read_frames(written: str) -> tuple[int | str, ...]:
-    """Names of passages as they are written: numbers with or without `#`, other names as they are."""
+    """Return the names of passages in a text: numbers with or without `#`, other names unchanged."""
     names: Sequence[str] = [each.strip() for each in written.replace("\n", ",").split(",")]
     return tuple(_name(each) for each in names if each)
 

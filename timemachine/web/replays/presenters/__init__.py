@@ -1,1 +1,1 @@
-"""What the replays pages show, computed from queries."""
+"""Presenters of the replay, sweep and suite pages."""

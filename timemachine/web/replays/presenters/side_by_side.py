@@ -1,4 +1,4 @@
-"""One step of a replay as its page shows it: the two answers row by row, the two lists of frames, the evidence in words."""
+"""One step of a replay: the two answers row by row, the two lists of frames, and the evidence in words."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,30 +36,30 @@ _PLACES: Final = frozenset({"recorded_at", "new_at", "recorded_at_count", "new_a
 _EVIDENCE: Final = {
     "only_recorded": "{what} only in the recorded answer",
     "only_new": "{what} only in the new answer",
-    "only_recorded_count": "{what} only in the recorded answer, in all",
-    "only_new_count": "{what} only in the new answer, in all",
+    "only_recorded_count": "{what} only in the recorded answer, total",
+    "only_new_count": "{what} only in the new answer, total",
     "added": "Only the new answer says",
     "omitted": "Only the recorded answer says",
     "recorded": "The recorded answer says",
     "new": "The new answer says",
-    "refusal": "What it says instead of an answer",
-    "perhaps_names": "Perhaps names",
-    "order": "The same words in another order",
-    "turned": "Turned round",
-    "characters": "Characters of both",
-    "same_prompt": "The very same prompt was sent",
+    "refusal": "Instead of an answer",
+    "perhaps_names": "Possible names",
+    "order": "Same words in a different order",
+    "turned": "Reversed",
+    "characters": "Characters in both",
+    "same_prompt": "Identical prompt",
     "both_refuse": "Both decline to answer",
-    "withheld": "What it rests on",
+    "withheld": "Based on",
     "new_refuses": "The new answer declines to answer",
 }
 BEGINNING = LONG // 2
 ERASED: Final = "erased"
-"""What became of a frame's text that was hashed before it was erased."""
+"""What is shown for a frame's text that was verified before it was erased."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedFrame:
-    """A frame of the recording: what its bytes hash to now, what became of it since, where it stands now. `then` is what an erased one was before."""
+    """A recorded frame: the result of verifying it, what has happened to it since, its rank now. `then` is the result before it was erased."""
 
     rank: int
     title: str
@@ -73,7 +73,7 @@ class RecordedFrame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundFrame:
-    """A frame that was found now, and where it stood then."""
+    """A frame that was found now, and its recorded rank."""
 
     rank: int
     title: str
@@ -85,7 +85,7 @@ class FoundFrame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounded:
-    """An answer of one side in its sentences, with what they rest on. `side` begins the names of its anchors."""
+    """An answer of one side in its sentences, with their supporting passages. `side` is the prefix of its anchors."""
 
     title: str
     side: str
@@ -136,10 +136,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """A step, recorded and replayed. `rows` is None where there are no two answers to compare, or two that are too `long` to be compared here; `…_ended` is the provider's word for how an answer ended.
+    """A step, recorded and replayed. `rows` is None if there are no two answers to compare, or if they are too `long` to compare here; `…_ended` is the provider's stop reason.
 
-    `beginnings` is how many characters of each of two long answers `rows` are of; None where they are of all. `asked` is the question
-    that a trial asked in place of the recorded one. `frames` are those that were hashed again, of `recorded_count`.
+    `beginnings` is the number of characters of two long answers that `rows` cover; None if they cover everything. `asked` is the question
+    that a trial asked instead of the recorded one. `frames` are those that were verified, out of `recorded_count`.
     """
 
     question: str
@@ -183,10 +183,10 @@ def pair_of(step: ReplayStep) -> Pair:
 
 
 def side_by_side(pair: Pair, *, everything: bool = False, beginnings: bool = False) -> Sides:
-    """The step as its page shows it; long runs without a difference are folded, unless everything is asked for.
+    """Return the step for its page; long runs without a difference are collapsed, unless everything is requested.
 
-    Two long answers are not compared here: the page leads to the one on which a worker does. Who cannot go there gets the
-    `beginnings` compared.
+    Two long answers are not compared here: the page links to the one where a worker compares them. For visitors without access
+    to that page, only the `beginnings` are compared.
     """
     step, recorded, new = pair.step, pair.recorded_answer, pair.new_answer
     both = (recorded, new) if recorded is not None and new is not None else None
@@ -240,7 +240,7 @@ def _rows(
 
 
 def _telling(step: AnyStep, recorded: str, new: str) -> list[Telling]:
-    """The numbers and names of only one answer, as far as the verdict's own evidence does not list them."""
+    """Return the numbers and names in only one answer, without those that the verdict's evidence lists."""
     return [each for each in telling(recorded, new) if step.verdict != f"{each.what}_differ"]
 
 
@@ -278,7 +278,7 @@ def _number(found: Any) -> float | None:
 
 
 def _evidence(evidence: Mapping[str, Any], verdict: str | None) -> Iterator[tuple[str, str]]:
-    """What the verdict rests on, in words; where in the answers it stands is for programs."""
+    """Return the evidence for the verdict in words; positions in the answers are for programs only."""
     what = _COMPARED.get(verdict or "", "Said")
     for name, found in evidence.items():
         if name == "grounding_checked_now":
@@ -329,7 +329,7 @@ def _recorded_frame(step: AnyStep, frame: Mapping[str, Any], titles: dict[int, s
 
 
 def _key(frame: Mapping[str, Any]) -> Any:
-    """What the retrieval's comparison knew the frame by."""
+    """Return the key of the frame in the comparison of the retrieval."""
     return frame["frame"] if frame["frame"] is not None else frame["sha256"] or f"rank {frame['rank']}"
 
 

@@ -1,4 +1,4 @@
-"""The runs of a suite as a row of small bars for each verdict, oldest left, each with the number that it draws."""
+"""The runs of a suite as a row of small bars for each verdict, oldest on the left."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _ORDER: Final = (*VERDICT_ORDER, "same", "reordered", "verified", "altered", "mi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """How many steps of a run have the verdict."""
+    """The number of steps of a run with the verdict."""
 
     run: int
     number: int
@@ -26,7 +26,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRow:
-    """One verdict over the runs, and how often the latest run has it."""
+    """One verdict over the runs, and its number in the latest run."""
 
     verdict: str
     bars: Sequence[Bar]
@@ -36,7 +36,7 @@ class VerdictRow:
 
 
 def verdict_rows(runs: Sequence[SuiteRun], counts: Mapping[UUID, RunCounts]) -> list[VerdictRow]:
-    """A row for each verdict that a run has; the runs come latest first. All bars are drawn on one scale."""
+    """Return a row for each verdict that occurs; the runs are given latest first. All bars have the same scale."""
     oldest_first = [(run.number, _verdicts(counts[run.id])) for run in reversed(runs)]
     most = max((number for _, verdicts in oldest_first for number in verdicts.values()), default=1)
     seen = {verdict for _, verdicts in oldest_first for verdict in verdicts}
@@ -55,7 +55,7 @@ def verdict_rows(runs: Sequence[SuiteRun], counts: Mapping[UUID, RunCounts]) -> 
 
 
 def _verdicts(counts: RunCounts) -> Mapping[str, int]:
-    """The verdicts of answers; where nothing was answered those of retrieval, and without these those of contexts."""
+    """Return the verdicts of answers; without answers those of retrieval, and without these those of contexts."""
     return counts.verdicts or counts.retrievals or counts.contexts
 
 

@@ -1,4 +1,4 @@
-"""What a run of a suite changed, as its page shows it: which steps, and each side with its verdicts and the way to it."""
+"""The changes in a run of a suite: the steps, and both sides with their verdicts and links."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ COMPARED: Final = ("worse", "better", "other_verdict", "answer_differs", "passag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """A step in one of the two runs: what it came to, and where it is shown."""
+    """A step in one of the two runs: its result and its URL."""
 
     verdicts: Sequence[tuple[str, str]]
     address: str
@@ -34,7 +34,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownStep:
-    """A step beside the same step of the run before; `difference` is where the two answers stand side by side."""
+    """A step next to the same step of the previous run; `difference` is the URL of the two answers side by side."""
 
     change: str
     step: StepFact
@@ -46,7 +46,7 @@ class ShownStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """Some steps of a run: those of one kind of change, page by page."""
+    """A page of the steps of a run with one kind of change."""
 
     rows: Sequence[ShownStep]
     chips: Sequence[tuple[str, int]]
@@ -56,7 +56,7 @@ class Report:
 
 
 def report(run: SuiteRun, names: Mapping[str, str], asked: QueryDict) -> Report:
-    """The steps that the address asks for (`change`, `at`); by default those that changed, the gravest first, or all where none did."""
+    """Return the steps that the URL requests (`change`, `at`); by default the changed ones, most serious first, or all if none changed."""
     counts = counted_changes(run)
     changed = sum(number for change, number in counts.items() if change not in UNCHANGED)
     wanted = asked.get("change", "")
@@ -75,7 +75,7 @@ def report(run: SuiteRun, names: Mapping[str, str], asked: QueryDict) -> Report:
 
 @register.filter
 def changes_since(number: int, change: str) -> str:
-    """So many steps of a kind of change."""
+    """Return a number of steps with a kind of change, in words."""
     return counted_change(change, number)
 
 
@@ -86,7 +86,7 @@ def _kinds(wanted: str) -> list[str] | None:
 
 
 def _place(written: str) -> tuple[int, int]:
-    """The place that an address names; the beginning where it names none."""
+    """Return the page cursor in the URL; the beginning if there is none."""
     gravity, place = (whole_number(each) for each in written.partition(".")[::2])
     return (0, 0) if gravity is None or place is None else (min(gravity, MOST), min(place, MOST))
 
@@ -115,7 +115,7 @@ def _side(fact: StepFact | None) -> Side | None:
 
 
 def _verdicts(fact: StepFact) -> Iterator[tuple[str, str]]:
-    """The verdicts by their names, each in words; where there is none, how the step stands."""
+    """Return the verdicts by name, each in words; without verdicts the step's status."""
     if fact.verdict:
         yield fact.verdict, spaced(fact.verdict)
     if fact.retrieval:

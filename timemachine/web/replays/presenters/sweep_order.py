@@ -7,20 +7,20 @@ from timemachine.replay.sweeps.schemas import SweepRowOut as Row
 
 
 def measure_of(rows: Sequence[Row]) -> str:
-    """What the settings are judged by: `recall` where a recorded answer was grounded, else `overlap`."""
+    """Return the measure of the settings: `recall` if a recorded answer was grounded, else `overlap`."""
     grounded = any(row.result and row.result.recall is not None for row in rows)
     return "recall" if grounded else "overlap"
 
 
 def ordered(rows: Sequence[Row], by: str) -> list[Row]:
-    """The rows in the order of that name (`best` where there is none of it); what has no figure comes last."""
+    """Return the rows in the named order (`best` if it is unknown); rows without a value come last."""
     key = _ORDERS.get(by, _best)
     measure = measure_of(rows)
     return sorted(rows, key=lambda row: (*key(row, measure), row.number))
 
 
 def chosen(by: str) -> str:
-    """The name of the order, `best` where there is none of that name."""
+    """Return the name of the order, `best` if it is unknown."""
     return by if by in _ORDERS else "best"
 
 

@@ -1,4 +1,4 @@
-"""The settings of a sweep as points: what they cost in tokens across, how much they find upwards. Pure but for its filters."""
+"""The settings of a sweep as points: tokens on the x-axis, recall or overlap on the y-axis. Pure except for its filters."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +9,9 @@ from timemachine.web.replays.presenters.sweep_order import measure_of
 
 WIDTH, HEIGHT = 344, 240
 LEFT, RIGHT, TOP, BOTTOM = 40, 312, 32, 192
-"""The corners of the plane; beyond them stand the axes and their words."""
+"""The corners of the plot area; the axes and their labels are outside."""
 APART: Final = 12
-"""How far markers stand from each other at least, so that each can be seen and pressed."""
+"""Minimum distance of markers, so that each can be seen and clicked."""
 _STEPS: Final = range(-12 * APART, 12 * APART + 1, APART)
 _ASIDE: Final = sorted(
     ((x, y) for x in _STEPS for y in _STEPS), key=lambda way: (way[0] ** 2 + way[1] ** 2, way)
@@ -21,7 +21,7 @@ SHAPES: Final = {"hybrid": "circle", "semantic": "square", "lexical": "triangle"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One setting: where it is drawn, in which shape, filled where it is adaptive, and its number in the table."""
+    """One setting: its position, its shape, whether it is adaptive (filled), and its number in the table."""
 
     number: int
     x: float
@@ -33,7 +33,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tick:
-    """A number of tokens on the axis across, and where it stands."""
+    """A number of tokens on the x-axis, and its position."""
 
     x: float
     tokens: int
@@ -41,7 +41,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepPlot:
-    """The picture: its points, what is drawn upwards, the ticks across, and whether markers were moved aside."""
+    """The plot: its points, the measure on the y-axis, the ticks of the x-axis, and whether markers were moved apart."""
 
     points: tuple[Point, ...]
     upwards: str
@@ -52,7 +52,7 @@ class SweepPlot:
 
 
 def sweep_plot(rows: Sequence[SweepRowOut]) -> SweepPlot | None:
-    """The plot of the settings that were measured: by recall where answers were grounded, else by overlap; None without figures."""
+    """Return the plot of the measured settings: by recall if answers were grounded, else by overlap; None without values."""
     upwards = measure_of([row for row in rows if row.result and row.result.tokens_per_step is not None])
     drawn = [
         (row, tokens, figure)
@@ -71,7 +71,7 @@ def sweep_plot(rows: Sequence[SweepRowOut]) -> SweepPlot | None:
             y=round(BOTTOM - figure * (BOTTOM - TOP), 1),
             shape=SHAPES[row.mode],
             adaptive=row.adaptive,
-            says=f"Setting {row.number}: {upwards} {figure:.2f}, {tokens:.0f} tokens a step",
+            says=f"Setting {row.number}: {upwards} {figure:.2f}, {tokens:.0f} tokens per step",
         )
         for row, tokens, figure in drawn
     )
@@ -85,7 +85,7 @@ def _across(part: float) -> float:
 
 
 def _apart(points: Iterable[Point]) -> tuple[Point, ...]:
-    """The points, those that would lie on an earlier one moved to the nearest place that is free."""
+    """Return the points; those that would overlap an earlier one are moved to the nearest free place."""
     placed: list[Point] = []
     for point in points:
         placed.append(next((at for at in _places(point) if _is_free(at, placed)), point))
@@ -93,7 +93,7 @@ def _apart(points: Iterable[Point]) -> tuple[Point, ...]:
 
 
 def _places(point: Point) -> Iterator[Point]:
-    """The point itself and then the places around it that lie in the plane, nearest first."""
+    """Yield the point itself and then the places around it within the plot area, nearest first."""
     for across, down in _ASIDE:
         x, y = round(point.x + across, 1), round(point.y + down, 1)
         if LEFT <= x <= RIGHT and TOP <= y <= BOTTOM:

@@ -1,4 +1,4 @@
-"""What a replay changed of a step, each change beside what was recorded."""
+"""The changes of a replay to a step, each next to the recorded value."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ _OF_THE_CALL: Final = ("temperature", "seed", "max_tokens")
 
 @register.simple_tag
 def trial_changes(kept: Mapping[str, Any], action: Action, passages: int) -> list[str]:
-    """The changes of a trial in words, like `passages #2, #7 instead of the 8 recorded`; none where it asks again as it was.
+    """Return the changes of a trial in words, like `passages #2, #7 instead of the 8 recorded`; none if it repeats the step as recorded.
 
-    `passages` is how many were recorded with the step.
+    `passages` is the number recorded with the step.
     """
     return list(_changes(kept, action, passages))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """An option of the call that is another than was recorded; `was` is None where that was not recorded."""
+    """An option of the call that differs from the recorded one; `was` is None if that was not recorded."""
 
     name: str
     chosen: str
@@ -41,7 +41,7 @@ class Changed:
 
 @register.simple_tag
 def call_changes(step: ReplayStep) -> list[Changed]:
-    """What a replay changed of the calls that it repeats, for an ask of it; an option that was recorded so is no change."""
+    """Return the changes of a replay to a model call; an option with the recorded value is not a change."""
     if step.kind != "ask":
         return []
     before = step.action.parameters or {}
@@ -56,7 +56,7 @@ def call_changes(step: ReplayStep) -> list[Changed]:
 
 @register.filter
 def changes_a_prompt_for_nothing(step: ReplayStep) -> bool:
-    """Whether a step has another system prompt or template, and a model that uses no prompt."""
+    """Return whether a step changes the system prompt or template for a model that uses no prompt."""
     options = step.replay.options
     model = str(step.model or options.get("use_model") or step.action.model or "")
     changed = any(name in options for name in ("system_prompt", "prompt_template"))
@@ -65,12 +65,12 @@ def changes_a_prompt_for_nothing(step: ReplayStep) -> bool:
 
 def _changes(kept: Mapping[str, Any], action: Action, passages: int) -> Iterator[str]:
     if "use_model" in kept:
-        yield f"model {kept['use_model']} instead of {action.model or 'one that was not recorded'}"
+        yield f"model {kept['use_model']} instead of {action.model or 'an unrecorded one'}"
     for name, value in kept.items():
         if name in ("step", "use_model", "audit", "reason") or (name, value) == ("as_of", "recorded"):
             continue
         if name == "question":
-            yield "another question, below"
+            yield "a different question, shown below"
         elif name == "frames":
             yield f"passages {written_frames(value) or 'none'} instead of the {counted(passages, 'recorded one')}"
         else:
@@ -84,7 +84,7 @@ def _of_an_option(name: str, value: Any, action: Action) -> str:
 
 
 def _recorded(name: str, action: Action) -> str | None:
-    """What was recorded of an option, in the words of the form; None where it was not."""
+    """Return the recorded value of an option in the words of the form; None if it was not recorded."""
     if name in _OF_RETRIEVAL:
         found = (action.retrieval or {}).get(_OF_RETRIEVAL[name])
     elif name in _OF_THE_CALL:

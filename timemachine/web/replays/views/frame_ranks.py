@@ -1,4 +1,4 @@
-"""Where is it: the page that says at which rank a frame stands at every find and ask of a session."""
+"""The page that shows the rank of a frame at every find and ask of a session."""
 
 from typing import Any
 
@@ -16,11 +16,11 @@ from timemachine.web.number_fields import WholeNumber
 
 
 class WhereForm(forms.Form):
-    """A frame by its number, or a sentence of it."""
+    """Choose a frame by number, or by a sentence in it."""
 
     frame = WholeNumber(label="Frame", required=False, min_value=0, max_value=2**62)
     text = forms.CharField(
-        label="or a sentence of it",
+        label="or a sentence in it",
         required=False,
         max_length=LONGEST_QUERY,
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -43,7 +43,7 @@ def where_is_it(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 
 def _look(form: WhereForm, context: dict[str, Any]) -> int:
-    """What is found goes into the context, why nothing is to the form; the status to answer with."""
+    """Add the ranks to the context or an error to the form; return the HTTP status."""
     if not form.is_valid():
         return 422
     said = form.cleaned_data

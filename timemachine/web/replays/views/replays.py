@@ -39,7 +39,7 @@ MOST_DIGITS = 18
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/replay/`: the form, with `from` the step to begin with; POST launches, or with `estimate` says what it would cost."""
+    """`/sessions/{id}/replay/`: the form, starting at the step `from`; POST launches, or with `estimate` shows the cost."""
     access = of(request)
     access.require("operator")
     session = session_of(access.project, id)
@@ -62,7 +62,7 @@ def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_safe
 def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/replays/{id}/`: progress while it runs, what it came to when it is over. A page that polls gets 204 for no news."""
+    """`/replays/{id}/`: progress and result. Polling gets 204 if nothing changed."""
     access = of(request)
     found = replay_of(access.project, id)
     if _no_news(request, found):
@@ -94,7 +94,7 @@ def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_safe
 def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa: A002
-    """`/replays/{id}/steps/{sequence}/`: recorded left, replayed right. A page that waits for the step polls, and gets 204 for no news."""
+    """`/replays/{id}/steps/{sequence}/`: recorded on the left, replayed on the right. Polling gets 204 if nothing changed."""
     access = of(request)
     found = replay_of(access.project, id)
     if _no_news(request, found):
@@ -118,7 +118,7 @@ def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa:
 
 @require_POST
 def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Stop a replay."""
+    """Cancel a replay."""
     access = of(request)
     access.require("operator")
     commands.cancel(replay_of(access.project, id), by=access.user.email)
@@ -127,7 +127,7 @@ def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_POST
 def retry(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Run the failed and cancelled steps again."""
+    """Retry the failed and cancelled steps."""
     access = of(request)
     access.require("operator")
     again = commands.retry(replay_of(access.project, id))
@@ -140,7 +140,7 @@ def _no_news(request: HttpRequest, found: Replay) -> bool:
 
 
 def _first_step(request: HttpRequest) -> int | None:
-    """The step that the address asks to begin with; None for what is no number."""
+    """Return the first step given in the URL; None if it is not a number."""
     written = request.GET.get("from", "")[:MOST_DIGITS]
     return int(written) if written.isascii() and written.isdigit() else None
 
@@ -172,7 +172,7 @@ def _comparison_of(found: Replay) -> UUID | None:
 
 
 def _earlier(session: Session) -> list[Replay]:
-    """The session's replays that no comparison and no suite's run shows, each with what it came to so far."""
+    """Return the session's replays that belong to no comparison or suite run, with their results so far."""
     found = list(replays_of(session).filter(run=None, suite_replay=None)[:SHOWN_REPLAYS])
     counts = tallies(found)
     for each in found:

@@ -1,4 +1,4 @@
-"""Replay suites: the list, one suite with its runs, its form, and what changed in a run."""
+"""Replay suites: the list, one suite with its runs, its form, and the changes in a run."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -55,7 +55,7 @@ SHOWN_RUNS: Final = 30
 
 @require_safe
 def suites(request: HttpRequest) -> HttpResponse:
-    """`/suites/`: the project's suites by name, each with its latest run; `after` goes on."""
+    """`/suites/`: the project's suites by name, each with its latest run; `after` is the page cursor."""
     access = of(request)
     found = suites_of(access.project)
     after = request.GET.get("after", "")
@@ -77,7 +77,7 @@ def suites(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """`/suites/new/`: the form; `session` ticks one. POST makes the suite, or with `estimate` says what a run would cost."""
+    """`/suites/new/`: the form; `session` selects one. POST creates the suite, or with `estimate` shows the cost of a run."""
     access = of(request)
     access.require(OPERATOR)
     data = request.POST if request.method == "POST" else None
@@ -107,7 +107,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/suites/{id}/edit/`: the form with the suite in it; POST changes it, or with `estimate` says what a run would cost."""
+    """`/suites/{id}/edit/`: the form of an existing suite; POST saves it, or with `estimate` shows the cost of a run."""
     access = of(request)
     access.require(OPERATOR)
     found = suite_of(access.project, id)
@@ -131,7 +131,7 @@ def edit(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_safe
 def suite(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/suites/{id}/`: what it replays and when, its runs as a table and as bars, who changed it."""
+    """`/suites/{id}/`: the suite, its schedule, its runs as a table and as bars, and its history."""
     access = of(request)
     found = suite_of(access.project, id)
     runs, matching = list(runs_of(found)[:SHOWN_RUNS]), matching_of(found.matching)
@@ -155,7 +155,7 @@ def suite(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_POST
 def run(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Launch a run; a form that is sent twice launches one."""
+    """Launch a run. A form submitted twice launches only one."""
     access = of(request)
     access.require(OPERATOR)
     found = suite_of(access.project, id)
@@ -166,7 +166,7 @@ def run(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_safe
 def suite_run(request: HttpRequest, id: str, number: int) -> HttpResponse:  # noqa: A002
-    """`/suites/{id}/runs/{number}/`: what changed since the run before. A page that polls gets 204 for no news."""
+    """`/suites/{id}/runs/{number}/`: the changes since the previous run. Polling gets 204 if nothing changed."""
     access = of(request)
     suite = suite_of(access.project, id)
     found = run_of(suite, number)
@@ -194,7 +194,7 @@ def suite_run(request: HttpRequest, id: str, number: int) -> HttpResponse:  # no
 
 @require_POST
 def cancel(request: HttpRequest, id: str, number: int) -> HttpResponse:  # noqa: A002
-    """Stop every replay of a run."""
+    """Cancel every replay of a run."""
     access = of(request)
     access.require(OPERATOR)
     found = suite_of(access.project, id)
@@ -204,14 +204,14 @@ def cancel(request: HttpRequest, id: str, number: int) -> HttpResponse:  # noqa:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/suites/{id}/delete/`: asks; POST deletes the suite with its reports."""
+    """`/suites/{id}/delete/`: the confirmation; POST deletes the suite with its reports."""
     access = of(request)
     access.require(OPERATOR)
     found = suite_of(access.project, id)
     if request.method != "POST":
         return render(request, "suites/delete.html", {"suite": found, "runs": found.runs.count()})
     commands.delete(found, by=access.user.email)
-    messages.success(request, f"The suite {shown(found.name)} is deleted; the replays of its runs stay.")
+    messages.success(request, f"Suite {shown(found.name)} deleted. The replays of its runs stay.")
     return see_other("suites")
 
 

@@ -1,4 +1,4 @@
-"""Sweeps: launching one, its progress, the figures as a table and a plot."""
+"""Sweeps: launch, progress, and the results as a table and a plot."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -45,7 +45,7 @@ def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_safe
 def sweep(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sweeps/{id}/`: progress while it runs, the figures as they come. A page that polls gets 204 for no news."""
+    """`/sweeps/{id}/`: progress, and the results as they arrive. Polling gets 204 if nothing changed."""
     access = of(request)
     found = sweep_of(access.project, id)
     if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
@@ -72,7 +72,7 @@ def sweep(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_POST
 def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Stop a sweep."""
+    """Cancel a sweep."""
     access = of(request)
     access.require("operator")
     commands.cancel(sweep_of(access.project, id))

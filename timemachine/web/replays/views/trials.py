@@ -1,4 +1,4 @@
-"""One step, one change: the form that tries a find or ask again, beside what was recorded."""
+"""The form that repeats a find or ask with changes, next to the recorded step."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -22,7 +22,7 @@ SHOWN_TRIALS = 20
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def trial(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/steps/{sequence}/trial/`: the form with what was recorded in it; POST tries it."""
+    """`/sessions/{id}/steps/{sequence}/trial/`: the form filled with the recorded values; POST runs the trial."""
     access = of(request)
     access.require("operator")
     session = session_of(access.project, id)

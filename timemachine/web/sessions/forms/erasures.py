@@ -1,4 +1,4 @@
-"""The forms of an erasure: what shall be looked for, and why it goes."""
+"""Forms of an erasure: what to erase, and why."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -18,14 +18,14 @@ OF_THE_SESSION = [(f"{SESSION}.{name}", name) for name in OF_SESSION]
 
 class _Refusing(AccountForm):
     def refuse(self, why: TimeMachineError) -> int:
-        """Say what a command refused, at the field that it names; the status of the answer."""
+        """Show a command's error at the field that it names; return the HTTP status."""
         field = why.facts.get("field")
         self.add_error(field if field in self.fields else None, why.message)
         return why.status
 
 
 class FindingsForm(_Refusing):
-    """Whatever a profile finds."""
+    """Erase everything that a redaction profile matches."""
 
     ids: ClassVar[str] = "findings"
 
@@ -37,7 +37,7 @@ class FindingsForm(_Refusing):
 
 
 class FieldsForm(_Refusing):
-    """Fields that somebody chooses, of some steps or of every one."""
+    """Erase chosen fields of some steps or of all."""
 
     ids: ClassVar[str] = "fields"
 
@@ -48,7 +48,7 @@ class FieldsForm(_Refusing):
         label="Steps",
         required=False,
         max_length=10_000,
-        help_text="Their numbers, like 3, 7, 12. Empty means every step.",
+        help_text="Step numbers, for example 3, 7, 12. Leave empty for every step.",
     )
     of_session = forms.MultipleChoiceField(
         label="Fields of the session itself",
@@ -57,35 +57,35 @@ class FieldsForm(_Refusing):
         widget=forms.CheckboxSelectMultiple,
     )
     paths = forms.CharField(
-        label="Or by their paths",
+        label="Other fields, by path",
         required=False,
         max_length=10_000,
         widget=forms.Textarea(attrs={"rows": 2, "class": "mono", "spellcheck": "false"}),
-        help_text="One a line: input.messages[*].content, retrieval.hits[*].metadata.*.",
+        help_text="One per line: input.messages[*].content, retrieval.hits[*].metadata.*.",
     )
 
     def clean_steps(self) -> list[int]:
-        """Whole numbers from 1."""
+        """Return the step numbers, whole numbers from 1."""
         written = self.cleaned_data["steps"].replace(",", " ").split()
         if not all(each.isascii() and each.isdigit() and len(each) < 19 and int(each) for each in written):  # noqa: PLR2004
-            raise forms.ValidationError("Write the numbers of steps, like 3, 7, 12.")
+            raise forms.ValidationError("Enter step numbers, for example 3, 7, 12.")
         return [int(each) for each in written]
 
     @property
     def chosen(self) -> list[str]:
-        """The fields by their paths."""
+        """Return the paths of the chosen fields."""
         said = self.cleaned_data
         return [*said["of_step"], *said["of_session"], *said["paths"].split()]
 
 
 class ReasonForm(_Refusing):
-    """Why it goes."""
+    """The reason for an erasure or deletion."""
 
     ids: ClassVar[str] = "erasure"
 
     reason = forms.CharField(
         label="Reason",
         max_length=LONGEST,
-        help_text="It stays in the project's log for good: write nothing of what is erased.",
-        error_messages={"required": "Give a reason; it stays in the project's log."},
+        help_text="Stored permanently in the project's log. Do not repeat what you erase.",
+        error_messages={"required": "Enter a reason. It is stored in the project's log."},
     )

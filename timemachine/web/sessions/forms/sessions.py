@@ -1,4 +1,4 @@
-"""The forms of a session: it is started, worked in, erased, and brought from other tools."""
+"""Forms of sessions: start, record, delete and import."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, cast
@@ -29,34 +29,32 @@ _AS_USUAL = (None, "", False, "hybrid", DEFAULT_TOP_K, str(DEFAULT_TOP_K))
 
 
 def _collection(help_text: str) -> forms.CharField:
-    missing = {"required": "Name the collection."}
+    missing = {"required": "Choose a collection."}
     widget = forms.TextInput(attrs=ONE_LINE)
     return forms.CharField(label="Collection", help_text=help_text, widget=widget, error_messages=missing)
 
 
 class SessionForm(RecordForm):
-    """A session that begins."""
+    """Start a session."""
 
     ids = "new_session"
     places: ClassVar[Mapping[str, str]] = {"invalid_key": "key", "key_taken": "key", "name": "new_collection"}
     name = forms.CharField(
         label="Name",
         widget=forms.TextInput(attrs=ONE_LINE | {"placeholder": "What is it about?"}),
-        error_messages={"required": "Give the session a name."},
+        error_messages={"required": "Enter a name for the session."},
     )
     collection = forms.ChoiceField(
         label="Collection",
         required=False,
-        help_text="What finds and asks look in. It cannot be changed later.",
-        error_messages={
-            "invalid_choice": "There is no such collection in this project any more; choose another."
-        },
+        help_text="The collection that finds and asks search. It cannot be changed later.",
+        error_messages={"invalid_choice": "This collection no longer exists. Choose another one."},
     )
-    new_collection = line_field("Or a new collection", "Its name; it is made with the session.")
-    agent = line_field("Agent", "Who acts: a program's name, or yours.")
+    new_collection = line_field("Or a new collection", "Its name. It is created together with the session.")
+    agent = line_field("Agent", "Who acts: the name of an agent, or yours.")
     key = line_field(
         "Key",
-        "By which programs name the session: A–Z a–z 0–9 . _ : @ -. One is made when it is empty.",
+        "Identifies the session in the API: A–Z a–z 0–9 . _ : @ -. Leave empty to generate one.",
         code=True,
     )
 
@@ -66,15 +64,15 @@ class SessionForm(RecordForm):
         field.choices = [("", "None"), *((name, name) for name in collections)]
 
     def clean_new_collection(self) -> str:
-        """Either an existing collection or a new one."""
+        """Return the name of the new collection. Only one of the two collection fields may be filled in."""
         name: str = self.cleaned_data["new_collection"]
         if name and self.cleaned_data.get("collection"):
-            raise forms.ValidationError("Choose a collection above or name a new one, not both.")
+            raise forms.ValidationError("Choose a collection above or enter a new one, not both.")
         return name
 
 
 class _InSession(RecordForm):
-    """What is done goes by the session's collection; only where it has none the form asks for one."""
+    """A form that uses the session's collection, and asks for one only if the session has none."""
 
     def __init__(self, data: Any = None, *, has_collection: bool, **options: Any) -> None:
         super().__init__(data, **options)
@@ -83,7 +81,7 @@ class _InSession(RecordForm):
 
 
 class WorkForm(_InSession, ThresholdFields):
-    """A find or an ask that is done and recorded."""
+    """Run and record a find or an ask."""
 
     ids = "work"
     places: ClassVar[Mapping[str, str]] = {
@@ -99,18 +97,16 @@ class WorkForm(_InSession, ThresholdFields):
         widget=forms.RadioSelect,
         error_messages={"invalid_choice": "Choose Find or Ask.", "required": "Choose Find or Ask."},
     )
-    text = text_field("Question or query", 3, "Write a question, or what to look for.")
+    text = text_field("Question or query", 3, "Enter a question or a search query.")
     mode = mode_field()
     top_k = top_k_field(LARGEST_TOP_K)
     adaptive = forms.BooleanField(label="Adaptive cut-off", required=False)
-    no_cache = forms.BooleanField(
-        label="Ask the model again, even where the answer is in the cache", required=False
-    )
+    no_cache = forms.BooleanField(label="Ask the model again, even if the answer is cached", required=False)
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_model = line_field(
-        "Or another model", "As provider:model; it counts instead of the one above.", code=True
+        "Or another model", "Written as provider:model. Overrides the choice above.", code=True
     )
-    collection = _collection("This session has none of its own: say which one to look in.")
+    collection = _collection("This session has no collection. Choose one to search.")
 
     def __init__(self, data: Any = None, *, models: Sequence[Choice], default: str, **options: Any) -> None:
         super().__init__(data, **options)
@@ -119,14 +115,14 @@ class WorkForm(_InSession, ThresholdFields):
         self.default_model = default
 
     def clean_text(self) -> str:
-        """Blanks are no question."""
+        """Return the text, which must not be blank."""
         text: str = self.cleaned_data["text"]
         if not text.strip():
             raise forms.ValidationError(self.fields["text"].error_messages["required"])
         return text.replace("\r\n", "\n")
 
     def refuse(self, why: TimeMachineError) -> int:
-        """A model that was named by hand is refused where it was named."""
+        """Show an error about the model at the field in which it was entered."""
         if self.cleaned_data.get("other_model") and self.places.get(why.code) == "model":
             self.add_error("other_model", why.message)
             return why.status
@@ -134,7 +130,7 @@ class WorkForm(_InSession, ThresholdFields):
 
     @property
     def options_open(self) -> bool:
-        """Whether something under the options was chosen or is wrong."""
+        """Return whether an option was set or has an error."""
         names = ("other_model", "mode", "top_k", "adaptive", "no_cache")
         return self.thresholds_open or any(
             self[name].errors or self[name].value() not in _AS_USUAL for name in names
@@ -142,45 +138,45 @@ class WorkForm(_InSession, ThresholdFields):
 
     @property
     def chosen_model(self) -> str:
-        """The model to ask; empty for the default."""
+        """Return the model to ask; empty for the default."""
         said: Mapping[str, Any] = self.cleaned_data
         return str(said["other_model"] or said["model"])
 
 
 class WorkPassageForm(_InSession, PassageForm):
-    """A passage that is put and recorded."""
+    """Store a passage and record it."""
 
     ids = "work_passage"
     places: ClassVar[Mapping[str, str]] = {"name": "collection"}
-    collection = _collection("This session has none of its own: say which one to put it in.")
+    collection = _collection("This session has no collection. Choose one for the passage.")
 
 
 class WorkFilesForm(_InSession, FilesForm):
-    """Files that are put and recorded."""
+    """Store files and record them."""
 
     ids = "work_files"
     places: ClassVar[Mapping[str, str]] = {"name": "collection", ANY: "file"}
-    collection = _collection("This session has none of its own: say which one to put them in.")
+    collection = _collection("This session has no collection. Choose one for the files.")
 
 
 class DeleteForm(RecordForm):
-    """The name of a session once more, so that nobody deletes one by a slip."""
+    """Delete a session; its name must be typed to confirm."""
 
     ids = "delete"
     name = forms.CharField(
-        label="Its name, to be sure",
+        label="Session name",
         strip=False,
         widget=forms.TextInput(attrs=CODE),
-        error_messages={"required": "Write the session's name to delete it."},
+        error_messages={"required": "Enter the session's name to delete it."},
     )
     reason = line_field(
-        "Reason, if you want to say one",
-        "It stays in the project's log for good, beside who deleted it and when: write nothing of what is deleted.",
+        "Reason (optional)",
+        "Stored permanently in the project's log. Do not repeat what you delete.",
     )
 
 
 class ImportForm(RecordForm):
-    """Files of other tools."""
+    """Import files from other tools."""
 
     ids = "import"
     places: ClassVar[Mapping[str, str]] = {ANY: "file"}
@@ -188,11 +184,11 @@ class ImportForm(RecordForm):
         label="Files",
         required=False,
         widget=FilesInput(attrs={"multiple": True}),
-        help_text="At most 512 MB at once, also unpacked; they may be packed with gzip.",
+        help_text="At most 512 MB in total after unpacking. Files can be compressed with gzip.",
     )
     format = forms.ChoiceField(
         label="Format",
         required=False,
-        choices=[("", "Recognised from the file"), *((each.name, each.title) for each in FORMATS.values())],
-        error_messages={"invalid_choice": "There is no such format; choose one of these."},
+        choices=[("", "Detect automatically"), *((each.name, each.title) for each in FORMATS.values())],
+        error_messages={"invalid_choice": "Unknown format. Choose one of these."},
     )

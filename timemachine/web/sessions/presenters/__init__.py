@@ -1,1 +1,1 @@
-"""What the sessions pages show, computed from queries."""
+"""Presenters of the session pages."""

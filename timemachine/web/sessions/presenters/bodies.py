@@ -1,4 +1,4 @@
-"""How a recorded payload is laid out for reading: a text as it is, JSON as its fields, too much of it as indented JSON. Pure."""
+"""Lay out a recorded payload for reading: text as it is, JSON as a list of fields, long JSON indented. Pure."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],:]|[^\s"{}\[\],
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """One value inside JSON: the path to it (`content[0].text`), and its text. A `literal` is a number, true, false or null."""
+    """One value in JSON: its path (`content[0].text`) and its text. A `literal` is a number, true, false or null."""
 
     path: str
     text: str
@@ -25,7 +25,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What is shown of a payload: either `text`, or the leaves of JSON. `json` tells JSON text from plain text."""
+    """The layout of a payload: either `text`, or the leaves of JSON. `json` is true for JSON text."""
 
     text: str = ""
     leaves: Sequence[Leaf] = ()
@@ -33,13 +33,13 @@ class Body:
 
 
 class _Literal(str):
-    """A number as it was written, so that nothing is rounded on the way to the screen."""
+    """A number as it was written, so that nothing is rounded."""
 
     __slots__ = ()
 
 
 def body(media_type: str, text: str, *, cut: bool) -> Body:
-    """The layout of a payload's text; where it was cut it is not whole JSON any more and is only indented."""
+    """Return the layout of a payload's text. Truncated JSON is only indented."""
     if media_type != "application/json":
         return Body(text=text)
     found = None if cut else _leaves(text)
@@ -47,7 +47,7 @@ def body(media_type: str, text: str, *, cut: bool) -> Body:
 
 
 def indented(text: str) -> str:
-    """JSON text with line breaks and indentation and not one other character changed; half a document is as good as a whole."""
+    """Return JSON text with line breaks and indentation added and no other character changed. Also works on truncated JSON."""
     written: list[str] = []
     depth, opened = 0, False
     for piece in _TOKEN.findall(text):
@@ -62,7 +62,7 @@ def indented(text: str) -> str:
 
 
 def _leaves(text: str) -> list[Leaf] | None:
-    """The leaves of a JSON document, or None where there are too many to be read one by one."""
+    """Return the leaves of a JSON document, or None if there are too many to read one by one."""
     value = json.loads(text, parse_float=_Literal, parse_int=_Literal)
     found: list[Leaf] = []
     for leaf in _walk(value, ""):

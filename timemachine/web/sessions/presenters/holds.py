@@ -1,4 +1,4 @@
-"""Whether a session is under legal hold, for the pages that would offer to delete something of it."""
+"""Legal holds, for pages that offer to delete parts of a session."""
 
 from timemachine.recording.sessions.holds import held_among
 from timemachine.recording.sessions.models import Session
@@ -7,7 +7,7 @@ from timemachine.web.template_library import register
 
 @register.simple_tag
 def is_on_hold(session: Session) -> bool:
-    """Whether nothing of the session may be deleted. One query for a page."""
+    """Return whether the session is under legal hold. One query per page."""
     kept = session.__dict__
     if "on_hold_here" not in kept:
         kept["on_hold_here"] = session.id in held_among([session.id])

@@ -1,4 +1,4 @@
-"""The judgements of a step side by side, and the form that asks for another."""
+"""The judgements of a step side by side, and the form that asks another judge model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ LONGEST_RAW: Final = 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One judgement that came to an end well: its counts by verdict, and how many sentences the grounding sees otherwise."""
+    """One completed judgement: its counts by verdict, and how many sentences disagree with the recorded grounding."""
 
     judgement: Judgement
     counts: dict[str, int]
@@ -41,7 +41,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """What one judge says of one sentence; None where it had no such sentence."""
+    """The verdict of one judge model on one sentence; None if it did not have that sentence."""
 
     model: str
     said: JudgedSentence | None
@@ -49,7 +49,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One sentence with what the recorded grounding and each judge say of it."""
+    """One sentence with its recorded grounding and the verdict of each judge model."""
 
     text: str
     grounded: bool | None
@@ -59,7 +59,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfinished:
-    """A judgement without verdicts: under way, lost or failed, with the beginning of what the judge wrote."""
+    """A judgement without verdicts: running, lost or failed, with the beginning of the judge model's output."""
 
     judgement: Judgement
     state: str
@@ -76,13 +76,13 @@ class Judged:
 
 
 class JudgeForm(forms.Form):
-    """Who is to judge; the labels say about what it costs."""
+    """The judge model; the labels show the estimated cost."""
 
     model = forms.CharField(label="Judge", required=False, widget=ModelSelect)
     other_model = forms.CharField(
         label="Or another model",
         required=False,
-        help_text="As provider:model; it counts instead of the one above.",
+        help_text="Written as provider:model. Overrides the choice above.",
     )
 
     judgement = forms.UUIDField(required=False, widget=forms.HiddenInput)
@@ -93,13 +93,13 @@ class JudgeForm(forms.Form):
 
     @property
     def chosen(self) -> str:
-        """The model that was chosen; empty where none was."""
+        """Return the chosen model; empty if there is none."""
         said = self.cleaned_data
         return str(said["other_model"].strip() or said["model"])
 
     @property
     def judgement_id(self) -> UUID | None:
-        """The id that the form gave its judgement, so that it can be cancelled before its end."""
+        """Return the id that the form gave its judgement, so that it can be cancelled."""
         return cast("UUID | None", self.cleaned_data.get("judgement"))
 
 
@@ -109,12 +109,12 @@ def _answered(found: Step) -> bool:
 
 
 def judging_page(action: Action) -> str:
-    """The name under which notes are left for the page of a step."""
+    """Return the name under which messages are left for the page of a step."""
     return f"judging {action.session_id} {action.sequence}"
 
 
 def judging_of(found: Step) -> dict[str, Any]:
-    """What the Action tab of an ask shows of its judgements; nothing for another kind of step or a failed one."""
+    """Return the judgements for the Action tab of an ask; None for other kinds of steps and for failed ones."""
     if not _answered(found):
         return {}
     return {"judged": _judged(found), "judge_form": JudgeForm(models=_choices(found))}
@@ -131,12 +131,12 @@ def _judged(found: Step) -> Judged:
 
 
 def _partly(grounding: Any) -> set[str]:
-    """The sentences that the recorded grounding calls partly supported."""
+    """Return the sentences that the recorded grounding marks as partly supported."""
     return {each.text.strip() for each in marked(None, grounding) if each.partly}
 
 
 def _lines(judged: Sequence[tuple[Judgement, Sequence[JudgedSentence]]], partly: set[str]) -> list[Line]:
-    """The sentences as the latest judge got them; an earlier one's are found by their words."""
+    """Return the sentences as the latest judge model got them; those of earlier ones are matched by their text."""
     if not judged:
         return []
     known = [(each.model, {one.text: one for one in said}) for each, said in judged]
@@ -162,7 +162,7 @@ def _choices(found: Step) -> list[Choice]:
 
 
 def _about(found: Step, choice: Choice) -> str:
-    """About what it costs, by the sizes of what was recorded; without passages of its own nobody knows."""
+    """Return the estimated cost, from the recorded sizes; unknown if the step has no passages of its own."""
     if not choice.usability.usable or found.output is None or not found.passages:
         return choice.label
     sizes = [
@@ -174,4 +174,4 @@ def _about(found: Step, choice: Choice) -> str:
         passages=len(found.passages),
         sentences=max(1, len(sentences(found.output.text))),
     )
-    return f"about {money_or_unknown(about.cost_usd)}" if about.cost_usd is not None else "price unknown"
+    return f"about {money_or_unknown(about.cost_usd)}" if about.cost_usd is not None else "unknown cost"

@@ -1,4 +1,4 @@
-"""The key that the `timemachine` command on this machine uses, for the examples of an empty page."""
+"""The key of the `timemachine` command on this machine, for the examples on empty pages."""
 
 from timemachine.core.accounts.commands.keys import valid_key
 from timemachine.core.pure.home import local_key_file
@@ -6,9 +6,9 @@ from timemachine.web.access import Access
 
 
 def local_key(access: Access) -> str | None:
-    """This machine's own key, if it opens this project and whoever asks administers it; else None.
+    """Return this machine's key if it belongs to this project and the person is an administrator; else None.
 
-    It lies in a file that only the server's own user reads, so it is shown to nobody who could not make one as well.
+    It is in a file that only the server's user can read, and it is only shown to people who could create a key themselves.
     """
     if not access.administers:
         return None

@@ -1,5 +1,5 @@
-"""A session's minimap as paths of an SVG: a lane for each kind of work, as high as its share of a column, and above them the errors
-and the steps that have notes."""
+"""A session's minimap as SVG paths: a lane for each kind of work, as high as its share of a column, and above them the errors
+and the steps with notes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ HEIGHT: Final = TOP + len(LANES) * (LANE_HEIGHT + LANE_GAP)
 MOST_PINS: Final = 500
 PINS_MIDDLE: Final = ERRORS_HEIGHT / 2 + 2
 LEAST: Final = 3
-"""How high the bar of a single step is at least, so that it is seen."""
+"""Minimum height of the bar of a single step, so that it is visible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """One lane: its name, its path, how many steps are in it, and the middle of its height."""
+    """One lane: its name, its path, its number of steps, and the middle of its height."""
 
     name: str
     path: str
@@ -31,7 +31,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinimapPlot:
-    """The picture: a column of the SVG is `steps_per_column` steps, from step `first` on."""
+    """The drawing: each column of the SVG stands for `steps_per_column` steps, starting at step `first`."""
 
     first: int
     last: int
@@ -47,7 +47,7 @@ class MinimapPlot:
 
 
 def plot(drawn: Minimap, noted: Sequence[int] = ()) -> MinimapPlot:
-    """The paths of a minimap; of the steps that have notes the first `MOST_PINS` are drawn, each as a line of no length with round ends."""
+    """Return the paths of a minimap. The first `MOST_PINS` steps with notes are drawn, each as a line of length zero with round ends."""
     pinned = noted[:MOST_PINS]
     return MinimapPlot(
         first=drawn.stretch.first,
@@ -84,7 +84,7 @@ def _high(number: int, of: int) -> int:
 
 
 def _bars(heights: Sequence[int], top: int, room: int = LANE_HEIGHT) -> Iterator[str]:
-    """The columns that have a height as rectangles on the floor of their lane; equal neighbours are one."""
+    """Return the non-empty columns as rectangles at the bottom of their lane; equal neighbours are merged."""
     at = 0
     for height, same in groupby(heights):
         wide = len(list(same))

@@ -1,4 +1,4 @@
-"""Where passages came from and where they went, as a step's page shows it."""
+"""Where the passages of a step came from, and where they were used later."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ SHOWN_SESSIONS: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Came:
-    """A passage, where it came from (None: not known here), and the numbers of the sentences that rest on it, at the step `answer`."""
+    """A passage, its origin (None: unknown), and the numbers of the sentences that it supports, at the step `answer`."""
 
     passage: Passage
     provenance: Provenance | None
@@ -33,7 +33,7 @@ class Came:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownUse:
-    """A later step that used what was put, and the sentences of its answer that rest on it."""
+    """A later step that used a stored frame, and the sentences of its answer that the frame supports."""
 
     use: Use
     rests: Sequence[int]
@@ -41,7 +41,7 @@ class ShownUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Went:
-    """What became of what a step put: later steps of the session, and the latest other sessions, with how many there are."""
+    """Uses of the frames that a step stored: later steps of the session, and the latest other sessions, with their numbers."""
 
     uses: Uses
     shown: Sequence[ShownUse]
@@ -50,7 +50,7 @@ class Went:
 
 
 def came_from(session: Session, found: Step) -> list[Came]:
-    """The frozen passages of a step with where each came from. Three queries at most."""
+    """Return the frozen passages of a step with their origins. At most three queries."""
     if not found.passages:
         return []
     known = provenance_of(session, found.passages)
@@ -68,7 +68,7 @@ def came_from(session: Session, found: Step) -> list[Came]:
 
 
 def went_to(session: Session, found: Step) -> Went | None:
-    """What became of what a step put; None for a step that put nothing that stands in a collection."""
+    """Return the uses of what a step stored; None for a step that stored nothing in a collection."""
     uses = uses_of(session, found.action, found.output)
     if uses is None:
         return None
@@ -83,20 +83,20 @@ def went_to(session: Session, found: Step) -> Went | None:
 
 
 def provenance(session: Session, found: Step) -> dict[str, Any]:
-    """What both tabs show of it."""
+    """Return the provenance for the Action and Context tabs."""
     came = came_from(session, found)
     return {"came": came, "came_first": came[:SHOWN], "went": went_to(session, found)}
 
 
 class _Resting:
-    """Which sentences of a recorded grounding rest on a frame."""
+    """Looks up the sentences of a recorded grounding that a frame supports."""
 
     def __init__(self, grounding: Any) -> None:
         told = grounding if isinstance(grounding, Mapping) else None
         self._said = [each for each in sentences(None, told) if each.grounded and each.number is not None]
 
     def on(self, frame: Any) -> list[int]:
-        """The numbers of the sentences that rest on the frame; none on one without a name."""
+        """Return the numbers of the sentences that the frame supports; none for a frame without a name."""
         return list(self._numbers(frame)) if frame is not None else []
 
     def _numbers(self, frame: Any) -> Iterator[int]:
@@ -106,7 +106,7 @@ class _Resting:
 
 
 def _answer(session: Session, found: Step) -> tuple[int, Any]:
-    """The step whose answer rests on the passages: the step itself, or for a find inside an ask that ask; with what was recorded of it."""
+    """Return the step whose answer uses the passages (the step itself, or the ask around a find) with its recorded grounding."""
     action, parent = found.action, found.parent
     if action.kind == "find" and parent is not None and parent.kind == "ask":
         return parent.sequence, grounding_around(session, parent.sequence)

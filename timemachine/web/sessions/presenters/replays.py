@@ -1,4 +1,4 @@
-"""A session's replays on its timeline: how far the newest are, and what became of the rows in the one that is looked at."""
+"""A session's replays on its timeline: the progress of the newest, and the verdicts of the selected one."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,46 +29,46 @@ SIGNS: Final = {"waiting": "○", "running": "◐", "uncertain": "?", "skipped":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A replay of the session: how far it is, and whether it is the one that is looked at."""
+    """A replay of the session, its progress, and whether it is the selected one."""
 
     progress: Progress
     is_chosen: bool
 
     @property
     def words(self) -> str:
-        """How far it is: `Replay running: 12 of 40 steps, 2 failed`."""
+        """Return the progress in words: `Replay running: 12 of 40 steps, 2 failed`."""
         found = self.progress
         failed = f", {found.failed:,} failed" if found.failed else ""
         return f"Replay {found.replay.status}: {found.done:,} of {counted(found.total, 'step')}{failed}"
 
     @property
     def outcome(self) -> str:
-        """The status that it is coloured by: `failed` as soon as a step has."""
+        """Return the status that sets its colour: `failed` as soon as a step has failed."""
         return "failed" if self.progress.failed else self.progress.replay.status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """What a timeline shows of its session's replays. `revision` changes with each of them."""
+    """The replays that a timeline shows. `revision` changes with each of them."""
 
     lines: Sequence[Line]
     revision: str
 
     @property
     def is_open(self) -> bool:
-        """Whether any of them is queued or runs."""
+        """Return whether any of them is queued or running."""
         return any(line.progress.is_open for line in self.lines)
 
     @property
     def looked_at(self) -> Progress | None:
-        """The one that the minimap shows: the chosen one, else the newest that runs."""
+        """Return the replay on the minimap: the selected one, else the newest running one."""
         chosen = [line.progress for line in self.lines if line.is_chosen]
         running = [line.progress for line in self.lines if line.progress.is_open]
         return next(iter([*chosen, *running]), None)
 
 
 def replayed(session: Session, chosen: Replay | None = None, *, unless: str | None = None) -> Replayed | None:
-    """The session's newest replays and the chosen one; None where they are still those of a revision. Two queries at most."""
+    """Return the session's newest replays and the selected one; None if nothing changed since a revision. At most two queries."""
     found = newest_replays(session, SHOWN, chosen)
     revision = "-".join(f"{each.id.hex[-8:]}.{each.revision}" for each in found)
     if revision == unless:
@@ -81,7 +81,7 @@ def replayed(session: Session, chosen: Replay | None = None, *, unless: str | No
 
 
 def replays_shown(session: Session, named: str, drawn: MinimapPlot | None) -> dict[str, Any]:
-    """What a timeline says of its session's replays, where the address names one of them or none. Three queries at most."""
+    """Return the replays of a timeline, with the one selected in the URL, if any. At most three queries."""
     chosen = replay_named(session, named)
     found = replayed(session, chosen)
     return {
@@ -92,9 +92,9 @@ def replays_shown(session: Session, named: str, drawn: MinimapPlot | None) -> di
 
 
 def with_verdicts(session: Session, named: str, rows: dict[str, Any]) -> dict[str, Any]:
-    """The rows of a page, and what became of each in the replay that the address names. Two queries, none where it names none.
+    """Return the rows of a page with their verdicts in the replay that the URL selects. Two queries, none without a selection.
 
-    A row that stands for several steps beside each other says nothing: each of them may have come to something else.
+    A row that stands for several steps has no verdict, because the steps may have different ones.
     """
     several = {first for first, words in rows.get("standing", {}).items() if words.startswith("×")}
     sequences = [place.step.sequence for place in rows["window"].rows]
@@ -103,14 +103,14 @@ def with_verdicts(session: Session, named: str, rows: dict[str, Any]) -> dict[st
 
 
 def replay_marks(chosen: Replay | None, sequences: Collection[int]) -> Mapping[int, SafeString]:
-    """What became of these steps in a replay, each as a sign and a word. One query, none without a replay."""
+    """Return the verdicts of these steps in a replay, each as a sign and a word. One query, none without a replay."""
     if chosen is None:
         return {}
     return {each.sequence: state_mark(each) for each in states_of(chosen, sequences)}
 
 
 def state_mark(state: StepState) -> SafeString:
-    """The verdict of a step that is over, else its status; also that its passages are others, or in another order, where only these are."""
+    """Return the verdict of a finished step, else its status; also if only its passages or their order differ."""
     is_done = state.status == "done"
     word = (is_done and (state.verdict or state.retrieval or state.context)) or state.status
     sign = SIGNS.get(word) or ("✓" if word in SAME else "✗" if word in WRONG else "≠")
@@ -124,7 +124,7 @@ def state_mark(state: StepState) -> SafeString:
 
 
 def reach(shown: Replayed | None, drawn: MinimapPlot | None) -> dict[str, Any] | None:
-    """How far the replay that is looked at got, as a line over the floor of the minimap that rises at the last step; None where it did not begin."""
+    """Return the progress of the selected replay as a line along the bottom of the minimap; None before it has begun."""
     progress = shown.looked_at if shown else None
     if progress is None or progress.reached is None or drawn is None or progress.reached < drawn.first:
         return None

@@ -1,4 +1,4 @@
-"""The rows of a timeline's list. A page holds hundreds, so they are written here and not by a template: ten times as fast."""
+"""The rows of a timeline's list. A page has hundreds, so Python writes them: ten times as fast as a template."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -26,7 +26,7 @@ QUICK: Final = (
 
 @register.simple_tag(takes_context=True)
 def step_rows(context: Context, window: Window | SharedRows) -> SafeString:
-    """The rows of a window: each a link to its step, the selected one marked, a fold with its own link."""
+    """Return the rows of a window: each is a link to its step; a collapsible row has a link of its own."""
     kept = escape(query(context, step=None).removeprefix("?"))
     quick = escape(query(context, step=None, tab=None).removeprefix("?"))
     ends = {"kept": kept and f"&amp;{kept}", "quick": quick and f"&amp;{quick}"}
@@ -81,14 +81,14 @@ def _significance(row: Row | SharedRow) -> str:
 
 @register.simple_tag
 def took(milliseconds: float | None) -> SafeString:
-    """A duration in a row: its words over a bar whose length is its logarithm, from 1 ms to over 10 minutes."""
+    """Return a duration for a row: its text over a bar of logarithmic length, from 1 ms to over 10 minutes."""
     if milliseconds is None:
         return SafeString('<span class="took absent" title="duration not recorded">·</span>')
     return SafeString(f'<span class="took b{bar(milliseconds)}">{formatting.duration(milliseconds)}</span>')
 
 
 def bar(milliseconds: float) -> int:
-    """The length of a duration's bar, 0 to `BAR_STEPS`: one more for every factor of three over 1 ms."""
+    """Return the length of a duration's bar, 0 to `BAR_STEPS`: one more for every factor of three above 1 ms."""
     length = 0
     while milliseconds >= 3 and length < BAR_STEPS:  # noqa: PLR2004
         milliseconds /= 3
@@ -98,14 +98,14 @@ def bar(milliseconds: float) -> int:
 
 @register.simple_tag(takes_context=True)
 def fold_link(context: Context, place: Any) -> SafeString:
-    """The link of a row that shows or folds away what is inside it."""
+    """Return the link that expands or collapses the children of a row."""
     sequence = place.step.sequence
     standing: Mapping[int, str] = context.get("standing") or {}
     unfolded = {int(each) for each in (context["here"].get("open") or "").split(",") if each}
     state = ",".join(
         str(each) for each in sorted(unfolded - {sequence} if place.unfolded else unfolded | {sequence})
     )
-    # Folding selects what stays to be seen: the selected step may be inside.
+    # Collapsing selects the row itself, because the selected step may be inside.
     state_of_fold = {"open": state, "near": sequence} | ({"step": sequence} if place.unfolded else {})
     asked = query(context, **{"step": None, **state_of_fold, "tab": None})
     return format_html(

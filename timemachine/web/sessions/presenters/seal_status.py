@@ -1,4 +1,4 @@
-"""How far a session is sealed, in a cell of the list: a shape and a word, and what the last check came to."""
+"""How far a session is sealed, and the result of the last check, for a table cell or the head of a page."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,14 +15,14 @@ from timemachine.web import formatting
 from timemachine.web.template_library import NOTHING, register
 
 ALTERED: Final = "altered"
-_BADGES: Final = {NOT_YET: "not sealed", SO_FAR: "sealed so far", STOPPED: "sealing stopped"}
+_BADGES: Final = {NOT_YET: "not sealed", SO_FAR: "partly sealed", STOPPED: "sealing stopped"}
 _NOT_SINCE: Final = {True: ", not checked", False: ", not checked since"}
 _NOT_CHECKED: Final = SafeString('<span class="quiet">not checked</span>')
 
 
 @register.simple_tag
 def session_seal(session: Any, seals: Mapping[UUID, ListedSeal]) -> SafeString:
-    """The seal of a session, leading to its evidence."""
+    """Return the seal of a session as a link to its evidence."""
     found = seals[session.id]
     word = found.word if found.intact else ALTERED
     return format_html(
@@ -36,7 +36,7 @@ def session_seal(session: Any, seals: Mapping[UUID, ListedSeal]) -> SafeString:
 
 @register.simple_tag
 def seal_badge(found: ListedSeal, address: str) -> SafeString:
-    """The seal of one thing in the head of its page, leading to its evidence at `address`: the words of the list."""
+    """Return the seal for the head of a page, as a link to the evidence at `address`."""
     word = found.word if found.intact else ALTERED
     said = _BADGES.get(word, word)
     if found.erased and word != ALTERED:

@@ -1,4 +1,4 @@
-"""An answer in its sentences, each with what the recording says of its support. Pure."""
+"""Split an answer into sentences, each with its recorded support. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,29 +9,32 @@ from timemachine.core.pure.formatting import spaced
 from timemachine.text.redaction.pure.marks import behind_mark
 
 _WHY: Final = {
-    "no_support": "no passage says it",
-    "number": "a number of it is in no passage, or the passage has another",
-    "name": "a name of it is in no passage, or the passage has another in its place",
-    "negation": "it is negated on one side only, or points the other way",
+    "no_support": "no passage says this",
+    "number": "it has a number that is in no passage, or that differs in the passage",
+    "name": "it has a name that is in no passage, or that differs in the passage",
+    "negation": "only one side is negated, or the direction is reversed",
 }
-_NOWHERE: Final = {"number": "a number of it is in no passage", "name": "a name of it is in no passage"}
+_NOWHERE: Final = {
+    "number": "it has a number that is in no passage",
+    "name": "it has a name that is in no passage",
+}
 _REPLACED: Final = {
-    "number": "the passage has another number in its place",
-    "name": "the passage has another name in its place",
+    "number": "the passage has a different number",
+    "name": "the passage has a different name",
 }
-_OTHERWISE: Final = "the passage says it the other way round"
-_ELSE: Final = "the passage has something else in its place"
-_PART: Final = "only a part of it is in the passages"
-_NOT_TOGETHER: Final = "its words are in the passages, but not together"
+_OTHERWISE: Final = "the passage says the opposite"
+_ELSE: Final = "the passage has something different"
+_PART: Final = "only part of it is in the passages"
+_NOT_TOGETHER: Final = "its words are in the passages, but not next to each other"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A stretch of an answer. `grounded` is None between sentences, and where nothing was recorded about it.
+    """A part of an answer. `grounded` is None between sentences, and if nothing was recorded about it.
 
-    Those that claim something have a `number` from 1. `passage_start` and `passage_end` are the span in the frame's text that
-    supports it or goes against it, `missing` what no passage has; older recordings have neither, and `told` is False. `swapped`
-    tells that this span says it the other way round (None: not recorded), `partly` that the passages have much of it.
+    Sentences that make a claim have a `number` from 1. `passage_start` and `passage_end` are the span in the frame's text that
+    supports or contradicts it, `missing` is what no passage has; older recordings have neither, and `told` is False. `swapped`
+    means that this span says the opposite (None: not recorded), `partly` that the passages have much of it.
     """
 
     text: str
@@ -49,7 +52,7 @@ class Sentence:
 
     @property
     def why(self) -> str:
-        """In words why no passage supports it."""
+        """Return the reason why no passage supports it."""
         if self.swapped:
             return _OTHERWISE
         if self.reason == "no_support":
@@ -68,23 +71,23 @@ class Sentence:
 
     @property
     def why_in_short(self) -> str | None:
-        """The reason in a word or two, for a mark; None where none is recorded."""
+        """Return the reason in a word or two; None if none is recorded."""
         if self.partly:
             return "partly supported"
         if self.swapped:
-            return "the other way round"
+            return "opposite"
         return None if self.reason is None else spaced(str(self.reason))
 
     @property
     def support(self) -> str:
-        """`supported`, `partly` or `unsupported`: how its mark looks."""
+        """Return `supported`, `partly` or `unsupported`: the look of its mark."""
         if self.grounded:
             return "supported"
         return "partly" if self.partly else "unsupported"
 
     @property
     def words(self) -> str:
-        """What the mark says: which frame supports it, or why none does."""
+        """Return the text of the mark: the supporting frame, or why there is none."""
         if self.grounded:
             return "supported" if self.frame is None else f"supported by frame {self.frame}"
         if self.partly:
@@ -93,7 +96,7 @@ class Sentence:
 
 
 def counted(grounding: Mapping[str, Any]) -> str:
-    """How many of the sentences are supported, like "0 of 1 sentence supported, 1 partly"; a recording may have any form."""
+    """Return how many sentences are supported, like "0 of 1 sentence supported, 1 partly". The recorded value can have any form."""
     total = grounding.get("sentence_count")
     recorded = grounding.get("sentences")
     told = recorded if isinstance(recorded, list) else []
@@ -105,9 +108,9 @@ def counted(grounding: Mapping[str, Any]) -> str:
 
 
 def sentences(answer: str | None, grounding: Any) -> Sequence[Sentence]:
-    """The whole answer in stretches; only the recorded sentences where they do not lie in the answer; none without any.
+    """Return the whole answer in parts; only the recorded sentences if they do not occur in the answer; none without any.
 
-    A recorded grounding may have any form: what is not a list of sentences is none.
+    A recorded grounding can have any form; anything but a list of sentences counts as no sentences.
     """
     found = grounding.get("sentences") if isinstance(grounding, Mapping) else None
     recorded = [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []

@@ -1,4 +1,4 @@
-"""Saying at a step of the timeline how much it matters: what the form sent, done or refused."""
+"""Change the significance of a step from the form on its page."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from timemachine.recording.sessions.models import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedWeight:
-    """What was written in the form, for the form to show it again, and why it was refused."""
+    """The submitted values, to show them again, and why they were refused."""
 
     significance: str
     importance: str
@@ -20,7 +20,7 @@ class RefusedWeight:
 
 
 def weigh(session: Session, step: int, said: QueryDict, *, by: str) -> RefusedWeight | None:
-    """Say how much the step matters; None where that is done. Raises `NotFound` for a step that there is not, `Conflict` for a deleted one."""
+    """Change the significance of the step; return None, or what was refused. Raises `NotFound` for a missing step, `Conflict` for a deleted one."""
     significance, importance = said.get("significance", "").strip(), said.get("importance", "").strip()
     try:
         change(
@@ -38,7 +38,7 @@ def weigh(session: Session, step: int, said: QueryDict, *, by: str) -> RefusedWe
 
 
 def _stands(said: QueryDict, name: str) -> bool:
-    """Whether a field was left as the form showed it, so that somebody else's change meanwhile stays."""
+    """Return whether a field is unchanged, so that another person's change in the meantime is kept."""
     return name not in said or str(said[name]).strip() == said.get(f"{name}_was", "\0")
 
 
@@ -49,7 +49,7 @@ def _importance(written: str) -> float | None:
         return float(written)
     except ValueError as why:
         raise InvalidInput(
-            f"{written[:40]!r} is no importance; write a number from 0 to 1, as 0.9.",
+            f"{written[:40]!r} is not an importance. Enter a number from 0 to 1, for example 0.9.",
             code="invalid_field",
             field="importance",
         ) from why

@@ -1,4 +1,4 @@
-"""The course of a session as a small picture in a row: its steps as a silhouette, and under it a tick where one failed."""
+"""The activity of a session as a sparkline: its steps as a silhouette, with a tick below each failed one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -16,14 +16,14 @@ from timemachine.web.template_library import NOTHING, register
 WIDE: Final = 3
 HIGH: Final = 16
 TICKS: Final = 4
-"""How high the ticks of errors are, under a line's gap."""
+"""Height of the error ticks, below a gap of one line."""
 LEAST: Final = 2
-"""How high the column of few steps is at least, so that it is seen."""
+"""Minimum height of a column with few steps, so that it is visible."""
 
 
 @register.simple_tag
 def sparkline(session: Session, courses: Mapping[UUID, Course]) -> SafeString:
-    """The course of a session as an SVG that says in words what it shows; nothing for a session without steps."""
+    """Return the activity of a session as an SVG with a text label; empty for a session without steps."""
     course = courses.get(session.id)
     if course is None:
         return NOTHING
@@ -40,17 +40,17 @@ def sparkline(session: Session, courses: Mapping[UUID, Course]) -> SafeString:
 
 
 def course_words(session: Session, course: Course) -> str:
-    """What the picture shows: `340 steps over time, most at 45 % of it; 2 errors`."""
+    """Return the label of the sparkline: `340 steps over time, most at 45 %; 2 errors`."""
     steps = counted(session.last_sequence, "step")
     errors = f"; {counted(session.error_count, 'error')}" if session.error_count else ""
     if not course.over_time:
-        return f"{steps} in their order{errors}"
+        return f"{steps} in order{errors}"
     busiest = max(range(COLUMNS), key=lambda column: course.steps[column])
-    return f"{steps} over time, most at {round(100 * busiest / (COLUMNS - 1))} % of it{errors}"
+    return f"{steps} over time, most at {round(100 * busiest / (COLUMNS - 1))} %{errors}"
 
 
 def _silhouette(steps: Sequence[float]) -> Iterator[str]:
-    """One outline over all columns, the highest as high as the picture; equal neighbours are one piece."""
+    """Return one outline over all columns, the highest as high as the drawing; equal neighbours are merged."""
     most = max(steps)
     heights = [max(LEAST, round(HIGH * number / most)) if number else 0 for number in steps]
     yield f"M0 {HIGH}"

@@ -1,4 +1,4 @@
-"""The Diff tab: what a step changed against the one before it or a pinned one, and how the two steps themselves differ."""
+"""The Diff tab: the changes of state between a step and its base (the previous or a pinned one), and how the two steps differ."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from timemachine.web.sessions.presenters.step_fields import Field, fields, signe
 from timemachine.web.sessions.presenters.steps import payload_words
 
 FIRST_CHARACTERS: Final = 12_000
-"""Of each of two values, before more is asked for."""
+"""Characters of each value that are compared before more is requested."""
 MOST_CHARACTERS: Final = LONG // 2
 SHOWN_NOTED: Final = 20
 LAST: Final = 2**63 - 1
@@ -29,7 +29,7 @@ LAST: Final = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pin:
-    """The step that others are compared with, None where none is pinned; `notice` says why it is not the one that was asked for."""
+    """The step that others are compared with, None if none is pinned; `notice` explains why it is not the requested one."""
 
     step: int | None = None
     notice: str = ""
@@ -37,7 +37,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
-    """A total at two moments, and what came to it between them."""
+    """A total at two moments, and the difference."""
 
     name: str
     before: str | None
@@ -47,10 +47,10 @@ class Total:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """The input or output of the two steps, and how they differ; None where that is too much to find out here.
+    """The input or output of the two steps, and how they differ; None if they are too long to compare here.
 
     `left` and `right` are the hashes of the whole values.
-    `compared` is how many characters of each were compared at most, None for all; `more` says that more of them can be asked for.
+    `compared` is the maximum number of characters compared, None for all; `more` means that more can be requested.
     """
 
     title: str
@@ -63,7 +63,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDiff:
-    """Everything that the tab shows. `base` is None for the first step of a session, which has none before it."""
+    """Everything that the tab shows. `base` is None for the first step of a session."""
 
     base: Action | None
     pinned: bool
@@ -78,22 +78,22 @@ class StepDiff:
 
     @property
     def is_itself(self) -> bool:
-        """Whether the step is the pinned one."""
+        """Return whether the step is the pinned one."""
         return self.base is not None and self.base.sequence == self.changed.last == self.changed.first
 
     @property
     def backwards(self) -> bool:
-        """Whether the base comes after the step."""
+        """Return whether the base comes after the step."""
         return self.base is not None and self.base.sequence == self.changed.last and not self.is_itself
 
 
 def pin_of(session: Session, written: str) -> Pin:
-    """The pinned step that an address names: the nearest where it names one that is not there, none where it names none."""
+    """Return the pinned step that the URL names, or the nearest if it does not exist; none if the URL names none."""
     if not written:
         return Pin()
     if not (written.isascii() and written.isdigit()):
         return Pin(
-            notice=f"“{written[:40]}” is not the number of a step, so none is pinned; write one, as in `?pin=12`."
+            notice=f"“{written[:40]}” is not a step number, so no step is pinned. Use a number, as in `?pin=12`."
         )
     wanted = min(int(written[:19]), LAST)
     step = max(1, min(wanted, session.last_sequence))
@@ -102,12 +102,12 @@ def pin_of(session: Session, written: str) -> Pin:
     last = counted(session.last_sequence, "step")
     return Pin(
         step=step,
-        notice=f"There is no step {wanted:,} to pin: this session has {last}. Pinned is the nearest, step {step:,}.",
+        notice=f"There is no step {wanted:,} to pin: this session has {last}. The nearest is pinned, step {step:,}.",
     )
 
 
 def step_diff(session: Session, found: Step, pin: Pin, *, first_bytes: int, line: int) -> StepDiff:
-    """A step against its base. Twenty queries at most, however far the two lie apart."""
+    """Compare a step with its base. At most twenty queries, however far apart the two are."""
     base = _base(session, found.action, pin)
     first, last = (
         (found.action, base)
@@ -131,7 +131,7 @@ def step_diff(session: Session, found: Step, pin: Pin, *, first_bytes: int, line
 
 
 def _base(session: Session, action: Action, pin: Pin) -> Action | None:
-    """The pinned step, else the one that was recorded before."""
+    """Return the pinned step, else the previous one."""
     until = action.sequence - 1 if pin.step is None else pin.step
     if until == action.sequence:
         return action
@@ -158,7 +158,7 @@ def _totals(before: Totals, after: Totals) -> list[Total]:
 
 
 def _total(name: str, before: Any, after: Any, words: Any) -> Total:
-    """What was not recorded before and is now came to it whole."""
+    """Return a total; a value that was not recorded before counts as added in full."""
     known = after is not None
     return Total(
         name=name,
@@ -170,7 +170,7 @@ def _total(name: str, before: Any, after: Any, words: Any) -> Total:
 
 def _more_cost(before: Totals, after: Totals) -> str:
     unknown = after.unknown_cost_calls - before.unknown_cost_calls
-    came = [f"{counted(unknown, 'call')} of unknown price"] if unknown else []
+    came = [f"{counted(unknown, 'call')} with unknown cost"] if unknown else []
     if after.cost_usd is not None:
         came.insert(0, signed(after.cost_usd - (before.cost_usd or 0), money))
     return " and ".join(came)
@@ -181,13 +181,13 @@ def _grouped(number: int) -> str:
 
 
 def _ranked(base: Action, found: Step) -> RankedLists | None:
-    """The passages of the two steps side by side; None where neither has any."""
+    """Return the passages of the two steps side by side; None if neither has any."""
     before = Hit.objects.filter(action=base).order_by("rank")
     return ranked_lists([frame_at(hit) for hit in before], [frame_at(each.hit) for each in found.passages])
 
 
 def _values(base: Action, found: Step, first_bytes: int, line: int) -> Iterator[Value]:
-    """What came of the two steps, and what was given to them; what neither has is left out."""
+    """Return the outputs and inputs of the two steps, without those that neither has."""
     if base.sequence == found.action.sequence:
         return
     before = heads([base.input_id, base.output_id], first_bytes)
@@ -203,7 +203,7 @@ def _values(base: Action, found: Step, first_bytes: int, line: int) -> Iterator[
 
 
 def _value(title: str, left: Head | None, right: Head | None, limit: int, line: int) -> Value:
-    """One value of both: the very same where their hashes say so, however long they are."""
+    """Return one value of both steps; equal hashes mean equal values, however long."""
     same = left is not None and right is not None and left.sha256 == right.sha256
     long = not same and any(_is_long(each, limit) for each in (left, right) if each is not None)
     given = [None if each is None else _given(each, limit, whole=not long) for each in (left, right)]
@@ -222,7 +222,7 @@ def _is_long(head: Head, limit: int) -> bool:
 
 
 def _given(head: Head, limit: int, *, whole: bool) -> Any:
-    """The value as it is compared: JSON by its structure as long as both are whole, else the beginning of its text."""
+    """Return the value to compare: JSON by its structure if both are complete, else the beginning of its text."""
     if whole and head.media_type == "application/json" and not head.cut:
         try:
             return json.loads(head.text)

@@ -1,4 +1,4 @@
-"""In which recorded fields two steps differ: figures value to value with what lies between them, JSON by its structure."""
+"""The recorded fields in which two steps differ: numbers with their difference, JSON by its structure."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ _DRAWN: Final = ("curve", "as_of")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A recorded field that differs: both values in words, None where nothing was recorded, and for figures the difference."""
+    """A recorded field that differs: both values as text, None if not recorded, and for numbers the difference."""
 
     name: str
     left: str | None
@@ -43,12 +43,12 @@ class Field:
 
 
 def fields(left: Action, right: Action) -> list[Field]:
-    """The fields with one value each in which two steps differ. Ids and times of the clock are not compared: they always do."""
+    """Return the fields with a single value in which two steps differ. Ids and times are not compared: they always differ."""
     return [*_named(left, right), *_figures(left, right)]
 
 
 def structures(left: Action, right: Action) -> Differing | None:
-    """How parameters, retrieval, grounding, prices and tags differ; None where they are too long to be compared here."""
+    """Return how parameters, retrieval, grounding, prices and tags differ; None if they are too long to compare here."""
     found = differing(_structure(left), _structure(right))
     return None if found is None else replace(found, telling=())  # numbers and names tell of texts
 
@@ -91,14 +91,14 @@ def _figure[N: (int, float, Decimal)](
 
 
 def signed[N: (int, float, Decimal)](difference: N, words: Callable[[N], str]) -> str:
-    """A difference with its sign; ±0 where there is none."""
+    """Return a difference with its sign; ±0 if there is none."""
     if not difference:
         return "±0"
     return f"{'+' if difference > 0 else '−'}{words(abs(difference))}"
 
 
 def _cost(left: Action, right: Action) -> Iterator[Field]:
-    """A step that called a model without a known price is no free one."""
+    """Return the cost as text; a call with unknown cost is not free."""
     one, other = (UNKNOWN if _is_unknown(each) else each.cost_usd for each in (left, right))
     if one == other:
         return
@@ -118,7 +118,7 @@ def _grouped(number: int) -> str:
 
 
 def _structure(action: Action) -> dict[str, Any]:
-    """What is compared by its structure, as far as it was recorded."""
+    """Return the recorded fields that are compared by their structure."""
     found = {
         "parameters": action.parameters,
         "retrieval": _without(action.retrieval, _DRAWN),
@@ -130,7 +130,7 @@ def _structure(action: Action) -> dict[str, Any]:
 
 
 def _told(grounding: Any) -> Any:
-    """Of a grounding what it comes to; its sentences are those of the answer."""
+    """Return the result of a grounding without its sentences, which are those of the answer."""
     if not isinstance(grounding, Mapping):
         return grounding
     return {name: grounding[name] for name in _SAID if name in grounding}

@@ -1,4 +1,4 @@
-"""The notes of a step as its page shows them, and the form that adds one."""
+"""The notes on a step, and the form that adds one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ from timemachine.web.single_submission import SentOnce
 
 
 class NoteForm(RecordForm, SentOnce):
-    """A sentence that is pinned to a step."""
+    """Add a note to a step."""
 
     ids = "note"
     places: ClassVar[Mapping[str, str]] = {"too_many_notes": "text"}
     text = text_field(
         "Add a note",
         2,
-        "Write what is to be remembered of this step.",
-        f"Beside the record, which stays as it is. At most {LONGEST_TEXT:,} characters.",
+        "Enter a note.",
+        f"Not part of the record. At most {LONGEST_TEXT:,} characters.",
     )
 
     def __init__(self, data: Any = None) -> None:
@@ -35,26 +35,26 @@ class NoteForm(RecordForm, SentOnce):
         self.fields["text"].validators = []  # any text is kept, U+0000 too
 
     def clean_text(self) -> str:
-        """Browsers end lines with CR LF."""
+        """Return the text with LF line ends; browsers send CR LF."""
         text: str = self.cleaned_data["text"]
         return text.replace("\r\n", "\n")
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """The field that has to be mended is below a long step: the page opens at it."""
+        """Add an error and focus the field, which is below a long step."""
         super().add_error(field, error)
         self.fields["text"].widget.attrs["autofocus"] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownNote:
-    """A note, and whether who looks may delete it."""
+    """A note, and whether the current person may delete it."""
 
     note: Note
     may_delete: bool
 
 
 def notes_on(access: Access, session: Session, sequence: int, form: NoteForm | None) -> dict[str, Any]:
-    """What a step's page shows of its notes: each of them, and the form (the one that was sent, where it was refused)."""
+    """Return the notes on a step and the form (the submitted one if it was refused)."""
     writes = access.may(OPERATOR)
     by, administers = access.user.email, access.administers
     return {
@@ -67,10 +67,10 @@ def notes_on(access: Access, session: Session, sequence: int, form: NoteForm | N
 
 
 def noted_rows(session: Session, window: Window) -> dict[int, int]:
-    """How many notes the rows of a window have, by their steps. One query."""
+    """Return the number of notes of each row of a window, by step. One query."""
     return note_counts(session, [place.step.sequence for place in window.rows])
 
 
 def ticks(session: Session, stretch: Stretch) -> Sequence[int]:
-    """The steps of a stretch that have notes, one more than are drawn. One query."""
+    """Return the steps with notes in a range, one more than are drawn. One query."""
     return noted_steps(session, stretch.first, stretch.last, MOST_PINS + 1)

@@ -1,4 +1,4 @@
-"""What the tabs of a step's detail show: the action, its state, its differences, its passages, its document."""
+"""The tabs of a step: Action, State, Diff, Context and Raw."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -35,7 +35,7 @@ SHOWN_BRANCHES: Final = 10
 def tab_of(
     session: Session, found: Step, pin: Pin, *, tab: str, first_bytes: int, line: int
 ) -> dict[str, Any]:
-    """What a tab of a step's detail shows, so many bytes of each payload of it."""
+    """Return the context of a tab, with the given number of bytes of each payload."""
     if tab == "diff":
         diff = step_diff(session, found, pin, first_bytes=first_bytes, line=line)
         both = [each for each in (diff.base, found.action) if each and each.label.startswith(DELETED_TURN)]
@@ -73,7 +73,7 @@ def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> 
 
 
 def _trials(session: Session, action: Action) -> dict[str, Any]:
-    """What was tried at this step, and where it can be tried again; a step that is no find or ask cannot."""
+    """Return the trials of this step, and the URL of the trial form for a find or ask."""
     if action.kind not in REPLAYED_KINDS:
         return {}
     return {
@@ -83,7 +83,7 @@ def _trials(session: Session, action: Action) -> dict[str, Any]:
 
 
 def _answer(output: Head | None) -> str | None:
-    """The recorded answer's text, where it is a text and shown whole."""
+    """Return the recorded answer's text if it is text and complete."""
     return (
         output.text if output is not None and output.media_type == "text/plain" and not output.cut else None
     )
@@ -92,14 +92,14 @@ def _answer(output: Head | None) -> str | None:
 def _tombstones(
     session: Session, messages: Iterable[Said], steps: Iterable[Action] = ()
 ) -> dict[int, Deleted]:
-    """When, by whom and why those of the messages and steps were deleted that were. One query, none where nothing was erased."""
+    """Return the tombstones of deleted messages and steps. One query, none if nothing was erased."""
     marked = {said.sequence for said in messages if OPENING_ERASED in said.text.text}
     found = marked | {step.sequence for step in steps}
     return deletions_of(session, found) if found else {}
 
 
 def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
-    """The action's document as indented JSON, as much of it as is shown."""
+    """Return the step as indented JSON, truncated for display."""
     whole = queries.with_everything(Action.objects.filter(pk=action.pk)).get()
     (shown,) = as_given(action.session, [ActionOut.of(whole)])
     text = json.dumps(shown.model_dump(), ensure_ascii=False, indent=2)

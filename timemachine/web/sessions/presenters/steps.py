@@ -1,4 +1,4 @@
-"""How steps of a session look: the kind's badge, the row, the links between them."""
+"""Template tags for steps: the badge of a kind, row labels, links between steps."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ LETTERS: Final = {
 }
 LONGEST_PRICES: Final = 300
 PROVIDER_ERROR: Final = ("message", "type", "code", "param", "status", "request_id", "attempts")
-NO_ANSWER: Final = "Written before it failed; not an answer"
+NO_ANSWER: Final = "Partial output (not an answer)"
 PAYLOAD_WORDS: Final = {
     "put": ("Passage", "Frame"),
     "find": ("Query", "Found"),
@@ -60,13 +60,13 @@ BADGES: Final = {kind: _badge(kind) for kind in LETTERS}
 
 @register.simple_tag
 def kind_badge(kind: str) -> SafeString:
-    """The badge of an action's kind: a letter in a shape of its own, and the kind's name for who cannot see it."""
+    """Return the badge of a step's kind: a letter in a shape, and the kind's name for screen readers."""
     return BADGES.get(kind) or _badge(kind)
 
 
 @register.simple_tag
 def row_label(row: Any, draw: Callable[[str], str] = escape) -> SafeString:
-    """The one line of a row, with the tool's name set off."""
+    """Return the label of a row, with the tool's name in bold."""
     label = safe_text.shown(row.label)
     tool = safe_text.shown(row.tool or "")
     if not label:
@@ -78,7 +78,7 @@ def row_label(row: Any, draw: Callable[[str], str] = escape) -> SafeString:
 
 @register.simple_tag
 def action_tokens(action: Any) -> str:
-    """The tokens of one action: the recorded total, else input and output together as far as they were recorded."""
+    """Return the tokens of one step: the recorded total, else the sum of recorded input and output."""
     parts = [number for number in (action.input_tokens, action.output_tokens) if number is not None]
     number = action.total_tokens if action.total_tokens is not None else sum(parts)
     return f"{number:,} tokens"
@@ -86,7 +86,7 @@ def action_tokens(action: Any) -> str:
 
 @register.simple_tag
 def price_words(prices: Any) -> str:
-    """The unit prices recorded with a call: as a sentence where they have our form, else as they are."""
+    """Return the unit prices recorded with a call: as a sentence if they have our form, else unchanged."""
     units = prices.get("per_million_tokens") if isinstance(prices, dict) else None
     if not isinstance(units, dict):
         return safe_text.shown(json.dumps(prices, ensure_ascii=False))[:LONGEST_PRICES]
@@ -97,28 +97,28 @@ def price_words(prices: Any) -> str:
 
 @register.simple_tag
 def model_price_source(prices: dict[str, Any]) -> str:
-    """Where the unit prices of a model come from, of which day they are, and up to how much they hold."""
+    """Return the source and date of a model's unit prices, and the limit up to which they apply."""
     day = str(prices["at"])[:10]
     if prices["source"] == "local":
-        return "runs on a machine of your own"
+        return "runs on your own machine"
     if prices["source"] == "override":
         since = f" from {prices['from']}" if "from" in prices else ""
         return f"own price for {prices['entry']}{since}"
     tiers = prices.get("tiers", [])
-    limit = f", up to {tiers[1]:,} tokens read" if len(tiers) > 1 else ""
+    limit = f", up to {tiers[1]:,} input tokens" if len(tiers) > 1 else ""
     return f"{prices['source']} {prices['version']} for {day}{limit}"
 
 
 @register.simple_tag
 def payload_words(kind: str, failed: bool = False) -> dict[str, str]:  # a tag's argument
-    """What the input and the output of a kind are called."""
+    """Return the titles of the input and the output of a kind."""
     given, made = PAYLOAD_WORDS.get(kind, ("Input", "Output"))
     return {"input": given, "output": NO_ANSWER if failed and kind == "ask" else made}
 
 
 @register.simple_tag
 def how_it_ended(found: Step | SharedStep) -> dict[str, Any]:
-    """How a step ended otherwise than with a whole answer: the provider's reason, that it is empty, the provider's own error."""
+    """Return why a step has no complete answer: the provider's reason, an empty answer, or the provider's error."""
     known = found.action.parameters if isinstance(found.action.parameters, dict) else {}
     said = known.get("provider_error")
     empty = found.output is not None and not found.output.size and found.output.media_type == "text/plain"
@@ -134,7 +134,7 @@ def how_it_ended(found: Step | SharedStep) -> dict[str, Any]:
 
 @register.simple_tag(takes_context=True)
 def step_link(context: Context, words: str, sequence: int | None, key: str, arrow: str) -> SafeString:
-    """A link to another step, by its key too; where there is none its place stays, without an address."""
+    """Return a link to another step with its shortcut; a disabled one if there is no such step."""
     if sequence is None:
         return format_html(
             '<a class="button step-link" role="link" aria-disabled="true">{}</a>', _arrowed(words, arrow)
@@ -156,7 +156,7 @@ def step_link(context: Context, words: str, sequence: int | None, key: str, arro
 
 @register.simple_tag
 def tab_keys(tab: str, number: int, current: str) -> str:
-    """The single keys of a tab: its number, and `d` for the one that it leads to, the Diff tab or back from it."""
+    """Return the shortcuts of a tab: its number, and `d` for the Diff tab or back from it."""
     return f"{number} d" if tab == ("action" if current == "diff" else "diff") else f"{number}"
 
 
@@ -164,10 +164,10 @@ def tab_keys(tab: str, number: int, current: str) -> str:
 def supported_text(
     context: Context, sentences: Sequence[Sentence], in_answer: bool, side: str = ""
 ) -> SafeString:
-    """An answer with each of its sentences underlined and marked by its support; those without an answer one by one.
+    """Return an answer with each sentence underlined and marked by its support.
 
-    Each mark leads to what the sentence rests on, or to why nothing supports it; `side` keeps two answers on a page apart.
-    It is written here because white space between sentences would be shown.
+    Each mark links to the supporting passage, or to why there is none; `side` keeps the ids of two answers on one page apart.
+    This is not a template because white space between sentences would be shown.
     """
     between = "" if in_answer else "<br>"
     draw = drawing(context)
@@ -176,13 +176,13 @@ def supported_text(
 
 @register.filter
 def support_counted(grounding: Any) -> str:
-    """How many sentences of a recorded grounding are supported; empty where it does not say."""
+    """Return how many sentences of a recorded grounding are supported; empty if it has no count."""
     return counted(grounding) if isinstance(grounding, Mapping) and grounding.get("sentence_count") else ""
 
 
 @register.filter
 def claims_nothing(grounding: Any) -> bool:
-    """Whether a recorded grounding says that its answer claims nothing: it read the sentences, and has neither score nor label."""
+    """Return whether the answer makes no claim: its grounding has sentences, but neither score nor label."""
     if not isinstance(grounding, Mapping) or not grounding.get("sentences"):
         return False
     return "score" in grounding and grounding["score"] is None and grounding.get("label") is None
@@ -190,13 +190,13 @@ def claims_nothing(grounding: Any) -> bool:
 
 @register.filter
 def unsupported(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """The sentences that claim something that nothing supports."""
+    """Return the sentences that make an unsupported claim."""
     return [each for each in sentences if each.grounded is False]
 
 
 @register.simple_tag(takes_context=True)
 def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
-    """A link to another step that says what it is."""
+    """Return a link to another step with its kind, number and label."""
     return format_html(
         '<a class="step-name" href="{}">{} <span class="seq">{}</span> {}</a>',
         query(context, step=row.sequence, tab=tab),
@@ -208,19 +208,19 @@ def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def query(context: Context, **changes: Any) -> str:
-    """The current address's query with some of its values changed; None or an empty text takes one out."""
+    """Return the current query string with some values changed; None or an empty text removes one."""
     return address_query({**context["here"], **changes})
 
 
 @register.simple_tag
 def sessions_with(**chosen: str) -> str:
-    """The address of the list of the sessions that have this agent, user or tag."""
+    """Return the URL of the session list filtered by this agent, user or tag."""
     return reverse("sessions") + address_query(chosen)
 
 
 @register.simple_tag(takes_context=True)
 def permanent(context: Context, sequence: int) -> str:
-    """The query of a step's permanent link: the step and what is seen of it, without the list around it."""
+    """Return the query string of a step's permanent link: the step and its tab, without the list."""
     here = context["here"]
     pin = here["pin"] if here["tab"] == "diff" else None
     return address_query({"step": sequence, "tab": here["tab"], "pin": pin})
@@ -228,7 +228,7 @@ def permanent(context: Context, sequence: int) -> str:
 
 @register.simple_tag(takes_context=True)
 def kept_fields(context: Context, *changed: str) -> SafeString:
-    """Hidden fields of a form for what links keep of the address, without what the form itself says."""
+    """Return hidden form fields for the query that links keep, without the form's own fields."""
     return format_html_join(
         "",
         '<input type="hidden" name="{}" value="{}">',
@@ -241,7 +241,7 @@ def kept_fields(context: Context, *changed: str) -> SafeString:
 
 
 def address_query(values: Mapping[str, Any]) -> str:
-    """These values as the query of an address; None or an empty text is left out."""
+    """Return these values as a query string; None and empty texts are left out."""
     said = {name: value for name, value in values.items() if value not in (None, "")}
     return "?" + urlencode(said, safe=":,", errors="surrogatepass")  # a recorded tag may hold anything
 

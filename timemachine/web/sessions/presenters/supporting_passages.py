@@ -1,4 +1,4 @@
-"""The passages that the sentences of an answer rest on, with the spans marked that support them or go against them."""
+"""The passages that support or contradict the sentences of an answer, with the relevant spans marked."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from timemachine.recording.timeline.step import Passage
 from timemachine.text.redaction.pure.marks import behind_mark
 from timemachine.web.sessions.presenters.sentences import Sentence
 
-# A passage longer than this is shown around its marks only, so much of it on either side.
+# A longer passage is shown only around its marks, with this many characters on either side.
 _WHOLE: Final = 700
 _AROUND: Final = 160
 
@@ -19,7 +19,7 @@ NOWHERE: Final[Mapping[int, str]] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A recorded passage as a page may show it: `text` is None where it was not recorded, or only its beginning."""
+    """A recorded passage for display: `text` is None if it, or all but its beginning, was not recorded."""
 
     frame: Any
     rank: int | None = None
@@ -31,9 +31,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A stretch of a passage: `marked` where a sentence rests on it, `against` where one only goes against it.
+    """A part of a passage: `marked` if it supports a sentence, `against` if it only contradicts one.
 
-    `rest` are the numbers of the sentences that rest on what begins here, `oppose` of those that go against it.
+    `rest` are the numbers of the sentences supported by the span that begins here, `oppose` of those contradicted by it.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A passage with its marked stretches. `elsewhere` are sentences that name it without a span that is shown."""
+    """A passage with its marked parts. `elsewhere` are sentences that name it without a visible span."""
 
     source: Source
     pieces: tuple[Piece, ...]
@@ -53,7 +53,7 @@ class Evidence:
 
 
 def evidence(sentences: Sequence[Sentence], sources: Sequence[Source]) -> list[Evidence]:
-    """The passages that some sentence names, in their order, then the frames that are named but not among them."""
+    """Return the passages that sentences name, in order, then the named frames that are not among the passages."""
     named = [each for each in sentences if each.number is not None and each.frame is not None]
     found: list[Evidence] = []
     seen: list[Any] = []
@@ -66,7 +66,7 @@ def evidence(sentences: Sequence[Sentence], sources: Sequence[Source]) -> list[E
 
 
 def sources_of(passages: Iterable[Passage], addresses: Mapping[int, str] = NOWHERE) -> list[Source]:
-    """The frozen passages of a step, with as much of their text as the page has, and where their frames stand by row."""
+    """Return the frozen passages of a step, with the text that the page has, and the URLs of their frames."""
     return [
         Source(
             frame=each.hit.frame,
@@ -102,7 +102,7 @@ def _span(sentence: Sentence, text: str) -> tuple[int, int] | None:
 
 
 def _pieces(text: str, spans: Sequence[tuple[Sentence, tuple[int, int]]]) -> Iterator[Piece]:
-    """The text cut wherever a span starts or ends."""
+    """Return the text split wherever a span starts or ends."""
     cuts = sorted({0, len(text), *(at for _, span in spans for at in span)})
     for start, end in pairwise(cuts):
         over = [each for each, span in spans if span[0] <= start and end <= span[1]]
@@ -117,7 +117,7 @@ def _pieces(text: str, spans: Sequence[tuple[Sentence, tuple[int, int]]]) -> Ite
 
 
 def _excerpt(pieces: list[Piece]) -> Iterator[Piece]:
-    """The pieces of a short passage; of a long one what is marked, and the text just around it."""
+    """Return the pieces of a short passage; for a long one only the marked pieces and the text around them."""
     long = sum(len(piece.text) for piece in pieces) > _WHOLE
     for at, piece in enumerate(pieces):
         if piece.marked or not long:

@@ -1,4 +1,4 @@
-"""The rows of the table view. A table holds eighty of thirteen cells, so they are written here and not by a template."""
+"""The rows of the table view. A table has eighty rows of thirteen cells, so Python writes them, not a template."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -18,14 +18,14 @@ from timemachine.web.template_library import register
 ABSENT: Final = '<td class="absent" title="not recorded">·</td>'
 NUMBER_ABSENT: Final = '<td class="number absent" title="not recorded">·</td>'
 LONGEST: Final = 120
-"""How many characters of a name are shown."""
+"""Maximum number of characters of a name."""
 SHORTEST: Final = 0.4
-"""How long the shortest bar is, in percent of the cell."""
+"""Minimum length of a bar, in percent of the cell."""
 
 
 @register.simple_tag(takes_context=True)
 def table_view_rows(context: Context, rows: Sequence[TableRow], span: Span | None) -> SafeString:
-    """The rows of the table: each leads to its step in the timeline, and has a bar where it lies in the time of them all."""
+    """Return the rows of the table: each links to its step in the timeline and has a bar that shows when it ran."""
     kept = escape(query(context, step=None, view=None).removeprefix("?"))
     noted: Mapping[int, int] = context.get("noted") or {}
     selected = context.get("sequence")
@@ -108,7 +108,7 @@ def _cost(row: TableRow) -> str:
     if row.cost_usd is not None:
         return f'<td class="number">{money(row.cost_usd)}</td>'
     if row.unknown_cost:
-        return '<td class="number" title="price unknown">unknown</td>'
+        return '<td class="number" title="unknown cost">unknown</td>'
     return NUMBER_ABSENT
 
 

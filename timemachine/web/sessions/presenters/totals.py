@@ -1,4 +1,4 @@
-"""Totals by kind, tool, model or agent as a page shows them: the rows with where each leads, and what the rest adds up to."""
+"""Totals by kind, tool, model or agent: the rows with their links, and the sum of the rest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from timemachine.recording.timeline.totals import totals_by
 from timemachine.web.sessions.presenters.steps import address_query
 
 SHOWN: Final = 25
-"""How many rows a page has; what more there is stands in one line under them."""
+"""Number of rows on a page; one line below them sums up the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownLine:
-    """A row: where its steps are shown alone (empty where no filter can say which), and its bar's length in percent."""
+    """A row: the URL of its steps alone (empty if no filter can select them), and its bar's length in percent."""
 
     line: Line
     alone: str
@@ -25,7 +25,7 @@ class ShownLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """The totals of some steps: `groups` are the ways to group them, with the address of each and whether it is the one that is shown."""
+    """The totals of some steps: `groups` are the available groupings, each with its URL and whether it is selected."""
 
     by: str
     whole: Sums
@@ -38,7 +38,7 @@ class Panel:
 def panel(
     session: Session, by: str, shown: Filter, *, here: Mapping[str, Any], name: str, timeline: str
 ) -> Panel:
-    """The totals of a filter's steps. `here` is the query that links keep, `name` what of it says the grouping, `timeline` its address."""
+    """Return the totals of a filter's steps. `here` is the query that links keep, `name` its parameter for the grouping, `timeline` the timeline's URL."""
     found = totals_by(session, by, shown)
     kept = {key: value for key, value in here.items() if key not in {"step", "open", "by"}}
     rest = found.lines[SHOWN:]

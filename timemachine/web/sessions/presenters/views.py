@@ -1,4 +1,4 @@
-"""The four views of a session's steps: which one an address asks for, and what each of them shows beside the timeline's own rows."""
+"""The four views of a session's steps: timeline, compact, table and raw."""
 
 from typing import Any, Final, Protocol
 
@@ -20,13 +20,13 @@ from timemachine.recording.timeline.table import span_of, table_rows
 
 VIEWS: Final = ("timeline", "table", "compact", "raw")
 SHEETS: Final = {"table": TABLE_SIZE, "raw": RAW_SIZE}
-"""The views that turn pages, without a step in detail beside them, and how many steps a page has."""
+"""The views with pages instead of a list next to a step, and their number of steps per page."""
 LEAD: Final = 5
-"""How many rows of a table stand before the step that it is opened at."""
+"""Number of table rows before the step at which the table opens."""
 
 
 class Asked(Protocol):
-    """What an address asks of a view: which, of which steps, and where."""
+    """The part of a URL that concerns a view: which view, which steps, and where."""
 
     @property
     def view(self) -> str: ...
@@ -45,14 +45,14 @@ class Asked(Protocol):
 
 
 def view_notice(written: str) -> str:
-    """What is said of a view that there is not."""
+    """Return the message for an unknown view; empty for a known one."""
     if not written or written in VIEWS:
         return ""
-    return f"There is no view “{written[:40]}”; there are {', '.join(VIEWS)}. This is the timeline."
+    return f"There is no view “{written[:40]}”. Available views: {', '.join(VIEWS)}. This is the timeline."
 
 
 def sheet_page(session: Session, asked: Asked) -> dict[str, Any]:
-    """A page of the table or of the documents. A page that was turned to stays as long as the selected step is on it."""
+    """Return a page of the table or of the raw view. The current page is kept while the selected step is on it."""
     size = SHEETS[asked.view]
     found = sheet(session, asked.shown, _place(session, asked), size)
     if asked.step is not None and asked.step not in found.sequences:
@@ -77,14 +77,14 @@ def _near(asked: Asked, step: int) -> Place:
 
 
 def _sequence(session: Session, asked: Asked, found: Sheet) -> int | None:
-    """The selected step; where none is asked for the first one that is shown."""
+    """Return the selected step, or the first visible one."""
     if asked.step is None and found.sequences:
         return found.sequences[0]
     return queries.nearest(session, asked.step or 1)
 
 
 def _held(found: Sheet) -> dict[str, int]:
-    """What keeps this very page in an address, while another step of it is selected."""
+    """Return the query that keeps this page while another of its steps is selected."""
     return {"after": found.sequences[0] - 1} if found.sequences else {}
 
 
@@ -103,13 +103,13 @@ def _steps_of(session: Session, asked: Asked, found: Sheet) -> dict[str, Any]:
 
 
 def compact_list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any]:
-    """The rows of the compact view around a step."""
+    """Return the rows of the compact view around a step."""
     around = asked.near or sequence or 1
     return _compact(session, compact_rows.compact_window(session, around, asked.seen, selected=sequence))
 
 
 def more_compact(session: Session, asked: Asked) -> dict[str, Any]:
-    """The rows of the compact view before or after those of a page."""
+    """Return the rows of the compact view before or after those of a page."""
     found = (
         compact_rows.compact_before(session, asked.before, asked.seen)
         if asked.before is not None
@@ -127,7 +127,7 @@ def _compact(session: Session, found: Compact) -> dict[str, Any]:
 
 
 def standing_words(bundle: Bundle[Row]) -> str:
-    """Which steps a row stands for: `×37 · 12–85`; `12, 14`; `×3 · 6 of 12–40` where others stand between them."""
+    """Return the steps that a row stands for: `×37 · 12–85`; `12, 14`; `×3 · 6 of 12–40` if there are others between them."""
     numbers = [step.sequence for step in bundle.steps]
     first, last = numbers[0], numbers[-1]
     if last - first + 1 == len(numbers):
@@ -140,7 +140,7 @@ def standing_words(bundle: Bundle[Row]) -> str:
 
 
 def _noted(session: Session, found: Compact) -> dict[int, int]:
-    """How many notes each row has; a row that stands for several steps has the notes of them all. One query."""
+    """Return the number of notes of each row; a row that stands for several steps has the notes of all of them. One query."""
     rows = [place.step.sequence for place in found.window.rows]
     hidden = {
         first: [step.sequence for step in bundle.steps if step.sequence not in set(rows)]

@@ -1,4 +1,4 @@
-"""Asking on the workbench: the answer as it is written, where a script reads it, and ending an ask that is under way."""
+"""Ask from the workbench, stream the answer to a script, and cancel a running ask."""
 
 from collections.abc import Callable, Iterator
 from uuid import UUID
@@ -31,7 +31,7 @@ type Address = Callable[[int | None], str]
 def asked(
     request: HttpRequest, session: Session, question: str, make: Make, address: Address
 ) -> HttpResponse:
-    """Ask, and go to the step that records it; for a script, tell as a stream what happens until then."""
+    """Ask, and redirect to the recorded step; for a script, stream the events until then."""
     if MEDIA_TYPE in request.headers.get("Accept", ""):
         told = once_begun(happenings(session.project, question, make, session=session))
         return _stream(session, told, address)  # type: ignore[return-value]  # its content has another form
@@ -43,12 +43,12 @@ def asked(
 @never_cache
 @require_POST
 def cancel(request: HttpRequest, id: str, ask: UUID) -> HttpResponse:  # noqa: A002
-    """End an ask of this session."""
+    """Cancel an ask of this session."""
     access = of(request)
     access.require(OPERATOR)
     session = session_of(access.project, id)
     running_asks.cancel(access.project, ask)
-    messages.success(request, "The ask ends within a second; reload to see its record.")
+    messages.success(request, "The ask is being cancelled. Reload the page to see what was recorded.")
     return see_other("work", session.id)
 
 

@@ -1,4 +1,4 @@
-"""Branches: a session, what it went on from, and what went on from it, as a tree."""
+"""Branches: a session, the sessions it branched from, and its own branches, as a tree."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from timemachine.web.http import page
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """A session of the tree: whether it is the first branch of the one before, the last row of its own, and how many lists end with it."""
+    """A session in the tree: whether it is the first branch of its parent, whether it is the last one, and how many lists end with it."""
 
     session: Session
     first: bool
@@ -25,7 +25,7 @@ class _Row:
 
 @require_safe
 def branches(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/branches/`: the whole family of the session."""
+    """`/sessions/{id}/branches/`: all branches around the session."""
     session = session_of(of(request).project, id)
     family = family_of(session)
     context = {"session": session, "rows": list(_rows(family.branches)), "complete": family.complete}

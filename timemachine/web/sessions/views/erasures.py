@@ -1,4 +1,4 @@
-"""Erasing fields of a session: choose, see what would go, and confirm with a reason."""
+"""Erase fields of a session: choose, preview, and confirm with a reason."""
 
 from typing import Any, Final
 
@@ -38,7 +38,7 @@ SHOWN: Final = 20
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def choose(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/erase-fields/`: by a profile or by fields (`step` fills one in); POST looks for them. Nothing goes yet."""
+    """`/sessions/{id}/erase-fields/`: choose by profile or by field (`step` fills one in); POST searches. Nothing is erased yet."""
     who = access.of(request)
     who.require(ADMIN)
     session = session_of(who.project, id)
@@ -63,7 +63,7 @@ def choose(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/steps/{sequence}/delete/`: what deleting a turn means, and its reason; or that it is deleted or held; POST deletes it for good."""
+    """`/sessions/{id}/steps/{sequence}/delete/`: the effects of deleting a step, and the reason; or that it is deleted or on hold; POST deletes it permanently."""
     who = access.of(request)
     who.require(ADMIN)
     step = action_of(session_of(who.project, id), sequence)
@@ -85,7 +85,7 @@ def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  
 
 
 def _that_may_quote(step: Action) -> list[dict[str, Any]]:
-    """The summaries that deleting a turn leaves and that may quote it, or what says the same; that is looked for only where a summary is older than the turn."""
+    """Return the summaries that may quote a deleted step or a copy of it; only summaries newer than the step are considered."""
     session = step.session
     every = that_stay(session)
     if every == that_stay(session, since=step.sequence):
@@ -99,11 +99,15 @@ def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
         return see_other("erasure", done.id)
     result: dict[str, Any] = done.result or {"steps": 1}
     others = result["steps"] - 1
-    repeated = f" {counted(others, 'other turn')} repeated it and lost those words." if others > 0 else ""
-    said = f"The turn is deleted; a tombstone stands in its place.{repeated}"
+    repeated = (
+        f" {counted(others, 'other step')} repeated its text, which was deleted there too."
+        if others > 0
+        else ""
+    )
+    said = f"Step deleted. A tombstone records who, when and why.{repeated}"
     if stays := result.get("summaries"):
         frames = render_to_string("erasures/summaries.html", {"summaries": stays})
-        said = format_html("{} What may quote it stays: {}", said, frames)
+        said = format_html("{} These summaries may quote it and stay: {}", said, frames)
     messages.success(request, said)
     return redirect(f"{reverse('timeline', args=[done.session_id])}?step={done.steps[0]}")
 
@@ -111,7 +115,7 @@ def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
 @never_cache
 @require_safe
 def erasure(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/erasures/{id}/`: what would go, and what went."""
+    """`/erasures/{id}/`: what would be erased, and what was erased."""
     who = access.of(request)
     who.require(ADMIN)
     return _page(request, erasure_of(who.project, id), ReasonForm())
@@ -120,7 +124,7 @@ def erasure(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_POST
 def confirm(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Erase for good what was found."""
+    """Erase permanently what was found."""
     who = access.of(request)
     who.require(ADMIN)
     found, form = erasure_of(who.project, id), ReasonForm(request.POST)
@@ -131,7 +135,7 @@ def confirm(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     except TimeMachineError as why:
         return _page(request, erasure_of(who.project, id), form, status=form.refuse(why))
     if done.status == DONE:
-        messages.success(request, "It is erased for good.")
+        messages.success(request, "The content was erased permanently.")
     return see_other("erasure", done.id)
 
 
@@ -145,7 +149,7 @@ def _prepared(who: Access, session: Session, form: FindingsForm | FieldsForm) ->
 
 
 def _next(made: Erasure) -> Erasure:
-    """Short sessions while somebody waits, long ones in the background."""
+    """Run the next stage: short sessions in the request, long ones in the background."""
     if commands.fits_in_a_request(made):
         return commands.work(made.id) or made
     enqueue(run_erasure, made.id)

@@ -1,4 +1,4 @@
-"""Exporting: a session as a file of one of several formats."""
+"""Export a session as a file in one of several formats."""
 
 from typing import Final
 
@@ -12,12 +12,12 @@ from timemachine.web.access import of
 from timemachine.web.http import page
 
 LONG: Final = 20_000
-"""From so many steps on it is said that the download takes a while."""
+"""From this number of steps, the page warns that the download takes a while."""
 
 
 @require_safe
 def choose(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/export/`: the formats, each with its download."""
+    """`/sessions/{id}/export/`: the formats, each with a download link."""
     session = session_of(of(request).project, id)
     context = {"session": session, "exports": list(EXPORTS.values()), "long": session.last_sequence >= LONG}
     return page(request, "sessions/export.html", context)
@@ -25,5 +25,5 @@ def choose(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_safe
 def file(request: HttpRequest, id: str, format_name: str) -> StreamingHttpResponse:  # noqa: A002
-    """`/sessions/{id}/export/{format}`: the session as it stands now."""
+    """`/sessions/{id}/export/{format}`: the session up to now."""
     return sent(session_of(of(request).project, id), format_name)

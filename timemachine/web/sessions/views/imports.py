@@ -1,4 +1,4 @@
-"""Importing: files of other tools become sessions, and a page that accounts for every line of them."""
+"""Import files of other tools as sessions, and account for every line."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -38,7 +38,7 @@ _KEPT_AS: Final = "imported"
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_page(request: HttpRequest) -> HttpResponse:
-    """`/import/`: the form; a POST imports every file on its own, all of it or none."""
+    """`/import/`: the form; POST imports each file, completely or not at all."""
     access = of(request)
     access.require(OPERATOR)
     if request.method != "POST":
@@ -63,7 +63,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def done(request: HttpRequest) -> HttpResponse:
-    """`/import/done/`: what the last import of this browser came to."""
+    """`/import/done/`: the result of the last import from this browser."""
     of(request)
     accounts = request.session.get(_KEPT_AS)
     if not accounts:
@@ -75,7 +75,7 @@ def done(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def file_import(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/imports/{id}/`: how far a worker is with a file, and what it came to. A page that polls gets 204 for no news."""
+    """`/imports/{id}/`: progress and result of a background import. Polling gets 204 if nothing changed."""
     found = import_of(of(request).project, id)
     if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
         return HttpResponse(status=204)
@@ -91,10 +91,10 @@ def file_import(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 
 def _all_refused(request: HttpRequest, form: ImportForm, accounts: list[dict[str, Any]]) -> HttpResponse:
-    """The form again: of one file why at its field, of several a line for each; what can be imported is said once."""
+    """Show the form again with the errors: at the field for one file, one line each for several."""
     several = len(accounts) > 1
     form.add_error(
-        "file", f"None of the {len(accounts):,} files was taken." if several else accounts[0]["refused"]
+        "file", f"None of the {len(accounts):,} files was imported." if several else accounts[0]["refused"]
     )
     context = {
         "form": form,
@@ -105,15 +105,15 @@ def _all_refused(request: HttpRequest, form: ImportForm, accounts: list[dict[str
 
 
 def _known(accounts: Iterable[dict[str, Any]]) -> list[str]:
-    """What can be imported, where one of the files is in no format."""
+    """Return the supported formats, if the format of a file was not recognised."""
     return known_formats() if any(account.get("unknown") for account in accounts) else []
 
 
 def _came_to(accounts: list[dict[str, Any]]) -> str:
-    """What became of several files, in one sentence: `3 files: 1 brought new actions, 2 refused.`; of one file nothing."""
+    """Return the result of several files in one sentence: `3 files: 1 with new steps, 2 refused.`; empty for one file."""
     if len(accounts) == 1:
         return ""
-    counts = {"brought new actions": 0, "brought no new action": 0, "left to a worker": 0, "refused": 0}
+    counts = {"with new steps": 0, "without new steps": 0, "in the background": 0, "refused": 0}
     for account in accounts:
         counts[_what_of(account)] += 1
     parts = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
@@ -124,12 +124,12 @@ def _what_of(account: dict[str, Any]) -> str:
     if account["refused"]:
         return "refused"
     if account.get("on_its_way"):
-        return "left to a worker"
-    return "brought new actions" if account.get("new") else "brought no new action"
+        return "in the background"
+    return "with new steps" if account.get("new") else "without new steps"
 
 
 def skipped_lines(skipped: Iterable[Skipped]) -> list[dict[str, Any]]:
-    """The skipped lines by their reason, in the order in which the reasons come up: `lines` reads like `3, 7–9`."""
+    """Return the skipped lines by reason, in the order of appearance: `lines` reads like `3, 7–9`."""
     by_reason: dict[str, list[int]] = {}
     for each in skipped:
         by_reason.setdefault(each.reason, []).append(each.line)
@@ -147,7 +147,7 @@ def _files(request: HttpRequest) -> list[UploadedFile[Any]]:
 
 
 def _imported(access: Access, file: UploadedFile[Any], format_name: str) -> dict[str, Any]:
-    """What became of one file: the account of it, or in `refused` the sentence that says why nothing of it was kept."""
+    """Return the result of one file: its account, or in `refused` why nothing was imported."""
     name = file.name or "a file"
     try:
         return {"name": name, "refused": "", **_taken(access, file, name, format_name)}
@@ -158,7 +158,7 @@ def _imported(access: Access, file: UploadedFile[Any], format_name: str) -> dict
 
 
 def _taken(access: Access, file: UploadedFile[Any], name: str, format_name: str) -> dict[str, Any]:
-    """The account of a file that was imported at once, or the id of one that is on its way. Raises as `import_file`."""
+    """Return the account of an imported file, or the id of a background import. Raises as `import_file`."""
     told: dict[str, Any] = {
         "by": access.user.email,
         "format_name": format_name or None,
@@ -181,7 +181,7 @@ def _account(done: ImportDone) -> dict[str, Any]:
 
 
 def _kept_account(found: FileImport, report: dict[str, Any]) -> dict[str, Any]:
-    """The same of what a worker imported; a session that was erased since has no name and no address."""
+    """Return the account of a background import; a session deleted since has no name and no URL."""
     sessions = [_session(each) for each in sessions_of(found, MOST_SHOWN)]
     return _told(sessions, len(found.sessions), ImportReport.of_json(report))
 
@@ -219,7 +219,7 @@ def _naming(name: str, message: str) -> str:
 
 
 def _runs(lines: Sequence[int]) -> Iterator[str]:
-    """Consecutive numbers as runs."""
+    """Return consecutive numbers as ranges."""
     for _, run in groupby(enumerate(sorted(lines)), key=lambda place: place[1] - place[0]):
         numbers = [number for _, number in run]
         yield f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}"

@@ -1,4 +1,4 @@
-"""Letting a model judge a recorded answer, from the step's Action tab."""
+"""Ask a judge model about a recorded answer, from the step's Action tab."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from timemachine.web.sessions.presenters.judging import JudgeForm, judging_page
 @never_cache
 @require_POST
 def judge(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa: A002
-    """Ask the model that was chosen, and show what it said beside the others."""
+    """Ask the chosen judge model, and show its verdict next to the others."""
     access = of(request)
     access.require(OPERATOR)
     session = session_of(access.project, id)
@@ -43,13 +43,13 @@ def judge(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa
 @never_cache
 @require_POST
 def cancel(request: HttpRequest, id: str, sequence: int, judgement: UUID) -> HttpResponse:  # noqa: A002
-    """End a judgement that is under way."""
+    """Cancel a running judgement."""
     access = of(request)
     access.require(OPERATOR)
     session = session_of(access.project, id)
     action = action_of(session, sequence)
     found = judgement_of(action, judgement)
-    note = Note(text="The judgement ends within a second; reload to see what became of it.")
+    note = Note(text="The judgement is being cancelled. Reload the page to see its result.")
     try:
         end(found)
     except TimeMachineError as why:
@@ -58,7 +58,7 @@ def cancel(request: HttpRequest, id: str, sequence: int, judgement: UUID) -> Htt
 
 
 def _shown(request: HttpRequest, action: Action, note: Note) -> HttpResponse:
-    """Back to the step, whose page alone says how it went: a judge takes long, and people look at other pages meanwhile."""
+    """Redirect to the step and leave the result there: judging takes long, and people visit other pages in the meantime."""
     leave(request, judging_page(action), note)
     page = reverse("timeline", args=[action.session_id], query={"step": action.sequence})
     return see_other(page, part="judgements")
@@ -66,8 +66,8 @@ def _shown(request: HttpRequest, action: Action, note: Note) -> HttpResponse:
 
 def _note(action: Action, made: Judgement) -> Note:
     if made.state != DONE:
-        return _failed(action, made.model, made.error_message or "The judge failed.")
-    cost = "its price is unknown" if made.cost_usd is None else f"it cost {money(made.cost_usd)}"
+        return _failed(action, made.model, made.error_message or "The judge model failed.")
+    cost = "its cost is unknown" if made.cost_usd is None else f"it cost {money(made.cost_usd)}"
     return Note(text=f"{made.model} has judged the answer; {cost}.")
 
 

@@ -1,4 +1,4 @@
-"""The notes of a session: their list, the address of each, and deleting one. They are added on the timeline, at their step."""
+"""The notes of a session: the list, links to single notes, and deletion. Notes are added on the timeline."""
 
 from typing import Final
 from uuid import UUID
@@ -26,7 +26,7 @@ PAGE: Final = 50
 
 @require_safe
 def notes(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/notes/`: every note by its step; `after` goes on."""
+    """`/sessions/{id}/notes/`: all notes by step; `after` is the page cursor."""
     access = of(request)
     session = session_of(access.project, id)
     found = list(notes_after(session, _place(request.GET.get("after", "")))[: PAGE + 1])
@@ -44,7 +44,7 @@ def notes(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_safe
 def note(request: HttpRequest, id: str, note: UUID) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/notes/{note}/`: its place on the page of its step."""
+    """`/sessions/{id}/notes/{note}/`: redirect to the note on the page of its step."""
     session = session_of(of(request).project, id)
     return redirect(_address(note_of(session, note)))
 
@@ -52,13 +52,13 @@ def note(request: HttpRequest, id: str, note: UUID) -> HttpResponse:  # noqa: A0
 @never_cache
 @require_POST
 def delete(request: HttpRequest, id: str, note: UUID) -> HttpResponse:  # noqa: A002
-    """Delete a note, and go back to its step."""
+    """Delete a note, and redirect to its step."""
     access = of(request)
     access.require(OPERATOR)
     meant = note_of(session_of(access.project, id), note)
     try:
         take_away(meant, by=access.user.email, administers=access.administers)
-        messages.success(request, f"The note on step {meant.sequence:,} is deleted.")
+        messages.success(request, f"Note on step {meant.sequence:,} deleted.")
     except Conflict as why:
         messages.error(request, why.message)
     back = back_to(request) if "next" in request.POST else _step(meant)
@@ -74,12 +74,10 @@ def _step(note: Note) -> str:
 
 
 def _place(after: str) -> UUID | None:
-    """The note to go on from. Raises `InvalidInput` for what is none."""
+    """Return the page cursor. Raises `InvalidInput` for an invalid one."""
     if not after:
         return None
     found = uuid_of(after)
     if found is None:
-        raise InvalidInput(
-            "This list does not know that place; open it from its first page.", code="unknown_after"
-        )
+        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
     return found

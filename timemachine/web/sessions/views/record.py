@@ -1,4 +1,4 @@
-"""A session begins and ends by hand; an administrator may delete one."""
+"""Start, end and delete a session from its pages."""
 
 from typing import Any, Final
 
@@ -40,7 +40,7 @@ MOST_CHOICES: Final = 200
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_session(request: HttpRequest) -> HttpResponse:
-    """`/sessions/new/`: the form (`collection` chooses one there is), and the session it starts."""
+    """`/sessions/new/`: the form (`collection` preselects one); POST starts the session."""
     access = of(request)
     access.require(OPERATOR)
     asked = request.POST if request.method == "POST" else request.GET
@@ -60,7 +60,7 @@ def new_session(request: HttpRequest) -> HttpResponse:
         return _new_session_page(request, form, status=form.refuse(why))
     work = reverse("work", args=[session.id])
     messages.success(
-        request, format_html('The session has started. <a href="{}">Find, ask and put</a> in it.', work)
+        request, format_html('Session started. <a href="{}">Find, ask and put</a> to record steps.', work)
     )
     return see_other("timeline", session.id)
 
@@ -68,21 +68,21 @@ def new_session(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_POST
 def end(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """End a session; ending it twice is the same as once."""
+    """End a session. Ending it twice has no further effect."""
     access = of(request)
     access.require(OPERATOR)
     session = session_of(access.project, id)
     wait_for_asks(session)
     ended = end_session(session.id)
     enqueue(seal_session, session.id)
-    messages.success(request, f"The session has ended with {counted(ended.last_sequence, 'action')}.")
+    messages.success(request, f"Session ended with {counted(ended.last_sequence, 'step')}.")
     return see_other("timeline", ended.id)
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/delete/`: what goes with a session, or by which holds it stays; POST deletes it once its name was written again."""
+    """`/sessions/{id}/delete/`: what is deleted with a session, or the holds that prevent it; POST deletes it if its name was typed."""
     access = of(request)
     access.require(ADMIN)
     session = session_of(access.project, id)
@@ -97,16 +97,14 @@ def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     if not form.is_bound:
         return page(request, "record/delete_session.html", facts)
     if form.is_valid() and not _names(session, form.cleaned_data["name"]):
-        form.add_error("name", "This is not the name of this session; nothing was deleted.")
+        form.add_error("name", "This is not the session's name. Nothing was deleted.")
     if not form.is_valid():
         return page(request, "record/delete_session.html", facts, status=422)
     try:
         removed = erase_session(session, by=access.user.email, reason=form.cleaned_data["reason"])
     except (InvalidInput, Conflict) as why:
         return page(request, "record/delete_session.html", facts, status=form.refuse(why))
-    messages.success(
-        request, f"The session {shown(session.name)} is deleted with its {counted(removed, 'action')}."
-    )
+    messages.success(request, f"Session {shown(session.name)} deleted with its {counted(removed, 'step')}.")
     return see_other("sessions")
 
 
@@ -116,7 +114,7 @@ def _new_session_page(request: HttpRequest, form: SessionForm, *, status: int = 
 
 
 def _collection_names(access: Access, chosen: str) -> list[str]:
-    """The names to choose from, the chosen one among them."""
+    """Return the collection names to choose from, including the chosen one."""
     mine = collections_of(access.project)
     names = list(mine.values_list("name", flat=True)[:MOST_CHOICES])
     missing = chosen and chosen not in names and is_plain(chosen) and mine.filter(name=chosen).exists()
@@ -125,7 +123,7 @@ def _collection_names(access: Access, chosen: str) -> list[str]:
 
 @transaction.atomic
 def _started(access: Access, said: dict[str, Any]) -> Session:
-    """The session, with its collection where that is new: both or neither."""
+    """Start the session and create its collection if it is new, in one transaction."""
     return start_session(
         access.project,
         name=said["name"],
@@ -144,5 +142,5 @@ def _collection(access: Access, said: dict[str, Any]) -> Collection | None:
 
 
 def _names(session: Session, written: str) -> bool:
-    """Whether these are the session's name, as it is or as it is shown, or its key."""
+    """Return whether the text is the session's name, as stored or as shown, or its key."""
     return written.strip() in {session.name.strip(), shown(session.name).strip(), session.key}

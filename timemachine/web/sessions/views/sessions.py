@@ -1,4 +1,4 @@
-"""The list of sessions, and one recorded payload as a file."""
+"""The list of sessions, and the download of a recorded payload."""
 
 from dataclasses import fields
 from typing import Any
@@ -26,7 +26,7 @@ from timemachine.web.sessions.presenters.local_key import local_key
 
 FILTERS = tuple(field.name for field in fields(Wanted) if field.name != "named")
 IN_SIGHT = ("q", "status")
-"""What has a place of its own beside the title; the others are opened, and shown as chips where they are set."""
+"""Filters with a control next to the title; the others are collapsed, and shown as chips when set."""
 TYPED = {
     "tool": ("With a call of tool", ""),
     "model": ("With a call of model", ""),
@@ -37,12 +37,12 @@ TYPED = {
     "since": ("Started since", "2026-11-01"),
     "until": ("Started until", "2026-11-30"),
 }
-"""What is typed, with its label and an example."""
+"""Text filters, each with its label and an example."""
 
 
 @require_safe
 def sessions(request: HttpRequest) -> HttpResponse:
-    """`/`: the project's sessions, newest first; what the API filters by filters here, too, `after` goes on."""
+    """`/`: the project's sessions, newest first, with the filters of the API; `after` is the page cursor."""
     access = of(request)
     here = {name: request.GET[name].strip() for name in FILTERS if request.GET.get(name, "").strip()}
     after = request.GET.get("after") or None
@@ -73,7 +73,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
 def _found(
     project: Project, here: dict[str, str], after: str | None
 ) -> tuple[SessionsPage, InvalidInput | None]:
-    """The sessions that are asked for, or none and why that cannot be asked for."""
+    """Return the matching sessions, or none and the error in the filter."""
     try:
         cost = usd_as_written(here.get("min_cost", ""), "min_cost")
         wanted = Wanted(**{**here, "min_cost": cost})  # type: ignore[arg-type]
@@ -83,14 +83,14 @@ def _found(
 
 
 def _without(here: dict[str, str], name: str) -> str:
-    """The address's query without one of its filters."""
+    """Return the query string without one of its filters."""
     kept = {each: value for each, value in here.items() if each != name}
     return "?" + urlencode(kept, safe=":,", errors="surrogatepass")
 
 
 @require_safe
 def payload(request: HttpRequest, id: str, sha256: str) -> HttpResponse:  # noqa: A002
-    """The bytes of a payload of this session, as a download that no browser interprets."""
+    """Download a payload of this session, in a way that no browser interprets."""
     session = session_of(of(request).project, id)
     found = _payload_of(session, sha256)
     extension = "json" if found.media_type == "application/json" else "txt"
@@ -107,7 +107,7 @@ def payload(request: HttpRequest, id: str, sha256: str) -> HttpResponse:  # noqa
 
 
 def _payload_of(session: Session, sha256: str) -> Payload:
-    """A payload that an action or a hit of this session refers to. Raises `NotFound` for any other."""
+    """Return a payload that a step or a hit of this session refers to. Raises `NotFound` for any other."""
     for found in Payload.objects.filter(project=session.project_id, sha256=sha256):
         of_action = Q(input=found) | Q(output=found) | Q(source=found)
         if Action.objects.filter(of_action, session=session).exists():

@@ -1,4 +1,4 @@
-"""What matters in a session: what rules propose, what was changed, and its compression."""
+"""The significance page of a session: suggestions, changes, compression and summaries."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -43,7 +43,7 @@ SHOWN_SUMMARIES: Final = 3
 @never_cache
 @require_safe
 def significance(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/significance/`: proposals, compression, and what was changed, the latest first; `after` goes on."""
+    """`/sessions/{id}/significance/`: suggestions, compression, and changes, latest first; `after` is the page cursor."""
     access = of(request)
     session = session_of(access.project, id)
     form = _summary_form(access, session) if access.may(OPERATOR) else None
@@ -53,7 +53,7 @@ def significance(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_POST
 def answer(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Say yes or no to a proposal."""
+    """Accept or dismiss a suggestion."""
     access = of(request)
     access.require(OPERATOR)
     session, said = session_of(access.project, id), request.POST
@@ -61,10 +61,10 @@ def answer(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     try:
         if said.get("answer") == "yes":
             accept(session, step, rule, by=access.user.email)
-            messages.success(request, f"Step {step:,} has the significance that was proposed.")
+            messages.success(request, f"Suggestion for step {step:,} accepted.")
         elif said.get("answer") == "no":
             decline(session, step, rule, by=access.user.email)
-            messages.success(request, f"That is not proposed for step {step:,} again.")
+            messages.success(request, f"Suggestion for step {step:,} dismissed.")
     except (Conflict, NotFound) as why:
         messages.error(request, why.message)
     return see_other("significance", session.id)
@@ -73,17 +73,17 @@ def answer(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_POST
 def compress(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Compress the session, or undo that."""
+    """Compress the session, or undo the compression."""
     access = of(request)
     access.require(OPERATOR)
     session = session_of(access.project, id)
     try:
         if request.POST.get("do") == "undo":
             compression.undo(session, by=access.user.email)
-            messages.success(request, "Every turn counts again what it counted before.")
+            messages.success(request, "Compression undone. Every step has its previous importance again.")
         else:
             compression.compress(session, by=access.user.email)
-            messages.success(request, "The session is compressed.")
+            messages.success(request, "Session compressed.")
     except (Conflict, NotFound) as why:
         messages.error(request, why.message)
         return see_other("significance", session.id)
@@ -93,7 +93,7 @@ def compress(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_POST
 def summarise(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Put a summary of the session into a collection."""
+    """Store a summary of the session in a collection."""
     access = of(request)
     access.require(OPERATOR)
     session = session_of(access.project, id)
@@ -110,14 +110,14 @@ def summarise(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     except TimeMachineError as why:
         return _page(request, access, session, form, status=form.refuse(why))
     enqueue(embed_backlog, made.collection_id)
-    messages.success(request, f"Frame {made.number:,} of {made.collection.name} has the summary.")
+    messages.success(request, f"Summary stored as frame {made.number:,} of {made.collection.name}.")
     return see_other("significance", session.id, part="summary")
 
 
 @never_cache
 @require_POST
 def rule(request: HttpRequest) -> HttpResponse:
-    """Set after how many days the project's sessions are compressed; an empty field for never."""
+    """Set the number of days after which the project's sessions are compressed; empty for never."""
     access = of(request)
     access.require(ADMIN)
     form = CompressionForm(request.POST)
@@ -127,7 +127,7 @@ def rule(request: HttpRequest) -> HttpResponse:
     compression.set_rule(access.project, days, by=access.user.email)
     messages.success(
         request,
-        "Sessions are not compressed by themselves."
+        "Sessions are not compressed automatically."
         if days is None
         else f"Sessions are compressed {counted(days, 'day')} after their end.",
     )
@@ -164,7 +164,5 @@ def _place(after: str) -> UUID | None:
         return None
     found = uuid_of(after)
     if found is None:
-        raise InvalidInput(
-            "This list does not know that place; open it from its first page.", code="unknown_after"
-        )
+        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
     return found

@@ -1,4 +1,4 @@
-"""Suggestions for the filter of a timeline while somebody types in it."""
+"""Suggestions for the filter of a timeline."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -14,7 +14,7 @@ LONGEST = 2_000
 
 @require_safe
 def suggest(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/suggest/`: what may be meant in `filter` where the caret stands, after `at` characters; else at its end."""
+    """`/sessions/{id}/suggest/`: completions of `filter` at the caret, after `at` characters; by default at its end."""
     session = session_of(of(request).project, id)
     text = request.GET.get("filter", "")[:LONGEST]
     at = whole(request.GET.get("at", ""))

@@ -1,4 +1,4 @@
-"""What is new in a session while it is recorded or replayed, for a timeline that stands open."""
+"""Live updates of an open timeline while its session is recorded or replayed."""
 
 from typing import Any
 
@@ -22,9 +22,9 @@ MOST_MARKS = 400
 
 @require_safe
 def tail(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/tail/`: what came after the step `since`, as the timeline of the same query shows it; 204 where nothing did.
+    """`/sessions/{id}/tail/`: the steps after `since`, as the timeline of the same query shows them; 204 if there are none.
 
-    With `revision` also what became of the replays that had it, and with `first` and `last` of the steps between them.
+    With `revision`, also the changes of replays since that revision; with `first` and `last`, also the verdicts of the steps in that range.
     """
     session = session_of(of(request).project, id)
     asked = asked_of(request.GET)
@@ -53,7 +53,7 @@ def tail(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 def _replays(
     request: HttpRequest, session: Session, asked: Asked, unless: str | None
 ) -> dict[str, Any] | None:
-    """The replays as they are now and the verdicts of the page's rows; None where they are still those of a revision."""
+    """Return the current replays and the verdicts of the page's rows; None if nothing changed since a revision."""
     chosen = replay_named(session, asked.replay)
     found = replayed(session, chosen, unless=unless)
     if found is None:
@@ -64,12 +64,12 @@ def _replays(
 
 
 def _said(found: Replayed) -> str:
-    """What is announced: how the newest replay ended, or the chosen one; nothing while one runs."""
+    """Return the announcement: how the selected or newest replay ended; empty while one is running."""
     return found.lines[0].words if found.lines and not found.is_open else ""
 
 
 def _grown(session: Session, asked: Asked, since: int) -> dict[str, Any]:
-    """The rows since a step, and what else of the timeline says how long the session is."""
+    """Return the rows since a step, and the other parts of the timeline that depend on the session's length."""
     shown = asked.shown
     window = queries.rows_since(session, since, asked.seen, asked.step)
     new = queries.matches_since(session, since, shown)

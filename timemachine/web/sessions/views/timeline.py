@@ -1,4 +1,4 @@
-"""A session's timeline: its rows around a step, and that step in detail."""
+"""A session's timeline: its rows around a step, and the details of that step."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -60,7 +60,7 @@ TABS: Final = ("action", "state", "diff", "context", "raw")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the address asks for: a step, a tab, a pinned step, a filter, open folds, and places to go on from."""
+    """The state in the URL: a step, a tab, a pinned step, a filter, expanded rows, and page cursors."""
 
     step: int | None
     step_written: str
@@ -83,18 +83,18 @@ class Asked:
 
     @property
     def seen(self) -> View:
-        """What of the timeline is seen."""
+        """Return which part of the timeline is visible."""
         return View(shown=self.shown, unfolded=self.unfolded)
 
     @property
     def first_bytes(self) -> int:
-        """How much of each payload is shown."""
+        """Return how many bytes of each payload are shown."""
         return MORE_BYTES if self.more else FIRST_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A form of the step that was refused, to be shown again as it was sent."""
+    """A refused form of the step, to be shown again as it was submitted."""
 
     status: int
     note: NoteForm | None = None
@@ -106,9 +106,9 @@ NOT_REFUSED: Final = Refused(status=200)
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/`: `step`, `tab`, `pin`, `filter`, `view`, `totals`, `open` and `more` are the state; `before` and `after` load more rows.
+    """`/sessions/{id}/`: the state is in `step`, `tab`, `pin`, `filter`, `view`, `totals`, `open` and `more`; `before` and `after` load more rows.
 
-    A form that is sent here adds a note to the step or, with `do=weigh`, says how much the step matters.
+    POST adds a note to the step or, with `do=weigh`, changes its significance.
     """
     access = of(request)
     session = session_of(access.project, id)
@@ -121,7 +121,7 @@ def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 
 def _weighed(request: HttpRequest, access: Access, session: Session, asked: Asked) -> HttpResponse:
-    """Back to the step, which matters as was said; where that cannot be, the page again with what was written, and why."""
+    """Change the significance and redirect to the step; if refused, show the page again with the values and the error."""
     step = asked.step or 0
     try:
         refused = weigh(session, step, request.POST, by=access.user.email)
@@ -130,12 +130,12 @@ def _weighed(request: HttpRequest, access: Access, session: Session, asked: Aske
     else:
         if refused is not None:
             return _shown(request, access, session, asked, Refused(status=refused.status, weight=refused))
-        messages.success(request, f"What step {step:,} matters is changed, beside the record.")
+        messages.success(request, f"Significance of step {step:,} changed. The record stays as it is.")
     return see_other(request.path + address_query(kept_by(asked)))
 
 
 def _noted(request: HttpRequest, access: Access, session: Session, asked: Asked) -> HttpResponse:
-    """Back to the step with its new note; where that cannot be, the page again, and why at the field."""
+    """Add the note and redirect to the step; if refused, show the page again with the error at the field."""
     form = NoteForm(request.POST)
     status = 422
     if form.is_valid():
@@ -187,9 +187,13 @@ def _shown(
 
 
 def _not_there(tab: str, view: str) -> str:
-    """What is said of a tab and of a view that there is not."""
+    """Return the message for an unknown tab or view."""
     unknown = tab and tab not in TABS
-    told = f"There is no tab “{tab[:40]}”; there are {', '.join(TABS)}. This is the first." if unknown else ""
+    told = (
+        f"There is no tab “{tab[:40]}”. Available tabs: {', '.join(TABS)}. This is the first."
+        if unknown
+        else ""
+    )
     return " ".join(filter(None, (view_notice(view), told)))
 
 
@@ -236,7 +240,7 @@ def whole(text: str) -> int | None:
 
 
 def kept_by(asked: Asked) -> dict[str, Any]:
-    """The parts of the address that links on the page keep."""
+    """Return the parts of the query that links on the page keep."""
     return {
         "step": asked.step,
         "tab": asked.tab if asked.tab != TABS[0] else None,
@@ -250,7 +254,7 @@ def kept_by(asked: Asked) -> dict[str, Any]:
 
 
 def _selection(session: Session, asked: Asked) -> dict[str, Any]:
-    """The selected step, the nearest where there is none of that number, and what its tab shows."""
+    """Return the selected step, or the nearest one, and the content of its tab."""
     sequence = queries.nearest(session, asked.step or _first_seen(session, asked.shown))
     context: dict[str, Any] = {"sequence": sequence, "notice": _notice(session, asked, sequence)}
     if sequence is None:
@@ -272,13 +276,13 @@ def _selection(session: Session, asked: Asked) -> dict[str, Any]:
 
 
 def _turned(session: Session, asked: Asked) -> dict[str, Any]:
-    """A page of the table or of the documents."""
+    """Return a page of the table or of the raw view."""
     found = sheet_page(session, asked)
     return found | {"notice": _notice(session, asked, found["sequence"])}
 
 
 def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any]:
-    """The rows around the step, how many there are in all, and the chips of the filter."""
+    """Return the rows around the step, the total number of rows, and the chips of the filter."""
     scale = scale_of(session, asked.shown)
     rows = _rows(session, asked, sequence, scale)
     return (with_verdicts(session, asked.replay, rows) if rows else rows) | {
@@ -296,7 +300,7 @@ def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any
 
 
 def _rows(session: Session, asked: Asked, sequence: int | None, scale: Scale) -> dict[str, Any]:
-    """The rows around the step, in the views that have a list."""
+    """Return the rows around the step, in the views that have a list."""
     if asked.view == "compact":
         return compact_list(session, asked, sequence)
     if asked.view in SHEETS:
@@ -311,14 +315,14 @@ def _rows(session: Session, asked: Asked, sequence: int | None, scale: Scale) ->
 
 
 def _totals(session: Session, asked: Asked, here: dict[str, Any]) -> Panel | None:
-    """What the steps of the filter add up to, where the address asks for it."""
+    """Return the totals of the filtered steps, if the URL requests them."""
     if asked.totals is None:
         return None
     return panel(session, asked.totals, asked.shown, here=here, name="totals", timeline="")
 
 
 def _beyond(scale: Scale, window: Window) -> dict[str, int]:
-    """How many rows there are before and after a window, for a scrollbar as long as the list."""
+    """Return the number of rows before and after a window, so that the scrollbar has the right length."""
     before = 0 if window.earlier is None else scale.before(window.earlier)
     after = 0 if window.later is None else scale.total - scale.before(window.later + 1)
     return {"before": max(before, 1), "after": max(after, 1), "total": scale.total}
@@ -346,7 +350,7 @@ def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
 
 
 def chips_of(session: Session, shown: Filter) -> list[dict[str, Any]]:
-    """A chip for every kind that the session has, with its number of steps and the filter that it leads to."""
+    """Return a chip for every kind in the session, with its number of steps and the filter that it links to."""
     counts = queries.kinds_of(session)
     return [
         {
@@ -361,7 +365,7 @@ def chips_of(session: Session, shown: Filter) -> list[dict[str, Any]]:
 
 
 def _first_seen(session: Session, shown: Filter) -> int:
-    """Without a step in the address the first one of the filter is selected."""
+    """Select the first step of the filter if the URL names none."""
     return queries.first_match(session, shown) or 1
 
 
@@ -370,11 +374,11 @@ def _notice(session: Session, asked: Asked, sequence: int | None) -> str:
         return ""
     if asked.step is None:
         return (
-            f"“{asked.step_written[:40]}” is not the number of a step; write one, as in `?step=12`. This is step {sequence:,}."
+            f"“{asked.step_written[:40]}” is not a step number. Use a number, as in `?step=12`. This is step {sequence:,}."
             if asked.step_written
             else ""
         )
     last = counted(session.last_sequence, "step")
     return (
-        f"There is no step {asked.step:,}: this session has {last}. This is the nearest, step {sequence:,}."
+        f"There is no step {asked.step:,}: this session has {last}. The nearest is shown, step {sequence:,}."
     )

@@ -1,4 +1,4 @@
-"""What some steps of a session add up to, on a page of its own."""
+"""The totals of a session's steps, on a page of their own."""
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -15,7 +15,7 @@ from timemachine.web.sessions.presenters.totals import panel
 
 @require_safe
 def totals(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/totals/`: the steps that `filter` shows, `by` kind, tool, model or agent. Another grouping is by kind."""
+    """`/sessions/{id}/totals/`: totals of the steps that match `filter`, grouped `by` kind, tool, model or agent. An unknown grouping means kind."""
     session = session_of(of(request).project, id)
     written = request.GET.get("filter", "").strip()
     wrong = None

@@ -1,4 +1,4 @@
-"""Transcript: a session told again for an agent, whole or the part that matters."""
+"""The transcript of a session: all turns as text for an agent, or only the important ones."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -20,9 +20,9 @@ from timemachine.web.access import of
 from timemachine.web.http import page
 
 SHOWN: Final = 200
-"""How many turns a page shows."""
+"""Number of turns on a page."""
 LONGEST: Final = 4_000
-"""How many characters of a turn it shows."""
+"""Number of characters of a turn that are shown."""
 LONGEST_NUMBER: Final = 18
 _WORDS: Final = ("significance", "role", "kind", "tag")
 _NUMBERS: Final = ("min_importance", "budget")
@@ -43,7 +43,7 @@ class _Line:
 
 @require_safe
 def transcript(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/transcript/`: the turns that are asked for, `SHOWN` from behind the step `after`, and how much of the session that is."""
+    """`/sessions/{id}/transcript/`: the matching turns, `SHOWN` of them after the step `after`, and their share of the session."""
     session = session_of(of(request).project, id)
     here = _written(request)
     wrong, asked = None, Asked()
@@ -76,7 +76,7 @@ def transcript(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_safe
 def file(request: HttpRequest, id: str, form: str) -> StreamingHttpResponse:  # noqa: A002
-    """`/sessions/{id}/transcript/{form}`: the same as a download."""
+    """`/sessions/{id}/transcript/{form}`: the transcript as a download."""
     session = session_of(of(request).project, id)
     if form not in FORMS:
         raise Http404
@@ -87,7 +87,7 @@ def file(request: HttpRequest, id: str, form: str) -> StreamingHttpResponse:  # 
 
 
 def _written(request: HttpRequest) -> dict[str, str]:
-    """What was asked for, as it was written."""
+    """Return the parameters as they were written."""
     words = {name: ",".join(filter(None, request.GET.getlist(name))) for name in _WORDS}
     return words | {name: request.GET.get(name, "").strip() for name in _NUMBERS}
 
@@ -95,9 +95,7 @@ def _written(request: HttpRequest) -> dict[str, str]:
 def _after(request: HttpRequest) -> int:
     written = request.GET.get("after", "0")
     if not (written.isascii() and written.isdecimal() and len(written) <= LONGEST_NUMBER):
-        raise InvalidInput(
-            "This page does not know that place; it begins at the first turn.", code="unknown_after"
-        )
+        raise InvalidInput("Invalid page. The transcript starts at the first turn.", code="unknown_after")
     return int(written)
 
 

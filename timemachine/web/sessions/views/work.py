@@ -1,4 +1,4 @@
-"""The workbench of an open session: find, ask and put, each done and recorded, and what was recorded last."""
+"""The workbench of an open session: run and record find, ask and put, and show the last recorded step."""
 
 from typing import Any, Final
 
@@ -50,7 +50,7 @@ KEPT: Final = (*DEFAULTS, "adaptive", "relative", "cliff", "min_score", "model",
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def work(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/work/`: `step` shows what was recorded; a POST finds or asks, and records it."""
+    """`/sessions/{id}/work/`: `step` shows a recorded step; POST runs and records a find or an ask."""
     access = of(request)
     session = session_of(access.project, id)
     if request.method != "POST":
@@ -69,7 +69,7 @@ def work(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def put(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Put a passage that was written by hand, and record it."""
+    """Store a passage and record it."""
     if request.method != "POST":
         return see_other("work", id)
     access = of(request)
@@ -90,7 +90,7 @@ def put(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Put the passages of files, all or none, and record each; what takes long is handed to a worker."""
+    """Store the passages of files, all or none, and record each; large files are processed in the background."""
     if request.method != "POST":
         return see_other("work", id)
     access = of(request)
@@ -144,7 +144,7 @@ def _work_form(session: Session, data: Any = None, **options: Any) -> WorkForm:
 
 
 def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm) -> HttpResponse:
-    """Find or ask, as the form says, and go to the step. A session that has ended is refused before anything is done."""
+    """Run a find or an ask, and redirect to the recorded step. An ended session is refused first."""
     require_open(session)
     said = form.cleaned_data
     collection = session.collection or collection_of(access.project, said["collection"])
@@ -203,7 +203,7 @@ def _take(
 
 
 def _address(session: Session, sequence: int | None, form: WorkForm) -> str:
-    """The workbench with that step, and the form as it was used."""
+    """Return the URL of the workbench with that step, and the form as it was used."""
     return reverse("work", args=[session.id], query={"step": sequence, **_kept(form.cleaned_data)})
 
 
@@ -215,12 +215,12 @@ def _kept(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_chosen(value: Any) -> bool:
-    """A threshold of 0 is chosen; an empty field and a box that is not ticked are not."""
+    """Return whether a value was set: a threshold of 0 is, an empty field or an unchecked box is not."""
     return value is not None and value is not False and value != ""
 
 
 def _shown(session: Session, written: str) -> dict[str, Any]:
-    """What was recorded as the step that the address names; nothing where it names none."""
+    """Return the recorded step that the URL names; empty if it names none."""
     sequence = int(written) if written.isascii() and written.isdigit() and len(written) < 10 else 0  # noqa: PLR2004
     if not 1 <= sequence <= session.last_sequence:
         return {"sequence": None}
@@ -242,7 +242,7 @@ def _shown(session: Session, written: str) -> dict[str, Any]:
 
 
 def _text_of(found: Step) -> str | None:
-    """The recorded output's text, where it is one and whole."""
+    """Return the recorded output's text if it is text and complete."""
     output = found.output
     return (
         output.text if output is not None and output.media_type == "text/plain" and not output.cut else None

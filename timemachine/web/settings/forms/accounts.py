@@ -1,4 +1,4 @@
-"""The forms of signing in and of the settings."""
+"""Forms of sign-in, members, keys and projects."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -12,24 +12,24 @@ from timemachine.core.pure.clock import now
 
 ROLE_NAMES = [(VIEWER, "Viewer"), (OPERATOR, "Operator"), (ADMIN, "Administrator")]
 ROLE_CHOICES = [
-    (VIEWER, "Viewer: reads"),
-    (OPERATOR, "Operator: records, replays, shares"),
-    (ADMIN, "Administrator: decides about members and keys"),
+    (VIEWER, "Viewer: read"),
+    (OPERATOR, "Operator: record, replay, share"),
+    (ADMIN, "Administrator: manage members and keys"),
 ]
 SCOPE_CHOICES = [
     ("read", "read: sessions, replays, collections"),
     ("record", "record: sessions, actions, passages"),
     ("run", "run: replays, comparisons, questions to models"),
-    ("share", "share: links for people without an account"),
-    ("admin", "admin: keys, erasing, deleting"),
+    ("share", "share: share links"),
+    ("admin", "admin: keys, erasure, deletion"),
 ]
 END_CHOICES = [("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("", "never")]
-THEME_CHOICES = [("auto", "As the system has it"), ("light", "Light"), ("dark", "Dark")]
+THEME_CHOICES = [("auto", "System"), ("light", "Light"), ("dark", "Dark")]
 LONGEST_PASSWORD = 1000
 
 
 class AccountForm(forms.Form):
-    """A form whose elements have ids of their own on a page with several forms."""
+    """A form whose elements have unique ids on a page with several forms."""
 
     ids: ClassVar[str] = "id"
 
@@ -53,24 +53,24 @@ def _name(label: str, **attributes: str) -> forms.CharField:
 
 
 class SignInForm(AccountForm):
-    """E-mail and password."""
+    """Sign in with e-mail and password."""
 
     email = _email(autocomplete="username", autofocus=True)
     password = _password("Password", "current-password")
 
 
 class NewPasswordForm(AccountForm):
-    """A new password, twice; it is checked for the person it is for."""
+    """Set a new password, entered twice and validated for the person."""
 
     password = _password("New password", "new-password", "At least 10 characters, and not a common one.")
-    again = _password("New password again", "new-password")
+    again = _password("Repeat new password", "new-password")
 
     def __init__(self, user: User, data: Mapping[str, Any] | None = None) -> None:
         self.user = user
         super().__init__(data)
 
     def clean_password(self) -> str:
-        """Django's validators, with their sentences."""
+        """Return the password, checked by Django's validators."""
         password: str = self.cleaned_data["password"]
         problems = password_problems(password, self.user)
         if problems:
@@ -78,15 +78,15 @@ class NewPasswordForm(AccountForm):
         return password
 
     def clean_again(self) -> str:
-        """The same once more."""
+        """Return the repeated password, which must be the same."""
         again: str = self.cleaned_data["again"]
         if again != self.cleaned_data.get("password", again):
-            raise forms.ValidationError("This is not the same as above.")
+            raise forms.ValidationError("The passwords do not match.")
         return again
 
 
 class WelcomeForm(NewPasswordForm):
-    """What a person says at the first sign-in; the e-mail only where the address is still the one we made up."""
+    """The first sign-in; the e-mail field exists only if the address is still the generated one."""
 
     ids = "welcome"
     email = _email(autocomplete="username")
@@ -101,7 +101,7 @@ class WelcomeForm(NewPasswordForm):
 
 
 class ChangePasswordForm(NewPasswordForm):
-    """A new password; the current one too, unless a one-time link has just shown who this is."""
+    """Change the password; requires the current one, unless the person has just used a one-time link."""
 
     ids = "password"
     current = _password("Current password", "current-password")
@@ -114,28 +114,28 @@ class ChangePasswordForm(NewPasswordForm):
 
 
 class YouForm(AccountForm):
-    """Your name."""
+    """Change your name."""
 
     ids = "you"
     name = _name("Your name", autocomplete="name")
 
 
 class ProjectForm(AccountForm):
-    """What the project is called."""
+    """Rename the project."""
 
     ids = "project"
-    name = _name("Name of the project", autocomplete="off")
+    name = _name("Project name", autocomplete="off")
 
 
 class NewProjectForm(AccountForm):
-    """What a new project is called."""
+    """Create a project."""
 
     ids = "new_project"
-    name = _name("Name of the new project", autocomplete="off")
+    name = _name("New project name", autocomplete="off")
 
 
 class InviteForm(AccountForm):
-    """Whom to invite, and as what."""
+    """Invite a member with a role."""
 
     ids = "invite"
     email = _email(autocomplete="off")
@@ -143,22 +143,22 @@ class InviteForm(AccountForm):
 
 
 class KeyForm(AccountForm):
-    """What a program's key is called, what it may do, and until when."""
+    """Create an API key with scopes and an expiry date."""
 
     ids = "key"
-    name = _name("Name", autocomplete="off", placeholder="which program, on which machine")
+    name = _name("Name", autocomplete="off", placeholder="for example: nightly import on host a")
     scopes = forms.MultipleChoiceField(
-        label="It may",
+        label="Scopes",
         choices=SCOPE_CHOICES,
         initial=["read", "record"],
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one."},
     )
     expires = forms.TypedChoiceField(
-        label="It expires", choices=END_CHOICES, initial="365", coerce=int, empty_value=None, required=False
+        label="Expires", choices=END_CHOICES, initial="365", coerce=int, empty_value=None, required=False
     )
 
     def expires_at(self) -> datetime | None:
-        """When the key ends, or None for never."""
+        """Return when the key expires, or None for never."""
         days = self.cleaned_data["expires"]
         return now() + timedelta(days=days) if days else None

@@ -1,4 +1,4 @@
-"""Whom outside a project tells of its log: the form under Settings."""
+"""The form for the witness and the timestamp authority of the project's log."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,20 +15,20 @@ def _address(label: str, help_text: str) -> forms.CharField:
 
 
 class AnchorsForm(AccountForm):
-    """Two addresses, either of which may be empty."""
+    """Set the two URLs; both are optional."""
 
     ids = "anchors"
     witness = _address(
         "Witness",
-        "An address that takes each new state of the log, as C2SP's tlog-witness describes. Empty: none.",
+        "URL that receives each new state of the log (C2SP tlog-witness). Leave empty for none.",
     )
     timestamp = _address(
-        "Timestamp authority", "An address that dates states of the log (RFC 3161). Empty: none."
+        "Timestamp authority", "URL that timestamps states of the log (RFC 3161). Leave empty for none."
     )
 
     @classmethod
     def of(cls, anchors: Mapping[str, Anchor], data: Mapping[str, Any] | None = None) -> "AnchorsForm":
-        """The form with the addresses that there are."""
+        """Return the form with the current URLs."""
         return cls(
             data, initial={kind: anchors[kind].url for kind in (WITNESS, TIMESTAMP) if kind in anchors}
         )

@@ -1,4 +1,4 @@
-"""The form under Settings that says when a project's sessions are compressed."""
+"""The form for automatic compression of a project's sessions."""
 
 from timemachine.recording.annotations.significance.compression import MOST_DAYS
 from timemachine.recording.annotations.significance.models import CompressionRule
@@ -7,7 +7,7 @@ from timemachine.web.settings.forms.accounts import AccountForm
 
 
 class CompressionForm(AccountForm):
-    """So many days after the end of a session; empty for never."""
+    """Set the number of days after the end of a session; empty for never."""
 
     ids = "compression"
     days = WholeNumber(
@@ -15,10 +15,10 @@ class CompressionForm(AccountForm):
         required=False,
         min_value=1,
         max_value=MOST_DAYS,
-        help_text="Empty: no session is compressed by itself.",
+        help_text="Leave empty to turn off automatic compression.",
     )
 
     @classmethod
     def of(cls, rule: CompressionRule | None) -> "CompressionForm":
-        """The form with the rule that holds."""
+        """Return the form with the current rule."""
         return cls(initial={"days": rule and rule.days})

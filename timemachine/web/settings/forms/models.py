@@ -1,4 +1,4 @@
-"""The forms of the models page: a project's own key for a provider, a server of its own."""
+"""Forms of the models page: a project's provider keys and servers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,9 +26,9 @@ def _model(placeholder: str) -> forms.CharField:
 
 
 class ProviderKeyForm(AccountForm):
-    """A key for one built-in provider; what is typed is never shown again."""
+    """Set the key for a built-in provider; it is never shown again."""
 
-    key = _secret("Key", required=True, help_text="Kept encrypted and never shown again.")
+    key = _secret("Key", required=True, help_text="Stored encrypted and never shown again.")
     default_model = _model("")
 
     def __init__(self, listed: Listed, data: Mapping[str, Any] | None = None) -> None:
@@ -40,19 +40,21 @@ class ProviderKeyForm(AccountForm):
         self.fields["default_model"].widget.attrs["placeholder"] = listed.model.model if listed.model else ""
         self.fields[
             "default_model"
-        ].help_text = f"What “{listed.provider}” alone means here. Empty: as the server has it."
+        ].help_text = (
+            f"The model for “{listed.provider}” without a model name. Leave empty for the server's default."
+        )
         for name, field in self.fields.items():
             field.label = f"{field.label}{' for ' + listed.label if name == 'key' else ''}"
 
 
 class ServerForm(AccountForm):
-    """An OpenAI-compatible server."""
+    """Add an OpenAI-compatible server."""
 
     ids = "server"
     name = forms.CharField(
         label="Name",
         max_length=200,
-        help_text="Its models are then name:model.",
+        help_text="Its models are available as name:model.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "class": "mono"}),
     )
     base_url = forms.CharField(
@@ -60,7 +62,5 @@ class ServerForm(AccountForm):
         max_length=1000,
         widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "https://models.example.com/v1"}),
     )
-    key = _secret(
-        "Key, where it takes one", required=False, help_text="Kept encrypted and never shown again."
-    )
+    key = _secret("Key (optional)", required=False, help_text="Stored encrypted and never shown again.")
     default_model = _model("")

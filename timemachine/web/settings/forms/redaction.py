@@ -1,4 +1,4 @@
-"""The forms of redaction: a profile, and a text or a step to try one on."""
+"""Forms of redaction: edit a profile, and try one on a text or a step."""
 
 import re
 from collections.abc import Mapping
@@ -20,45 +20,45 @@ DETECTED: Final = [
     ("secret", "Secrets: keys, tokens, passwords"),
     ("email", "E-mail addresses"),
     ("phone", "Phone numbers"),
-    ("card", "Numbers of payment cards"),
+    ("card", "Payment card numbers"),
     ("iban", "IBANs"),
     ("ssn", "US social security numbers"),
 ]
-ABOUT_BUILT_IN: Final = f"“{BUILT_IN.name}” finds {FINDS}. It leaves {LEAVES}: those are for a profile with patterns and fields of its own."
-"""What the profile that every project has does, where one is chosen."""
+ABOUT_BUILT_IN: Final = f"“{BUILT_IN.name}” matches {FINDS}. It does not match {LEAVES}; use a profile with custom patterns and fields for those."
+"""The description of the built-in profile where a profile is chosen."""
 _SOMETHING: Final[Mapping[str, list[str]]] = {"detect": [DETECTED[0][0]]}
-"""A part that makes rules of a line that is read alone."""
+"""Parses one line of a field into rules."""
 _PLACE: Final = re.compile(r"rules\.(\w+)(?:\[([0-9]+)\])?")
 
 
 class ProfileForm(AccountForm):
-    """The rules of a profile as a person writes them; `name` only where it is made."""
+    """Edit the rules of a profile; `name` only when it is created."""
 
     ids: ClassVar[str] = "profile"
 
     form_id = forms.UUIDField(widget=forms.HiddenInput, required=False)
     name = forms.CharField(label="Name", max_length=LONGEST_NAME)
     detect = forms.MultipleChoiceField(
-        label="Find and withhold", choices=DETECTED, required=False, widget=forms.CheckboxSelectMultiple
+        label="Withhold", choices=DETECTED, required=False, widget=forms.CheckboxSelectMultiple
     )
     phone_regions = forms.CharField(
-        label="Phone numbers as they are dialled in",
+        label="Phone numbers without country code",
         required=False,
         max_length=100,
-        help_text="Regions by two letters, like DE, US. International numbers (+49 …) are found without.",
+        help_text="Two-letter regions, for example DE, US. International numbers (+49 …) always match.",
     )
     patterns = forms.CharField(
         label="Patterns",
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
-        help_text="One a line: a name, a colon, and a regular expression as RE2 reads it. (?i) ignores the case.",
+        help_text="One per line: a name, a colon, and a regular expression (RE2). (?i) ignores case.",
     )
     fields_by_path = forms.CharField(
         label="Fields",
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
-        help_text="One path a line: agent, input.messages[*].content, retrieval.hits[*].metadata.*, session.user. "
-        "For a link's reader agent and session.agent are one: whichever is named, both are withheld.",
+        help_text="One path per line: agent, input.messages[*].content, retrieval.hits[*].metadata.*, session.user. "
+        "For share links, agent and session.agent are equivalent: naming one withholds both.",
     )
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, profile: Profile | None = None) -> None:
@@ -67,7 +67,7 @@ class ProfileForm(AccountForm):
             del self.fields["name"]
 
     def clean(self) -> dict[str, Any]:
-        """What was sent. Whatever cannot be is said at once, each beside its field with its line; then what does not go together."""
+        """Validate all fields and show every error at its field with its line, then check combinations."""
         said = super().clean() or {}
         for part, lines in self._lines().items():
             for nth, line in enumerate(lines):
@@ -82,11 +82,11 @@ class ProfileForm(AccountForm):
         return said
 
     def rules(self) -> Rules:
-        """The rules that were written. Raises `InvalidInput`."""
+        """Return the entered rules. Raises `InvalidInput`."""
         return _read(self._lines())
 
     def _lines(self) -> dict[str, list[str]]:
-        """What was written of each part; of one that cannot be read nothing."""
+        """Return the lines of each field; none for a field that cannot be parsed."""
         said = self.cleaned_data
         return {
             "detect": said.get("detect", []),
@@ -96,14 +96,14 @@ class ProfileForm(AccountForm):
         }
 
     def _try(self, lines: Mapping[str, list[str]], nth: int | None = None) -> None:
-        """Read lines, and say what cannot be of them; one that is read alone is the `nth` of its part."""
+        """Parse lines and show their errors; a line parsed alone is the `nth` of its field."""
         try:
             _read(lines)
         except InvalidInput as why:
             self.refuse(why, nth)
 
     def refuse(self, why: TimeMachineError, line_read: int | None = None) -> int:
-        """Say at the field that it is about what does not work, with its line; the status to answer with."""
+        """Show an error at its field with its line; return the HTTP status."""
         where = str(why.facts.get("field", ""))
         place = _PLACE.match(where)
         part, nth = (place[1], place[2]) if place else (where, None)
@@ -115,7 +115,7 @@ class ProfileForm(AccountForm):
 
 
 class TryForm(AccountForm):
-    """A profile, and what it is tried on: a text, or a step of a session."""
+    """Try a profile on a text, or on a step of a session."""
 
     ids: ClassVar[str] = "try"
 
@@ -128,7 +128,7 @@ class TryForm(AccountForm):
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
     )
     session = forms.CharField(
-        label="Or a recorded step: session", required=False, max_length=200, help_text="Its id or its key."
+        label="Or a recorded step: session", required=False, max_length=200, help_text="Id or key."
     )
     sequence = WholeNumber(label="Step", required=False, min_value=1, max_value=2**62)
 
@@ -141,14 +141,14 @@ class TryForm(AccountForm):
         ]
 
     def clean(self) -> dict[str, Any]:
-        """What was sent, where it is something to try."""
+        """Require either a text or a step."""
         said = super().clean() or {}
         if said.get("text") and (said.get("session") or self.data.get("sequence")):
-            self.add_error("text", "Try either this text or the step below, not both: empty one of them.")
+            self.add_error("text", "Use either a text or a step, not both.")
         elif not said.get("text") and not said.get("session"):
-            self.add_error("text", "Write a text, or name a session and one of its steps.")
+            self.add_error("text", "Enter a text, or a session and a step.")
         elif not said.get("text") and "sequence" in said and said["sequence"] is None:
-            self.add_error("sequence", "Say which step of the session.")
+            self.add_error("sequence", "Enter a step of the session.")
         return said
 
 
@@ -165,7 +165,7 @@ def _written(profile: Profile) -> dict[str, Any]:
 
 
 def _read(lines: Mapping[str, list[str]]) -> Rules:
-    """The rules that these lines are. Raises `InvalidInput`."""
+    """Return the rules of these lines. Raises `InvalidInput`."""
     return read_rules({**lines, "patterns": [_pattern(line) for line in lines.get("patterns", [])]})
 
 
@@ -177,7 +177,7 @@ def _pattern(line: str) -> dict[str, str]:
     name, colon, pattern = line.partition(":")
     if not colon:
         raise InvalidInput(
-            f"{line[:60]!r} has no name: write a name, a colon and the expression.",
+            f"{line[:60]!r} has no name. Enter a name, a colon and the expression.",
             code="invalid_field",
             field="rules.patterns",
         )

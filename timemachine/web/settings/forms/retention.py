@@ -1,4 +1,4 @@
-"""The forms of forgetting: which sessions are meant, why, and how long sessions are kept."""
+"""Forms of deletion and retention: which sessions, why, and how long sessions are kept."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from timemachine.governance.deletion.retention.session_filter import LONGEST_DAY
 from timemachine.web.form_parts import RecordForm, line_field
 from timemachine.web.number_fields import WholeNumber
 
-STAYS = "It stays in the project's log for good, beside who and when: write nothing of what is recorded."
+STAYS = "Stored permanently in the project's log. Do not quote recorded content."
 STATUSES = [("", "any"), ("ended", "ended"), ("recording", "recording")]
 
 
 class WhichForm(RecordForm):
-    """Which sessions are meant together; all that is given holds."""
+    """Choose sessions; all filters must match."""
 
     ids = "which"
     agent = line_field("Agent")
@@ -22,47 +22,49 @@ class WhichForm(RecordForm):
     tag = line_field("Tag")
     status = forms.ChoiceField(label="Status", choices=STATUSES, required=False)
     older_than_days = WholeNumber(
-        label="Older than, in days",
+        label="Older than (days)",
         required=False,
         min_value=1,
         max_value=LONGEST_DAYS,
-        help_text="Nothing was recorded in them for so long.",
+        help_text="No steps were recorded for this long.",
     )
-    named = line_field("In name or key")
-    q = line_field("In what was said")
+    named = line_field("Name or key contains")
+    q = line_field("Content contains")
 
     def which(self) -> Which:
-        """The filter. Raises `InvalidInput` where it asks for nothing."""
+        """Return the filter. Raises `InvalidInput` if it is empty."""
         return which_of(self.cleaned_data)
 
 
 class ReasonForm(RecordForm):
-    """Why something is deleted, held or released."""
+    """The reason for a deletion, a hold or a release."""
 
     ids = "reason"
     reason = forms.CharField(
         label="Reason",
         max_length=LONGEST,
         help_text=STAYS,
-        error_messages={"required": "Give a reason; it stays in the project's log."},
+        error_messages={"required": "Enter a reason. It is stored in the project's log."},
     )
 
 
 class RuleForm(RecordForm):
-    """How long sessions are kept."""
+    """Set how long sessions are kept."""
 
     ids = "rule"
-    agent = line_field("Agent", "Empty for any.")
-    tag = line_field("Tag", "Empty for any. Without agent and tag it is the rule for all others.")
+    agent = line_field("Agent", "Leave empty for any.")
+    tag = line_field(
+        "Tag", "Leave empty for any. Without agent and tag, the rule applies to all other sessions."
+    )
     days = WholeNumber(
-        label="Deleted after, in days",
+        label="Delete after (days)",
         required=False,
         min_value=1,
         max_value=LONGEST_DAYS,
-        help_text="Counted from the last that was recorded. Empty: kept for good.",
+        help_text="Counted from the last recorded step. Leave empty to keep permanently.",
     )
-    reason = line_field("Reason", "Needed for fewer than 183 days. " + STAYS)
+    reason = line_field("Reason", "Required below 183 days. " + STAYS)
 
     def values(self) -> dict[str, Any]:
-        """What was written."""
+        """Return the entered values."""
         return {name: self.cleaned_data[name] for name in ("agent", "tag", "days", "reason")}

@@ -1,4 +1,4 @@
-"""Whom outside a project tells of its log, set under Settings."""
+"""Settings of the witness and the timestamp authority of the project's log."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -17,7 +17,7 @@ from timemachine.web.settings.views import settings
 @never_cache
 @require_POST
 def set_anchors(request: HttpRequest) -> HttpResponse:
-    """Tell these addresses from now on; one that cannot be used is said, and the other kept."""
+    """Save the URLs; an invalid one is reported, and the other is saved."""
     who = access.of(request)
     who.require(ADMIN)
     form = AnchorsForm(request.POST)
@@ -30,5 +30,5 @@ def set_anchors(request: HttpRequest) -> HttpResponse:
             form.add_error(kind, why.message)
     if form.errors:
         return settings.page(request, who, status=422, anchors_form=form)
-    messages.success(request, "Who is told of the log is saved.")
+    messages.success(request, "Witness and timestamp authority saved.")
     return see_other("settings", part="evidence-key")

@@ -1,4 +1,4 @@
-"""The project's answer cache, as its administrators switch and empty it."""
+"""Turn the project's answer cache on and off, and empty it."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +15,7 @@ from timemachine.web.redirects import see_other
 @never_cache
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
-    """Switch it on, or off for anything else than `on`."""
+    """Turn the cache on, or off for any value other than `on`."""
     who = access.of(request)
     who.require(ADMIN)
     on = request.POST.get("switch") == "on"
@@ -27,11 +27,11 @@ def switch(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_POST
 def empty(request: HttpRequest) -> HttpResponse:
-    """Take every answer out of it."""
+    """Empty the cache."""
     who = access.of(request)
     who.require(ADMIN)
     removed = cache_maintenance.empty(who.project)
     messages.success(
-        request, f"{counted(removed, 'answer')} taken out of the cache. What sessions recorded stays."
+        request, f"{counted(removed, 'answer')} removed from the cache. Recorded sessions do not change."
     )
     return see_other("settings", part="answer-cache")

@@ -1,4 +1,4 @@
-"""The demo: loaded with one click, removed with one."""
+"""Load and remove the demo."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -18,20 +18,20 @@ STEP_THAT_WENT_WRONG = 2
 
 @require_POST
 def load(request: HttpRequest) -> HttpResponse:
-    """Make the demo in the current project and open it at the step that went wrong."""
+    """Create the demo in the current project and open it at the step that went wrong."""
     access = of(request)
     access.require("operator")
     made = commands.load(access.project, by=access.user.email)
     for replay_id in made.replays if made.new else ():
         enqueue(run_replay, replay_id)
     if made.share_url:
-        messages.success(request, f"The demo is loaded. Its share link, shown once: {made.share_url}")
+        messages.success(request, f"Demo loaded. Its share link, shown only once: {made.share_url}")
     return see_other(f"{reverse('timeline', args=[made.session.id])}?step={STEP_THAT_WENT_WRONG}")
 
 
 @require_POST
 def remove(request: HttpRequest) -> HttpResponse:
-    """Remove all that the demo made; asks first where somebody added to it."""
+    """Remove the demo; ask first if something was added to it."""
     access = of(request)
     access.require("operator")
     added = commands.added_to(access.project)
@@ -39,7 +39,7 @@ def remove(request: HttpRequest) -> HttpResponse:
         return render(request, "record/remove_demo.html", {"added": added})
     try:
         if commands.remove(access.project):
-            messages.success(request, "The demo is removed, with everything it made.")
+            messages.success(request, "Demo removed.")
     except Conflict as why:
         messages.error(request, why.message)
     return see_other("sessions")

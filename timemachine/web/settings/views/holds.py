@@ -1,4 +1,4 @@
-"""Legal holds: placed on a session or on all that fit a filter, seen, released."""
+"""Legal holds: place one on a session or on all sessions that match a filter, view and release it."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ from timemachine.web.settings.forms.retention import ReasonForm
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/hold/`: whether a session is held, by whom and why, and was before; POST holds it."""
+    """`/sessions/{id}/hold/`: current and past holds of a session; POST places one."""
     who = access.of(request)
     found = session_of(who.project, id)
     form = ReasonForm(request.POST if request.method == "POST" else None)
@@ -45,7 +45,7 @@ def session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
                 legal_holds.place(
                     who.project, reason=form.cleaned_data["reason"], by=who.user.email, sessions=[found]
                 )
-                messages.success(request, "The session is under legal hold: nothing of it can be deleted.")
+                messages.success(request, "The session is under legal hold. Nothing in it can be deleted.")
                 return see_other("session_hold", found.id)
             except TimeMachineError as why:
                 status = form.refuse(why)
@@ -56,7 +56,7 @@ def session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def place(request: HttpRequest) -> HttpResponse:
-    """`/holds/new/`: how many sessions fit the filter in the address now; POST holds them."""
+    """`/holds/new/`: the number of sessions that match the filter in the URL; POST places a hold on them."""
     who = access.of(request)
     who.require(ADMIN)
     asked = {name: request.GET[name] for name in NAMES if request.GET.get(name, "").strip()}
@@ -81,7 +81,7 @@ def place(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def hold(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/holds/{id}/`: one hold with its first sessions."""
+    """`/holds/{id}/`: a hold with its first sessions."""
     who = access.of(request)
     return _hold(request, who, hold_of(who.project, id), ReasonForm())
 
@@ -89,7 +89,7 @@ def hold(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_POST
 def release(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Release a hold, or only the `session` that is named."""
+    """Release a hold, or only for one `session`."""
     who = access.of(request)
     who.require(ADMIN)
     found, form = hold_of(who.project, id), ReasonForm(request.POST)
@@ -101,7 +101,7 @@ def release(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         legal_holds.release(found, reason=form.cleaned_data["reason"], by=who.user.email, sessions=sessions)
     except TimeMachineError as why:
         return _hold(request, who, found, form, status=form.refuse(why))
-    messages.success(request, "The session is released." if only else "The hold is released.")
+    messages.success(request, "Legal hold on the session released." if only else "Legal hold released.")
     return see_other("hold", found.id)
 
 

@@ -1,4 +1,4 @@
-"""API keys of the project, as its administrators make and revoke them."""
+"""Create and revoke API keys of the project."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -18,7 +18,7 @@ from timemachine.web.shown_once import ShownOnce, hand_over
 @never_cache
 @require_POST
 def make(request: HttpRequest) -> HttpResponse:
-    """Make a key; the page that follows shows it once."""
+    """Create a key; the next page shows it once."""
     who = access.of(request)
     who.require(ADMIN)
     form = KeyForm(request.POST)
@@ -39,10 +39,10 @@ def make(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_POST
 def revoke(request: HttpRequest, key_id: str) -> HttpResponse:
-    """End a key."""
+    """Revoke a key."""
     who = access.of(request)
     who.require(ADMIN)
     key = queries.key(who.project, key_id)
     commands.revoke_api_key(key)
-    messages.success(request, f"The key {key.name} does not work any more.")
+    messages.success(request, f"Key {key.name} revoked.")
     return see_other("settings", part="keys")

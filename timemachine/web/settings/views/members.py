@@ -1,4 +1,4 @@
-"""Members of the project, as its administrators settle them."""
+"""Manage members of the project."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -18,7 +18,7 @@ from timemachine.web.shown_once import ShownOnce, hand_over
 @never_cache
 @require_POST
 def invite(request: HttpRequest) -> HttpResponse:
-    """Invite somebody; the page that follows shows the link once, to hand over."""
+    """Invite a member; the next page shows the link once."""
     who = access.of(request)
     who.require(ADMIN)
     form = InviteForm(request.POST)
@@ -36,19 +36,19 @@ def invite(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_POST
 def withdraw(request: HttpRequest, link_id: int) -> HttpResponse:
-    """End an invitation that was not accepted."""
+    """Withdraw an invitation that was not accepted."""
     who = access.of(request)
     who.require(ADMIN)
     invitation = queries.invitation(who.project, link_id)
     commands.withdraw_invitation(invitation)
-    messages.success(request, f"The invitation of {invitation.user.email} does not work any more.")
+    messages.success(request, f"Invitation of {invitation.user.email} withdrawn.")
     return see_other("settings", part="members")
 
 
 @never_cache
 @require_POST
 def role(request: HttpRequest, member_id: int) -> HttpResponse:
-    """Give a member another role."""
+    """Change the role of a member."""
     who = access.of(request)
     who.require(ADMIN)
     member = queries.member(who.project, member_id)
@@ -56,14 +56,14 @@ def role(request: HttpRequest, member_id: int) -> HttpResponse:
         commands.change_role(member, request.POST.get("role", ""))
     except (Conflict, InvalidInput) as why:
         return refuse(request, who, why)
-    messages.success(request, f"{member.user} is {access.ROLE_WORDS[member.role]} now.")
+    messages.success(request, f"{member.user} is now {access.ROLE_WORDS[member.role]}.")
     return see_other("settings", part="members")
 
 
 @never_cache
 @require_POST
 def remove(request: HttpRequest, member_id: int) -> HttpResponse:
-    """End a membership; says whether keys that this person made still work."""
+    """End a membership, and list the person's keys that still work."""
     who = access.of(request)
     who.require(ADMIN)
     member = queries.member(who.project, member_id)
@@ -71,11 +71,11 @@ def remove(request: HttpRequest, member_id: int) -> HttpResponse:
         keys = commands.remove_member(member)
     except Conflict as why:
         return refuse(request, who, why)
-    messages.success(request, f"{member.user} is no member of {who.project.name} any more.")
+    messages.success(request, f"{member.user} is no longer a member of {who.project.name}.")
     if keys:
         messages.warning(
             request,
-            f"API keys that {member.user} made and that still work: {keys}. Revoke what nobody needs.",
+            f"Active API keys created by {member.user}: {keys}. Revoke those that are not needed.",
         )
     return see_other("settings", part="members")
 
@@ -83,7 +83,7 @@ def remove(request: HttpRequest, member_id: int) -> HttpResponse:
 @never_cache
 @require_POST
 def reset(request: HttpRequest, member_id: int) -> HttpResponse:
-    """Make a link with which a member chooses a new password; the page that follows shows it once."""
+    """Create a password reset link for a member; the next page shows it once."""
     who = access.of(request)
     who.require(ADMIN)
     member = queries.member(who.project, member_id)

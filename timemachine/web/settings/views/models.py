@@ -1,4 +1,4 @@
-"""`/settings/models/`: what can be asked here, what it costs, whether it works; for administrators its keys and servers."""
+"""`/settings/models/`: available models with prices and tests; for administrators, keys and servers."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -34,14 +34,14 @@ SHOWN_CHANGES: Final = 20
 @never_cache
 @require_safe
 def models(request: HttpRequest) -> HttpResponse:
-    """Every model that the project is offered."""
+    """List all models available to the project."""
     return _page(request, access.of(request))
 
 
 @never_cache
 @require_POST
 def test(request: HttpRequest) -> HttpResponse:
-    """Make one small, paid call to a model, and say what came of it."""
+    """Test a model with one small paid call."""
     who = access.of(request)
     who.require(OPERATOR)
     try:
@@ -57,7 +57,7 @@ def test(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("key")
 @require_POST
 def set_key(request: HttpRequest, provider: str) -> HttpResponse:
-    """Keep a key for a provider; the page never shows it."""
+    """Store a key for a provider; the page never shows it."""
     who = access.of(request)
     who.require(ADMIN)
     found = _listed(who, built_in(provider).provider)
@@ -67,7 +67,7 @@ def set_key(request: HttpRequest, provider: str) -> HttpResponse:
     )
     if refused:
         return _page(request, who, status=refused, key_form=form)
-    messages.success(request, f"The key for {found.label} is kept, and used from now on.")
+    messages.success(request, f"Key for {found.label} saved.")
     return see_other("settings_models", part="keys")
 
 
@@ -79,7 +79,7 @@ def remove_key(request: HttpRequest, provider: str) -> HttpResponse:
     who.require(ADMIN)
     found = built_in(provider)
     commands.remove_key(who.project.id, provider, by=who.user.email)
-    messages.success(request, f"The project's key for {found.label} is removed.")
+    messages.success(request, f"The project's key for {found.label} was removed.")
     return see_other("settings_models", part="keys")
 
 
@@ -99,7 +99,7 @@ def add_server(request: HttpRequest) -> HttpResponse:
     refused = _refused(form, add)
     if refused:
         return _page(request, who, status=refused, server_form=form)
-    messages.success(request, f"The server {form.cleaned_data['name']} is added.")
+    messages.success(request, f"Server {form.cleaned_data['name']} added.")
     return see_other("settings_models", part="servers")
 
 
@@ -110,7 +110,7 @@ def remove_server(request: HttpRequest, name: str) -> HttpResponse:
     who = access.of(request)
     who.require(ADMIN)
     commands.remove_server(who.project.id, name, by=who.user.email)
-    messages.success(request, f"The server {name} is removed.")
+    messages.success(request, f"Server {name} removed.")
     return see_other("settings_models", part="servers")
 
 
@@ -132,7 +132,7 @@ def _page(request: HttpRequest, who: Access, *, status: int = 200, **forms: Acco
 
 
 def _key_forms(found: list[Listed], sent: AccountForm | None) -> list[ProviderKeyForm]:
-    """A form for each provider that takes a key: the one that was sent with what it has to say, the others fresh."""
+    """Return a form for each provider with keys: the submitted one with its errors, the others empty."""
     made = [ProviderKeyForm(each) for each in found if each.key_variable]
     if isinstance(sent, ProviderKeyForm):
         made = [sent if each.listed.provider == sent.listed.provider else each for each in made]
@@ -144,7 +144,7 @@ def _listed(who: Access, provider: str) -> Listed:
 
 
 def _refused(form: AccountForm, command: Callable[[dict[str, Any]], object]) -> int | None:
-    """The status of a form that cannot be used, with the reason in it; None when the command is done."""
+    """Run the command; return None, or add the error to the form and return the HTTP status."""
     if not form.is_valid():
         return 422
     try:
@@ -165,12 +165,12 @@ FIELD_OF_CODE: Final = {
 
 
 def _told(trial: ModelTrial) -> str:
-    """What came of a test in one line."""
+    """Return the result of a test in one line."""
     if trial.error_code is not None:
         return f"The test failed. {safe_text.shown(trial.words)}"
     took = formatting.duration(trial.duration_ms)
-    used = f"{_count(trial.input_tokens)} tokens read, {_count(trial.output_tokens)} written"
-    said = f"“{safe_text.shown(trial.words)}”" if trial.words else "without a word"
+    used = f"{_count(trial.input_tokens)} input tokens, {_count(trial.output_tokens)} output tokens"
+    said = f"“{safe_text.shown(trial.words)}”" if trial.words else "with an empty answer"
     return f"{trial.model} answered {said} in {took}: {used}, cost {money_or_unknown(trial.cost_usd)}."
 
 

@@ -1,4 +1,4 @@
-"""`/settings/redaction/`: the project's redaction profiles, and a box in which one is tried. What is tried is not kept."""
+"""`/settings/redaction/`: the project's redaction profiles, and a form to try one. Nothing tried is stored."""
 
 import json
 from typing import Any, Final
@@ -29,7 +29,7 @@ from timemachine.web.redirects import see_other
 from timemachine.web.settings.forms.redaction import ProfileForm, TryForm
 
 SHOWN: Final = 40_000
-"""Characters of a redacted step that are shown; it is redacted whole before."""
+"""Characters shown of a redacted step; the whole step is redacted first."""
 VERSIONS: Final = 20
 
 
@@ -37,7 +37,7 @@ VERSIONS: Final = 20
 @sensitive_post_parameters("text")
 @require_http_methods(["GET", "HEAD", "POST"])
 def profiles(request: HttpRequest) -> HttpResponse:
-    """What can be chosen, and the box: `profile`, `session` and `step` fill it in; POST tries it."""
+    """The profiles, and the form: `profile`, `session` and `step` fill it in; POST tries it."""
     who = access.of(request)
     choices = choices_of(who.project)
     data = request.POST if request.method == "POST" else None
@@ -53,7 +53,7 @@ def profiles(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """`/settings/redaction/new/`: the form; POST makes the profile."""
+    """`/settings/redaction/new/`: the form; POST creates the profile."""
     who = access.of(request)
     who.require(ADMIN)
     form = ProfileForm(request.POST if request.method == "POST" else None)
@@ -66,14 +66,14 @@ def new(request: HttpRequest) -> HttpResponse:
         )
     except TimeMachineError as why:
         return _form(request, form, status=form.refuse(why))
-    messages.success(request, f"The profile {made.name} is made. It can be chosen for links from now on.")
+    messages.success(request, f"Profile {made.name} created. You can now choose it for share links.")
     return see_other("redaction")
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def profile(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/settings/redaction/{id}/`: one version with its rules; for administrators the form, whose POST makes the next version."""
+    """`/settings/redaction/{id}/`: one version with its rules; administrators can edit, and POST creates the next version."""
     who = access.of(request)
     if id == BUILT_IN_HANDLE:
         return _form(request, ProfileForm(profile=BUILT_IN), profile=BUILT_IN)
@@ -91,18 +91,18 @@ def profile(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         made = commands.change_profile(row, form.rules(), by=who.user.email)
     except TimeMachineError as why:
         return _form(request, form, status=form.refuse(why), **facts)
-    messages.success(request, f"Version {made.version} of {made.name} is used from now on.")
+    messages.success(request, f"Version {made.version} of {made.name} is now used.")
     return see_other("redaction_profile", made.id)
 
 
 @never_cache
 @require_POST
 def retire(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Take a profile out of what can be chosen."""
+    """Retire a profile, so that it cannot be chosen any more."""
     who = access.of(request)
     who.require(ADMIN)
     gone = commands.retire_profile(profile_row(who.project, id), by=who.user.email)
-    messages.success(request, f"The profile {gone.name} is retired. Links that were made with it keep it.")
+    messages.success(request, f"Profile {gone.name} retired. Existing links keep it.")
     return see_other("redaction")
 
 
@@ -111,7 +111,7 @@ def _form(request: HttpRequest, form: ProfileForm, *, status: int = 200, **facts
 
 
 def _tried(who: Access, form: TryForm) -> tuple[dict[str, Any] | None, int]:
-    """What came of a text or step, and the status; no outcome where the form says what is wrong."""
+    """Return the result of a trial and the HTTP status; no result if the form has errors."""
     if not form.is_valid():
         return None, 422
     said = form.cleaned_data

@@ -1,4 +1,4 @@
-"""How long sessions are kept: the project's rules, deletions in bulk and what became of them, legal holds."""
+"""Retention rules, bulk deletions and legal holds of the project."""
 
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -52,9 +52,9 @@ SHOWN: Final = 20
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: HttpRequest) -> HttpResponse:
-    """`/settings/retention/`: rules with what each would delete today, deletions, holds. A filter in the address fills the form.
+    """`/settings/retention/`: rules with what each would delete today, deletions and holds. A filter in the URL fills the form.
 
-    POST shows what a rule would delete, and with `confirmed` sets it; with `change` it is written anew.
+    POST previews a rule, and with `confirmed` sets it; with `change` the form is shown again.
     """
     who = access.of(request)
     if request.method != "POST":
@@ -71,25 +71,25 @@ def settings(request: HttpRequest) -> HttpResponse:
         made = retention.set_rule(who.project, by=who.user.email, **form.values())
     except TimeMachineError as why:
         return _settings(request, who, form, WhichForm(), status=form.refuse(why))
-    messages.success(request, f"From now on, {words_of(made)}.")
+    messages.success(request, f"Rule set: {words_of(made)}.")
     return see_other("retention")
 
 
 @never_cache
 @require_POST
 def remove_rule(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Take a rule away."""
+    """Remove a rule."""
     who = access.of(request)
     who.require(ADMIN)
     gone = retention.remove_rule(rule_of(who.project, id), by=who.user.email)
-    messages.success(request, f"No more: {words_of(gone)}.")
+    messages.success(request, f"Rule removed: {words_of(gone)}.")
     return see_other("retention")
 
 
 @never_cache
 @require_POST
 def prepare(request: HttpRequest) -> HttpResponse:
-    """Find the sessions that are meant; nothing is deleted yet. With `do=hold` on to the page that holds them, the filter in its address."""
+    """Find the matching sessions; nothing is deleted yet. With `do=hold`, redirect to the page that places a hold, with the filter in its URL."""
     who = access.of(request)
     who.require(ADMIN)
     form = WhichForm(request.POST)
@@ -107,7 +107,7 @@ def prepare(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def forgetting(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/forgettings/{id}/`: what would go, how far it is, what became of it."""
+    """`/forgettings/{id}/`: preview, progress and result of a bulk deletion."""
     who = access.of(request)
     who.require(ADMIN)
     return _forgetting(request, who, forgetting_of(who.project, id), ReasonForm())
@@ -116,7 +116,7 @@ def forgetting(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_POST
 def confirm(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Have what was found deleted."""
+    """Start deleting the found sessions."""
     who = access.of(request)
     who.require(ADMIN)
     found, form = forgetting_of(who.project, id), ReasonForm(request.POST)
@@ -133,7 +133,7 @@ def confirm(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_POST
 def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Delete none of what still waits."""
+    """Cancel the deletion of the remaining sessions."""
     who = access.of(request)
     who.require(ADMIN)
     found = forgetting_of(who.project, id)

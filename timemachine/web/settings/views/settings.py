@@ -1,4 +1,4 @@
-"""Settings: you, how it looks, the project; for administrators also its members and keys."""
+"""Settings: account, appearance and project; for administrators also members and keys."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -50,12 +50,12 @@ THEME_KEPT = timedelta(days=365)
 @never_cache
 @require_safe
 def settings(request: HttpRequest) -> HttpResponse:
-    """Everything a member may settle."""
+    """Show all settings available to the member."""
     return page(request, access.of(request))
 
 
 def page(request: HttpRequest, who: Access, *, status: int = 200, **forms: AccountForm) -> HttpResponse:
-    """The settings page; `forms` are those that were sent and have something to say."""
+    """Return the settings page; `forms` are refused forms."""
     shown = shown_once.taken(request, who.user)
     facts = _of_member(request, who) | (_of_administrator(who) if who.administers else {}) | forms
     response = render(request, "accounts/settings.html", facts | {"shown": shown}, status=status)
@@ -63,7 +63,7 @@ def page(request: HttpRequest, who: Access, *, status: int = 200, **forms: Accou
 
 
 def refuse(request: HttpRequest, who: Access, error: TimeMachineError) -> HttpResponse:
-    """The settings page, which says above everything what did not work."""
+    """Return the settings page with an error at the top."""
     messages.error(request, error.message)
     return page(request, who, status=error.status)
 
@@ -71,13 +71,13 @@ def refuse(request: HttpRequest, who: Access, error: TimeMachineError) -> HttpRe
 @never_cache
 @require_POST
 def you(request: HttpRequest) -> HttpResponse:
-    """Change what you are called."""
+    """Change your name."""
     who = access.of(request)
     form = YouForm(request.POST)
     refused = _refused(form, lambda name: commands.rename_person(who.user, name))
     if refused:
         return page(request, who, status=refused, you_form=form)
-    messages.success(request, "Your name is changed.")
+    messages.success(request, "Name changed.")
     return see_other("settings", part="you")
 
 
@@ -85,7 +85,7 @@ def you(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("current", "password", "again")
 @require_POST
 def password(request: HttpRequest) -> HttpResponse:
-    """Choose another password; every other session of yours ends."""
+    """Change the password; all other sessions of the person end."""
     who = access.of(request)
     form = ChangePasswordForm(who.user, request.POST, asks_current=_asks_current(request, who.user))
     if not form.is_valid():
@@ -97,18 +97,18 @@ def password(request: HttpRequest) -> HttpResponse:
         return waiting(page(request, who, status=why.status, password_form=form), why)
     update_session_auth_hash(request, who.user)
     request.session.pop(LINK_USED_AT, None)
-    messages.success(request, "Your password is changed. Every other browser is signed out.")
+    messages.success(request, "Password changed. All other browsers are signed out.")
     return see_other("settings", part="you")
 
 
 @never_cache
 @require_POST
 def appearance(request: HttpRequest) -> HttpResponse:
-    """Light, dark, or as the system has it; kept in a cookie of this browser, signed in or not."""
+    """Set the theme to light, dark or system, in a cookie of this browser, signed in or not."""
     theme = request.POST.get("theme", "")
     if theme not in THEMES:
         raise InvalidInput(
-            f"There is no theme {theme!r}; choose one of {', '.join(THEMES)}.", code="unknown_theme"
+            f"There is no theme {theme!r}. Choose one of {', '.join(THEMES)}.", code="unknown_theme"
         )
     response = see_other(_page_before(request))
     response.set_cookie(
@@ -125,21 +125,21 @@ def appearance(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_POST
 def project(request: HttpRequest) -> HttpResponse:
-    """Change what the project is called."""
+    """Rename the project."""
     who = access.of(request)
     who.require(ADMIN)
     form = ProjectForm(request.POST)
     refused = _refused(form, lambda name: commands.rename_project(who.project, name))
     if refused:
         return page(request, who, status=refused, project_form=form)
-    messages.success(request, "The project has another name.")
+    messages.success(request, "Project renamed.")
     return see_other("settings", part="project")
 
 
 @never_cache
 @require_POST
 def new_project(request: HttpRequest) -> HttpResponse:
-    """Another project on this server, which you administer."""
+    """Create another project, with the person as administrator."""
     who = access.of(request)
     who.require(ADMIN)
     form = NewProjectForm(request.POST)
@@ -148,20 +148,20 @@ def new_project(request: HttpRequest) -> HttpResponse:
     if refused:
         return page(request, who, status=refused, new_project_form=form)
     access.choose_project(request, str(made[0].pk))
-    messages.success(request, f"You are in {made[0].name} now.")
+    messages.success(request, f"You are now in {made[0].name}.")
     return see_other("settings", part="project")
 
 
 @never_cache
 @require_POST
 def choose_project(request: HttpRequest) -> HttpResponse:
-    """Go to another of your projects."""
+    """Switch to another of the person's projects."""
     access.choose_project(request, request.POST.get("project", ""))
     return see_other("/")
 
 
 def _refused(form: AccountForm, command: Callable[[str], object]) -> int | None:
-    """The status of a form whose name cannot be used, with the reason in it; None when the command is done."""
+    """Run the command; return None, or add the error to the form and return the HTTP status."""
     if not form.is_valid():
         return 422
     try:

@@ -1,4 +1,4 @@
-"""Switching the single-key commands of this browser off and on."""
+"""Turn keyboard shortcuts of this browser on and off."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +11,7 @@ KEPT_SECONDS = 365 * 24 * 3600
 
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
-    """Keep the choice in a cookie and go back to the page that asked."""
+    """Store the choice in a cookie and return to the previous page."""
     back = request.META.get("HTTP_REFERER", "")
     if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
         back = "/"

@@ -1,4 +1,4 @@
-"""Signing in: by password, by a one-time link; the first words of a person; signing out."""
+"""Sign in by password or one-time link, the first sign-in, and sign out."""
 
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
@@ -23,7 +23,7 @@ LINK_USED_AT = "link_used_at"
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """E-mail and password; after them, the page that asked."""
+    """Sign in with e-mail and password, and return to the requested page."""
     if request.method != "POST":
         return see_other(back_to(request)) if request.user.is_authenticated else _sign_in_page(request)
     form = SignInForm(request.POST)
@@ -41,7 +41,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def open_link(request: HttpRequest, secret: str) -> HttpResponse:
-    """A one-time link: looking at it does nothing, so that previews of mails and chats do not use it up."""
+    """Open a one-time link. GET does not use it up, so that previews in mails and chats are harmless."""
     if request.method != "POST":
         return render(request, "accounts/open_link.html")
     person = request.user if isinstance(request.user, User) else None
@@ -59,7 +59,7 @@ def open_link(request: HttpRequest, secret: str) -> HttpResponse:
 @sensitive_post_parameters("password", "again")
 @require_http_methods(["GET", "HEAD", "POST"])
 def welcome(request: HttpRequest) -> HttpResponse:
-    """Name and password of somebody who has none yet; the first administrator's e-mail too."""
+    """Ask for name and password at the first sign-in, and for the first administrator's e-mail."""
     user = access.signed_in(request)
     if user.has_usable_password():
         return see_other("/")
@@ -72,7 +72,7 @@ def welcome(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End this browser's session."""
+    """Sign out this browser."""
     logout(request)
     return see_other("sign_in")
 

@@ -1,4 +1,4 @@
-"""The form that creates a share link."""
+"""Forms of share links: create one, and set the project's policy."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -25,44 +25,42 @@ from timemachine.text.redaction.pure.profile import BUILT_IN, Profile
 from timemachine.web.settings.forms.redaction import ABOUT_BUILT_IN
 
 LIFETIMES = [("7", "in 7 days"), ("14", "in 14 days"), ("30", "in 30 days"), ("90", "in 90 days")]
-_OF_PASSPHRASE = (
-    f"A passphrase has {SHORTEST_PASSPHRASE} to {LONGEST_PASSPHRASE:,} characters; leave it empty for none."
-)
+_OF_PASSPHRASE = f"The passphrase must have {SHORTEST_PASSPHRASE} to {LONGEST_PASSPHRASE:,} characters. Leave it empty for none."
 _FIELDS = {"expires_at": "until"}
 LONGEST_STEP = 19
 
 
 def _whole(says: str) -> dict[str, str]:
-    """What a field for a whole number says of all that it is not."""
+    """Return the error messages of a whole-number field."""
     return dict.fromkeys(("invalid", "min_value", "max_value"), says)
 
 
 class PolicyForm(forms.Form):
-    """What a project allows of its links."""
+    """Set the project's policy for share links."""
 
     forbidden = forms.BooleanField(
-        label="Forbid share links",
+        label="Turn off share links",
         required=False,
-        help_text="Nobody makes one, and those there are stop opening at once, also for who has one open. Allowed again, they open again.",
+        help_text="No new links, and existing ones stop working immediately, also for visitors who have one open. They work again when you turn this back on.",
     )
     passphrase_required = forms.BooleanField(
         label="Require a passphrase",
         required=False,
-        help_text="Of links made from now on. Revoke those without one that should not go on.",
+        help_text="For new links. Revoke existing links without one if needed.",
     )
     profile_required = forms.BooleanField(
         label="Require a redaction profile",
         required=False,
-        help_text="Of links made from now on: each withholds by one that its maker chooses.",
+        help_text="For new links. The creator chooses the profile.",
     )
     longest_days = forms.IntegerField(
-        label="Days that a link lives at most",
+        label="Maximum lifetime in days",
         required=False,
         min_value=1,
         max_value=LONGEST_DAYS,
-        help_text=f"Of links made from now on. Empty: {LONGEST_DAYS} days.",
+        help_text=f"For new links. Leave empty for {LONGEST_DAYS} days.",
         error_messages=_whole(
-            f"A link lives between 1 and {LONGEST_DAYS} days; leave it empty for as long as any may."
+            f"The lifetime must be 1 to {LONGEST_DAYS} days. Leave it empty for the maximum."
         ),
     )
 
@@ -71,12 +69,12 @@ class PolicyForm(forms.Form):
 
 
 class ShareForm(forms.Form):
-    """Until when, for whom and how often a link opens. `form_id` makes the same form sent twice one link."""
+    """Create a share link. `form_id` ensures that a form submitted twice creates only one link."""
 
     form_id = forms.UUIDField(widget=forms.HiddenInput)
-    lifetime = forms.TypedChoiceField(label="It expires", choices=LIFETIMES, initial="14", coerce=int)
+    lifetime = forms.TypedChoiceField(label="Expires", choices=LIFETIMES, initial="14", coerce=int)
     until = forms.DateField(
-        label="Or at the end of a day",
+        label="Or at the end of this day",
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
@@ -84,8 +82,8 @@ class ShareForm(forms.Form):
         label="Label",
         required=False,
         max_length=LONGEST_LABEL,
-        error_messages={"max_length": f"A label has at most {LONGEST_LABEL} characters; shorten it."},
-        help_text="For whom it is. Only your project sees it.",
+        error_messages={"max_length": f"The label can have at most {LONGEST_LABEL} characters."},
+        help_text="Who the link is for. Only visible in this project.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     passphrase = forms.CharField(
@@ -95,38 +93,36 @@ class ShareForm(forms.Form):
         min_length=SHORTEST_PASSPHRASE,
         max_length=LONGEST_PASSPHRASE,
         error_messages=dict.fromkeys(("min_length", "max_length"), _OF_PASSPHRASE),
-        help_text="Say it to them another way than you send the link. Only a hash is kept.",
+        help_text="Send it through another channel than the link. Only a hash is stored.",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
         ),
     )
     max_opens = forms.IntegerField(
-        label="Opens at most",
+        label="Maximum views",
         required=False,
         min_value=1,
         max_value=MOST_OPENS,
-        help_text="Times. Empty: no limit.",
-        error_messages=_whole(
-            f"A link opens between 1 and {MOST_OPENS:,} times; leave it empty for no limit."
-        ),
+        help_text="Leave empty for no limit.",
+        error_messages=_whole(f"Maximum views must be 1 to {MOST_OPENS:,}. Leave it empty for no limit."),
     )
     through_sequence = forms.IntegerField(
         label="Through step",
         required=False,
         min_value=1,
-        error_messages=_whole("Write the number of a step, from 1; leave it empty for the last one."),
+        error_messages=_whole("Enter a step number from 1. Leave it empty for the last step."),
     )
     evidence_only = forms.BooleanField(
         label="Evidence only",
         required=False,
-        help_text="They see what it is and download its evidence, which tells no text either. No text that was recorded stands on their page.",
+        help_text="Visitors see the facts and can download the evidence, but no recorded text, neither on the page nor in the evidence.",
     )
 
     redaction = forms.ChoiceField(
         label="Withhold",
         required=False,
-        help_text=f"What is withheld stands as a mark in its place. Preview shows what that would be, and with Nothing what would be read that the "
-        f"built-in profile finds. {ABOUT_BUILT_IN}",
+        help_text=f"Withheld text is marked. The preview shows what is withheld, and without a profile what visitors can read that the "
+        f"built-in profile would withhold. {ABOUT_BUILT_IN}",
     )
 
     def __init__(
@@ -138,7 +134,7 @@ class ShareForm(forms.Form):
         profiles: Sequence[Profile] = (BUILT_IN,),
         through: str | None = None,
     ) -> None:
-        """`through` is the step that somebody came from."""
+        """Initialise the form; `through` is the step from which the person came."""
         step = (
             through
             if through and through.isascii() and through.isdigit() and len(through) < LONGEST_STEP
@@ -154,41 +150,41 @@ class ShareForm(forms.Form):
             self.fields["through_sequence"].widget.attrs |= {"placeholder": str(last), "max": str(last)}
             self.fields[
                 "through_sequence"
-            ].help_text = "What comes later is not shown. Empty it to share all: the last step there is now."
+            ].help_text = "Later steps are not shown. Leave empty for the current last step."
         else:
             del self.fields["through_sequence"]
 
     def _follow(self, policy: Policy) -> None:
-        """Offer what the project allows, and say what it asks for."""
+        """Adjust the fields to the project's policy."""
         self._longest, days = policy.longest, policy.longest.days
         offered = [each for each in LIFETIMES if int(each[0]) <= days] or [
             (str(days), f"in {counted(days, 'day')}")
         ]
-        lifetime = forms.TypedChoiceField(label="It expires", choices=offered, coerce=int)
+        lifetime = forms.TypedChoiceField(label="Expires", choices=offered, coerce=int)
         lifetime.initial = "14" if "14" in dict(offered) else offered[-1][0]
         self.fields["lifetime"] = lifetime
         self.fields[
             "until"
-        ].help_text = f"In UTC, at most {counted(days, 'day')} from now. A day goes before the choice above."
+        ].help_text = f"In UTC, at most {counted(days, 'day')} from now. Overrides the choice above."
         if policy.profile_required:
             self.fields["redaction"].required = True
         if policy.passphrase_required:
             self.fields["passphrase"].required = True
             self.fields[
                 "passphrase"
-            ].help_text = "Every link of this project needs one. Say it to them another way than you send the link. Only a hash is kept."
+            ].help_text = "Required in this project. Send it through another channel than the link. Only a hash is stored."
 
     def clean_through_sequence(self) -> int | None:
-        """A step that the session has."""
+        """Return a step that exists in the session."""
         wanted: int | None = self.cleaned_data["through_sequence"]
         if wanted is not None and wanted > self._last_step:
             raise forms.ValidationError(
-                f"The session has no step {wanted:,}; its last step is {self._last_step:,}."
+                f"The session has no step {wanted:,}. Its last step is {self._last_step:,}."
             )
         return wanted
 
     def clean_until(self) -> date | None:
-        """A day that is not past, and not longer from now than a link may live."""
+        """Return a day that is not in the past and within the maximum lifetime."""
         day: date | None = self.cleaned_data["until"]
         try:
             check_end(_end_of(day) if day else None, now(), self._longest)
@@ -197,7 +193,7 @@ class ShareForm(forms.Form):
         return day
 
     def terms(self) -> Terms:
-        """What was chosen."""
+        """Return the chosen terms."""
         said = self.cleaned_data
         return Terms(
             expires_at=_end_of(said["until"]) if said["until"] else now() + timedelta(days=said["lifetime"]),
@@ -210,7 +206,7 @@ class ShareForm(forms.Form):
         )
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Say at the field that it is about what does not work; the status to answer with."""
+        """Show an error at its field; return the HTTP status."""
         field = why.facts.get("field")
         field = _FIELDS.get(str(field), field)
         self.add_error(field if field in self.fields else None, why.message)

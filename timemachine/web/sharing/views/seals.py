@@ -1,4 +1,4 @@
-"""The evidence of a session, replay or comparison: how far it is sealed, whether the database still holds what was sealed, and the bundle."""
+"""The evidence of a session, replay or comparison: its seal, the check of the database against it, and the bundle."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -41,7 +41,7 @@ BACK: Final = {"session": "timeline", "replay": "replay", "comparison": "compari
 @never_cache
 @require_safe
 def evidence(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/evidence/`, `/replays/…`, `/comparisons/…`: the seal of one."""
+    """`/sessions/{id}/evidence/`, `/replays/…`, `/comparisons/…`: the evidence page."""
     who = access.of(request)
     kind = KINDS[of]
     thing = kind.find(who.project, id)
@@ -70,7 +70,7 @@ def evidence(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A
 @never_cache
 @require_POST
 def check(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A002
-    """Compare one in the database with its seal."""
+    """Check the database against the seal."""
     who = access.of(request)
     who.require(OPERATOR)
     thing = KINDS[of].find(who.project, id)
@@ -81,14 +81,14 @@ def check(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_safe
 def bundle(request: HttpRequest, id: str, of: str) -> FileResponse:  # noqa: A002
-    """The evidence of one as a zip."""
+    """Download the evidence as a ZIP file."""
     return bundle_of(access.of(request).project, of, id)
 
 
 @never_cache
 @require_safe
 def bundle_of_log(request: HttpRequest) -> FileResponse:
-    """The evidence of the project's log as a zip."""
+    """Download the evidence of the project's log as a ZIP file."""
     who = access.of(request)
     who.require(ADMIN)
     return download("evidence-log.zip", lambda target: log_heads.write_log(target, who.project))
@@ -96,7 +96,7 @@ def bundle_of_log(request: HttpRequest) -> FileResponse:
 
 @require_safe
 def verifier(_request: HttpRequest) -> HttpResponse:
-    """The program that checks a bundle: the same file for everybody, so that it needs no account."""
+    """Download the verifier; it is public and needs no account."""
     headers = {"Content-Disposition": 'attachment; filename="tm_verify.py"'}
     return HttpResponse(program(), content_type="text/x-python; charset=utf-8", headers=headers)
 
@@ -104,18 +104,18 @@ def verifier(_request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def replace_key(request: HttpRequest) -> HttpResponse:
-    """What it means to sign with a new key; with POST, it is done."""
+    """Explain replacing the signing key; POST replaces it."""
     who = access.of(request)
     who.require(ADMIN)
     if request.method != "POST":
         return render(request, "accounts/replace_evidence_key.html", {"key": keys.signing_now(who.project)})
     made = project_log.replace_key(who.project, by=who.user.email)
-    messages.success(request, f"What is sealed from now on is signed by {made.fingerprint}.")
+    messages.success(request, f"New seals are signed by {made.fingerprint}.")
     return see_other("settings")
 
 
 def _states(seal: Seal) -> list[SealCheckpoint]:
-    """The newest signed states, each with whether it is cut, and the link that it was cut for, where that is there. Two queries."""
+    """Return the newest signed states, each with whether it is partial, and the share link it was made for, if any. Two queries."""
     shown = list(marked_as_cut(checkpoints_of(seal))[:SHOWN_CHECKPOINTS])
     links = links_called(seal.project_id, {each.cut_for for each in shown if each.cut_for})
     for each in shown:
@@ -124,21 +124,21 @@ def _states(seal: Seal) -> list[SealCheckpoint]:
 
 
 def _has_evidence(thing: Session | Replay | Comparison) -> bool:
-    """Whether a bundle can be written: of what runs there is none yet."""
+    """Return whether a bundle can be written; not while it is still running."""
     if isinstance(thing, Session):
         return thing.last_sequence > 0
     return thing.finished_at is not None if isinstance(thing, Replay) else run_ended_at(thing) is not None
 
 
 def _session_of(thing: Session | Replay | Comparison) -> Session | None:
-    """The session that is erased from where something of the thing is; a comparison is of several."""
+    """Return the session from which content is erased; None for a comparison, which has several."""
     if isinstance(thing, Replay):
         return thing.session
     return thing if isinstance(thing, Session) else None
 
 
 def _named(thing: Session | Replay | Comparison) -> dict[str, str]:
-    """What the head of the page calls it."""
+    """Return the title of the page."""
     if isinstance(thing, Comparison):
         return {"name": f"Comparison of {len(thing.arms)} models"}
     if isinstance(thing, Replay):
@@ -157,7 +157,7 @@ def _addresses(of: str, id_: UUID) -> dict[str, Any]:
 
 
 def _check(who: Access, sealed: Sealed) -> None:
-    """Small ones while somebody waits, large ones in the background."""
+    """Check small ones in the request, large ones in the background."""
     asked = commands.ask_for_check(sealed.seal, by=who.user.email)
     if sealed.seal is not None and commands.fits_in_a_request(sealed.seal):
         commands.check(asked.id)

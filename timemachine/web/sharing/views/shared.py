@@ -1,4 +1,4 @@
-"""What a visitor without an account opens: a neutral page, then one session, replay or comparison, read-only.
+"""Pages for visitors without an account: a neutral entry page, then one session, replay or comparison, read-only.
 
 Pages read what the scope of the link returns, and nothing here reads the database. Templates get read models only.
 """
@@ -43,14 +43,14 @@ LONGEST_NUMBER: Final = 18
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the address asks to see of a step."""
+    """The state of a step's page in the URL."""
 
     tab: str
     more: bool
 
     @property
     def first_bytes(self) -> int:
-        """How much of each payload is shown."""
+        """Return how many bytes of each payload are shown."""
         return MORE_BYTES if self.more else FIRST_BYTES
 
 
@@ -59,7 +59,7 @@ class Asked:
 @sensitive_post_parameters("passphrase")
 @require_http_methods(["GET", "HEAD", "POST"])
 def share(request: HttpRequest, token: str) -> HttpResponse:
-    """`/share/{token}`: the same page for every token, which counts nothing; its button opens the link, once."""
+    """`/share/{token}`: the same entry page for every token, which does not count as a view; its button opens the link."""
     if request.method != "POST":
         return _opening_page(request)
     passphrase = request.POST.get("passphrase")
@@ -76,7 +76,7 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
 @for_visitors
 @require_safe
 def shared(request: HttpRequest, public_id: str) -> HttpResponse:
-    """`/share/{public id}/`: what the link shows; of a session `step`, `tab` and `more`, of a replay `after`, of a comparison its filters."""
+    """`/share/{public id}/`: the shared thing; `step`, `tab` and `more` for a session, `after` for a replay, filters for a comparison."""
     scope = scope_of(request, public_id, PARTS)
     if scope.link.evidence_only:
         return render(request, "shares/evidence_only.html", _about(scope) | _outcome(scope))
@@ -86,7 +86,7 @@ def shared(request: HttpRequest, public_id: str) -> HttpResponse:
 @for_visitors
 @require_safe
 def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResponse:
-    """One step of a shared replay, recorded left, replayed right."""
+    """Show one step of a shared replay, recorded on the left, replayed on the right."""
     scope = scope_of(request, public_id)
     step = scope.replay_step(sequence)
     contexts = scope.context_steps(sequence)
@@ -105,7 +105,7 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
 @for_visitors
 @require_safe
 def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse:
-    """One answer of a shared comparison beside the recorded one, with what people and judges say of it."""
+    """Show one answer of a shared comparison next to the recorded one, with ratings and judge verdicts."""
     scope = scope_of(request, public_id)
     comparison = scope.comparison()
     cell = comparison.cell(step)
@@ -128,14 +128,14 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
 @for_visitors
 @require_safe
 def shared_payload(request: HttpRequest, public_id: str, sha256: str) -> HttpResponse:
-    """The bytes of something in the scope, as a download that no browser interprets."""
+    """Download a payload within the scope, in a way that no browser interprets."""
     return _download(scope_of(request, public_id).payload(sha256))
 
 
 @for_visitors
 @require_safe
 def shared_evidence(request: HttpRequest, public_id: str) -> HttpResponseBase:
-    """The evidence of exactly what the link shows, as a zip; a line of the access log says that it was taken. HEAD writes none."""
+    """Download the evidence of exactly what the link shows, as a ZIP file. The access log records the download; HEAD does not."""
     scope, name = scope_of(request, public_id), f"evidence-{public_id}.zip"
     if not scope.has_evidence():
         raise link_not_valid()
@@ -148,13 +148,13 @@ def shared_evidence(request: HttpRequest, public_id: str) -> HttpResponseBase:
 
 @for_visitors
 def not_found(_request: HttpRequest) -> HttpResponse:
-    """Every other address under /share/."""
+    """Answer every other URL under /share/ with 404."""
     raise link_not_valid()
 
 
 @require_safe
 def robots(_request: HttpRequest) -> HttpResponse:
-    """What search engines are asked: to leave shared pages alone. It names no link."""
+    """Return robots.txt, which excludes shared pages without naming a link."""
     return HttpResponse("User-agent: *\nDisallow: /share/\n", content_type="text/plain; charset=utf-8")
 
 
@@ -186,7 +186,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
 
 
 def _all(request: HttpRequest) -> bool:
-    """Whether the address asks for every line of a comparison, also those that are the same."""
+    """Return whether the URL requests every line of a diff, including unchanged ones."""
     return request.GET.get("all") == "1"
 
 
@@ -229,7 +229,7 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
 
 
 def _about(scope: Scope) -> dict[str, Any]:
-    """What the head of every page says: what is shown, who shares it, whether it is sealed, what was erased of it, what can be downloaded."""
+    """Return the context of the page head: what is shared, by whom, its seal, its erasures and its download."""
     link, sessions = scope.about(), scope.sessions()
     context: dict[str, Any] = {
         "link": link,
@@ -249,7 +249,7 @@ def _about(scope: Scope) -> dict[str, Any]:
 
 
 def _outcome(scope: Scope) -> dict[str, Any]:
-    """What it came to, in numbers only."""
+    """Return the result in numbers."""
     if scope.link.target_type == SESSION:
         return {"totals": scope.totals()}
     if scope.link.target_type == COMPARISON:
@@ -274,7 +274,7 @@ def _download(payload: SharedPayload) -> HttpResponse:
 
 
 def _number(text: str | None) -> int:
-    """The number that an address names. Raises `NotFound` for what is none."""
+    """Return a number in the URL. Raises `NotFound` if it is not a number."""
     if not text or not text.isascii() or not text.isdigit() or len(text) > LONGEST_NUMBER:
         raise link_not_valid()
     return int(text)

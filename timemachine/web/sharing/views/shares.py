@@ -1,4 +1,4 @@
-"""Share links as their project sees them: the list, the form that creates one, the log of each, and the end of one."""
+"""Share links for members of the project: the list, the form to create one, access logs, policy and revocation."""
 
 import logging
 from typing import Any, Final
@@ -43,7 +43,7 @@ FORBIDDEN: Final = 403
 @never_cache
 @require_safe
 def shares(request: HttpRequest) -> HttpResponse:
-    """`/shares/`: the project's links, the newest first; `after` is the link to go on from."""
+    """`/shares/`: the project's links, newest first; `after` is the page cursor."""
     who = access.of(request)
     links = queries.links_of(who.project)
     if request.GET.get("after"):
@@ -86,7 +86,7 @@ def link(request: HttpRequest, link_id: UUID) -> HttpResponse:
 @never_cache
 @require_POST
 def revoke(request: HttpRequest, link_id: UUID) -> HttpResponse:
-    """End a link; whoever has it open sees nothing more."""
+    """Revoke a link, also for visitors who have it open."""
     who = access.of(request)
     who.require(OPERATOR)
     ended = commands.revoke(queries.link_of(who.project, link_id), by=who.user.email)
@@ -97,7 +97,7 @@ def revoke(request: HttpRequest, link_id: UUID) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def revoke_all(request: HttpRequest) -> HttpResponse:
-    """`/shares/revoke/`: says how many links end, and ends them."""
+    """`/shares/revoke/`: the confirmation; POST revokes all active links."""
     who = access.of(request)
     who.require(OPERATOR)
     if request.method != "POST":
@@ -105,14 +105,14 @@ def revoke_all(request: HttpRequest) -> HttpResponse:
             request, "shares/revoke_all.html", {"revocable": queries.revocable(who.project).count()}
         )
     ended = commands.revoke_all(who.project, by=who.user.email)
-    messages.success(request, f"{counted(ended, 'link')} revoked. None of them opens for anybody any more.")
+    messages.success(request, f"{counted(ended, 'link')} revoked. They no longer work.")
     return see_other("shares")
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def policy(request: HttpRequest) -> HttpResponse:
-    """`/settings/sharing/`: what the project allows of its links, and who changed it; administrators change it."""
+    """`/settings/sharing/`: the project's policy for share links and its history; administrators can change it."""
     who = access.of(request)
     current = queries.policy_of(who.project)
     form = PolicyForm(request.POST if request.method == "POST" else None, initial=current.as_json())
@@ -120,7 +120,7 @@ def policy(request: HttpRequest) -> HttpResponse:
         who.require(ADMIN)
         if form.is_valid():
             commands.set_policy(who.project, Policy(**form.cleaned_data), by=who.user.email)
-            messages.success(request, "What this project allows of its links is saved.")
+            messages.success(request, "Sharing policy saved.")
             return see_other("share_policy")
     facts = {
         "form": form,
@@ -164,10 +164,10 @@ def share_comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A0
 
 
 def _revoked(link: ShareLink) -> str:
-    """That a link is revoked, by what it shows and its label."""
+    """Return the confirmation of a revoked link, with its target and label."""
     label = format_html(", “<bdi>{}</bdi>”,", shown(link.label)) if link.label else ""
     return format_html(
-        "The link to <bdi>{}</bdi>{} is revoked, effective at once: it opens for nobody any more, and who has it open sees nothing more.",
+        "The link to <bdi>{}</bdi>{} is revoked. It stopped working immediately, also for visitors who have it open.",
         shown(link.name),
         label,
     )
@@ -202,20 +202,20 @@ def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpRespons
 
 
 def _unaware(link: ShareLink) -> dict[str, Any] | None:
-    """What the built-in profile finds in a link that would withhold nothing; None where it cannot be looked through, which keeps no link from being made."""
+    """Return the matches of the built-in profile for a link without redaction; None if the search fails, which does not prevent creating the link."""
     if link.redaction is not None:
         return None
     try:
         return _preview(link)
     except Exception:
         logger.exception(
-            "What a link to the %s %s shows could not be looked through", link.target_type, link.target_id
+            "The content of a link to the %s %s could not be searched", link.target_type, link.target_id
         )
         return None
 
 
 def _looked_at(request: HttpRequest) -> str | None:
-    """The step that somebody shares from: as the address says it, or that of the timeline they come from."""
+    """Return the step to share from: the one in the URL, or that of the timeline the person came from."""
     before = urlsplit(request.headers.get("Referer", ""))
     steps = parse_qs(before.query).get("step") if before.netloc == request.get_host() else None
     return request.GET.get("step") or (steps[0] if steps else None)
@@ -240,7 +240,7 @@ def _form(
 
 
 def _preview(link: ShareLink) -> dict[str, Any]:
-    """What a link shows or would show, and what its profile withholds of it, or the built-in one finds; nothing is kept."""
+    """Return a preview of a link: what it shows, what its profile withholds, or what the built-in one matches; nothing is stored."""
     found = preview_of(link)
     return {"of": found, "counts": tally_json(found.tally or found.found)}
 
