@@ -70,7 +70,7 @@ lint-rules: .venv/.synced
 	@echo '— ruff check'; $(BIN)/ruff check --quiet .
 
 lint-words: .venv/.synced
-	@echo '— wording of the docs'; $(PYTHON) -m tests.lint_words
+	@echo '— wording of docs and pages'; $(PYTHON) -m tests.lint_words
 
 lint-types: .venv/.synced
 	@echo '— mypy'; $(BIN)/mypy --no-error-summary

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-CHECKED: Final = ("README.md", "CONTRIBUTING.md", "docs")
-"""Files, and folders of which every .md and .html file is checked. Add "templates" here once its texts are rewritten."""
+CHECKED: Final = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "templates")
+"""Files, and folders of which every .md and .html file is checked."""
 
 PHRASES: Final = {
     # words for "after", "finished", "again"
@@ -22,7 +22,7 @@ PHRASES: Final = {
     r"\banew\b": "again",
     r"\bfrom (?:then|now|there) on\b": "afterwards (or leave it out)",
     r"\bin (?:its|their) turn\b": "(leave it out)",
-    r"\bby itself\b": "automatically",
+    r"(?<!nothing\s)\bby itself\b": "automatically",
     r"\bfor good\b": "permanently",
     # where things are
     r"\b(?:lies|lie|lay) (?:in|on|at|outside|within|below|elsewhere)\b": "is in, is stored in",
@@ -79,6 +79,21 @@ PHRASES: Final = {
     r"\bstill (?:records|runs|goes)\b": "is still recording, is still running",
     r"\bas its maker chooses\b": "optional",
     r"\bis (?:what it is|as it is)\b": "(say what it is)",
+    # phrases from pages
+    r"\bthe last on\b": "most recently on",
+    r"\b(?:takes?|took) the place of\b|\bin the place of\b": "replaces",
+    r"\b(?:came|comes) again\b": "recurs",
+    r"\b[Tt]he figures\b": "numbers, statistics, results",
+    r"\bno way back\b": "cannot be undone",
+    r"\b[Nn]obody any\b": "no one, or a passive",
+    r"\bthere was before\b": "the original",
+    r"\b[Ll]ook what\b": "preview",
+    r"\blately\b": "recently",
+    r"\b(?:at most|in|of|up to) so (?:many|much|long)\b": "this many, or name the number",
+    r"\bwritten in another way\b": "formatted differently",
+    r"\bworth telling\b": "worth an alert",
+    r"\bgone already\b|\bstood (?:there )?already\b": "already deleted, already stored",
+    r"\b(?:asked|done|repeated) again as it was\b": "repeated as recorded",
 }
 COMPILED: Final = [
     (re.compile(phrase.replace(" ", r"\s+"), re.MULTILINE), plain) for phrase, plain in PHRASES.items()
