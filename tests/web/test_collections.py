@@ -178,7 +178,7 @@ def test_a_find_keeps_its_form_and_is_asked_in_its_mode(viewer: Client, handbook
 
 def test_a_find_takes_the_thresholds_of_an_adaptive_cut_off(viewer: Client, handbook: Collection) -> None:
     query = {"q": "invoices", "mode": "lexical", "min_score": "50"}
-    assert "Nothing was found" in viewer.get(HERE, query).text
+    assert "No results." in viewer.get(HERE, query).text
     page = viewer.get(HERE, query | {"min_score": "0.01", "adaptive": "on", "relative": "0.2"})
     assert page.status_code == 200
     assert 'name="relative" value="0.2"' in page.text
@@ -196,7 +196,7 @@ def test_a_find_takes_the_thresholds_of_an_adaptive_cut_off(viewer: Client, hand
 
 def test_a_find_that_finds_nothing_says_so(viewer: Client, handbook: Collection) -> None:
     page = viewer.get(HERE, {"q": "xylophone", "mode": "lexical"}).text
-    assert "Nothing was found." in page
+    assert "No results." in page
 
 
 @pytest.mark.parametrize(

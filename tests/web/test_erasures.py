@@ -205,14 +205,14 @@ def test_a_visitor_learns_that_something_was_erased_and_when_and_not_by_whom_or_
         head = visitor.get(address).text
         assert "<dt>Erased</dt>" in head
         assert "not checked since the erasure" in head
-        assert "nothing else of what is shared" in head
+        assert "nothing else; the evidence leaves out" in head
         assert "as withheld" not in head
         assert "Clara" not in head
     step = visitors[0][0].get(f"{visitors[0][1]}?step=2").text
     assert '<span class="redacted"><span>erased: field</span></span>' in step
     assert "[erased: field]" not in step
     administrator.post(f"/sessions/{session.id}/evidence/check/")
-    assert "as it was sealed, but for what was erased" in visitors[0][0].get(visitors[0][1]).text
+    assert "intact, except for erased fields" in visitors[0][0].get(visitors[0][1]).text
 
 
 def test_a_visitor_learns_nothing_of_what_was_erased_behind_their_last_step(

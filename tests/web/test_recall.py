@@ -41,7 +41,7 @@ def test_turns_are_recalled_with_their_session_and_step(viewer: Client, project:
     assert "importance 0.97" in page
     assert "Style" not in page
     narrowed = words(viewer, "/recall/?q=connection&significance=error")
-    assert "Nothing was found" in narrowed
+    assert "No results" in narrowed
     assert "Search all steps of all sessions" in narrowed
     inside = words(viewer, f"/recall/?q=connection&session={session.key}&mode=text")
     assert "session: Nightly <repair>" in inside
@@ -120,7 +120,7 @@ def test_a_question_with_what_no_text_can_hold_is_answered(viewer: Client, proje
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("q=x&min_importance=much", "is no importance"),
+        ("q=x&min_importance=much", "is not an importance"),
         ("q=x&around=7", "is not a valid number of context steps"),
         ("q=x&time_zone=Mars", "no time zone"),
         ("q=x&kind=dance", "`kinds` cannot be"),
@@ -190,7 +190,7 @@ def test_another_projects_turns_are_not_recalled(
 ) -> None:
     theirs = session_of(other_project, said("their gateway"), name="theirs")
     index(other_project)
-    assert "Nothing was found" in words(viewer, "/recall/?q=gateway")
+    assert "No results" in words(viewer, "/recall/?q=gateway")
     assert viewer.get(f"/recall/?q=gateway&session={theirs.id}").status_code == 404
 
 

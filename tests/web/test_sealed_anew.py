@@ -76,10 +76,10 @@ def test_a_comparison_s_page_names_the_seal_before_and_why_it_was_replaced(
     done = erased(session, fields=["output"], steps=[2])
     assert done.result is not None
     for page in (browser.get(address).text, browser.get(f"{address}evidence/").text):
-        assert "being sealed anew" in page
+        assert "Being resealed" in page
     shown = words(browser.get(f"{address}evidence/").text)
     assert "Check now" not in shown
-    assert "is being sealed anew after an erasure" in shown
+    assert "Being resealed after an erasure" in shown
     seals.seal_comparison(comparison.id)
     shown = words(browser.get(f"{address}evidence/").text)
     assert f"with {before.size} records under the root {before.root_hex}" in shown
@@ -100,7 +100,7 @@ def test_a_visitor_learns_of_the_seal_before_and_not_by_whom_or_why(
     visitor, address = opened(path)
     assert "Earlier seals" not in visitor.get(address).text
     erased(session, fields=["output"], steps=[2])
-    assert "being sealed anew after an erasure" in words(visitor.get(address).text)
+    assert "being resealed after an erasure" in words(visitor.get(address).text)
     seals.seal_comparison(comparison.id)
     page = visitor.get(address).text
     assert f"under {before.root_hex[:16]}… , replaced on" in words(page)
@@ -171,14 +171,14 @@ def test_what_is_erased_is_called_erased_on_every_page_of_a_replay(
         (visitor, address, f"{address}steps/{step.sequence}/"),
     ):
         listed = words(reader.get(rows).text)
-        assert f"erased {was} then" in listed
-        assert "erased verified then" in listed
-        assert re.search(r"\d erased \d (unchanged|unknown)[^<]* then", listed)
+        assert f"erased {was} before" in listed
+        assert "erased verified before" in listed
+        assert re.search(r"\d erased \d (unchanged|unknown)[^<]* before", listed)
         assert "Parts of this recording were erased" in listed
         shown = words(reader.get(of_step).text)
-        assert f"erased {was} then" in shown
-        assert "erased verified then" in shown
-        assert re.search(r"erased verified then (unchanged|unknown) then", shown)
+        assert f"erased {was} before" in shown
+        assert "erased verified before" in shown
+        assert re.search(r"erased verified before (unchanged|unknown) before", shown)
 
 
 def test_what_is_erased_is_called_erased_on_every_page_of_a_comparison(
@@ -196,7 +196,7 @@ def test_what_is_erased_is_called_erased_on_every_page_of_a_comparison(
         (visitor, address, f"{address}cells/{step.id}/"),
     ):
         page = reader.get(table).text
-        assert "erased recorded then" in words(page)
+        assert "erased recorded before" in words(page)
         assert 'class="verdict erased"' in page
         assert "Verdicts and statistics refer to the original content" in page
         shown = words(reader.get(cell).text)
@@ -239,16 +239,16 @@ def test_an_erasure_s_numbers_say_what_they_count_and_add_up(
     seen = words(browser.get(found).text)
     browser.post(f"{found}confirm/", {"reason": "asked for"})
     done = words(browser.get(found).text)
-    numbers = re.search(r"(\d+) fields: (\d+) of the session's records, (\d+) of its replays' records", done)
+    numbers = re.search(r"(\d+) fields: (\d+) in the session's records, (\d+) in the records of its replays", done)
     assert numbers is not None
     assert numbers[0] in seen
     total, own, replays = map(int, numbers.groups())
     assert total == own + replays
     evidence = words(browser.get(f"/sessions/{session.id}/evidence/").text)
-    assert f"{own} fields of its records are erased" in evidence
+    assert f"{own} fields in its records were erased" in evidence
     assert numbers[0] in evidence
     again = erased(session, fields=["input"], steps=[2])
     assert again.result is not None
     of = again.result["fields_of"]
     evidence = words(browser.get(f"/sessions/{session.id}/evidence/").text)
-    assert f"{own + of['session'] - of['session_again']} fields of its records are erased" in evidence
+    assert f"{own + of['session'] - of['session_again']} fields in its records were erased" in evidence

@@ -93,7 +93,7 @@ def test_the_downloads_hold_together_and_a_replay_brings_what_it_repeats(
     whole = downloaded(operator, f"/sessions/{session.id}/evidence.zip", tmp_path / "session.zip")
     assert tm_verify.verify(str(whole), key).problems == []
     replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
-    assert "not yet" in operator.get(f"/replays/{replay.id}/evidence/").text
+    assert "Not sealed yet." in operator.get(f"/replays/{replay.id}/evidence/").text
     of_replay = downloaded(operator, f"/replays/{replay.id}/evidence.zip", tmp_path / "replay.zip")
     assert tm_verify.verify(str(of_replay), key).problems == []
     operator.post(f"/replays/{replay.id}/evidence/check/")
@@ -106,7 +106,7 @@ def test_a_comparison_says_that_it_is_sealed_and_a_check_names_the_cell_that_was
     comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
     page, address = f"/comparisons/{comparison.id}/", f"/comparisons/{comparison.id}/evidence/"
     assert ">not sealed</a>" in operator.get(page).text
-    assert "a comparison is sealed when it is over" in operator.get(address).text
+    assert "A comparison is sealed when it finishes." in operator.get(address).text
     whole = downloaded(operator, f"/comparisons/{comparison.id}/evidence.zip", tmp_path / "comparison.zip")
     assert tm_verify.verify(str(whole), key_in_use(project).fingerprint).problems == []
     assert ">sealed</a>" in operator.get(page).text

@@ -79,8 +79,8 @@ def test_sessions_go_on_on_the_next_page(viewer: Client, project: Project) -> No
 def test_what_is_not_indexed_yet_is_said(viewer: Client, project: Project) -> None:
     session_of(project, *(said("gateway") for _ in range(1_000)))
     session_of(project, *(said("gateway") for _ in range(234)))
-    assert "1,234 steps are still being indexed." in words(viewer, "/search/")
-    assert "1,234 steps are still being indexed." in words(viewer, "/search/?q=gateway")
+    assert "1,234 steps are still being indexed" in words(viewer, "/search/")
+    assert "1,234 steps are still being indexed" in words(viewer, "/search/?q=gateway")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_is_not_indexed_yet_is_said(viewer: Client, project: Project) -> No
         ("q=x&kind=dance", "`kind` cannot be 'dance'"),
         ("q=x&since=yesterday", "yesterday"),
         ("q=x&after=nowhere", "does not know that place"),
-        ("q=nothing", "Nothing was found Nothing is recorded yet."),
+        ("q=nothing", "No results Nothing is recorded yet."),
         ("q=nothing&tool=read&min_cost=2", "The filter leaves no step: tool read, session cost from 2.0."),
         ("q=x&since=2026-02-02&until=2026-01-01", "is later than `until`"),
         ("q=nothing&mode=text&tool=read", "Search all steps of all sessions"),

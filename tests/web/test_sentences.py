@@ -102,7 +102,7 @@ def test_an_unsupported_sentence_says_why(told: dict[str, Any], why: str) -> Non
 @pytest.mark.parametrize(
     ("told", "words"),
     [
-        ({"reason": "name", "swapped": True}, "not supported: the other way round"),
+        ({"reason": "name", "swapped": True}, "not supported: opposite"),
         ({"reason": "no_support", "partly": True}, "partly supported"),
     ],
 )

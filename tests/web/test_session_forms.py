@@ -112,7 +112,7 @@ def test_an_administrator_erases_a_session_once_its_name_is_written(admin: Clien
     assert kinds(session) == ["ask", "find"]
     gone = admin.post(address, {"name": " Fragen 🕰 "})
     assert (gone.status_code, gone["Location"]) == (303, "/")
-    assert "The session Fragen 🕰 is deleted with its 2 actions." in admin.get("/").text
+    assert "Session Fragen 🕰 deleted with its 2 steps." in admin.get("/").text
     assert not Session.objects.exists()
     assert not Action.objects.exists()
 

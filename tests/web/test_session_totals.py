@@ -24,7 +24,7 @@ def test_the_page_says_what_the_steps_add_up_to_and_where_each_row_leads(
     session, _ = two_sessions(project)
     page = get(operator, f"/sessions/{session.id}/totals/?by=model")
     assert names(page) == ["acme:large", "not recorded", "acme:odd"]
-    assert "6 steps · 3.0 s recorded by 4 of them · $0.40 + 1 call of unknown price · 1 error" in words(page)
+    assert "6 steps · 3.0 s recorded for 4 of them · $0.40 + 1 call of unknown price · 1 error" in words(page)
     there = re.findall(r'href="([^"]+)" title="Only these steps"', page)
     assert there == [
         f"/sessions/{session.id}/?filter={each}"
@@ -79,7 +79,7 @@ def test_many_rows_are_cut_and_it_is_said_what_the_rest_comes_to(
         page = get(operator, "/sessions/s/totals/?by=tool")
     assert names(page) == [f"t{n:03}" for n in range(25)]
     assert (
-        f"5 more, 5 steps together, cost not recorded : GET /api/sessions/{session.id}/totals?by=tool"
+        f"5 more with 5 steps in total, cost not recorded . GET /api/sessions/{session.id}/totals?by=tool"
         in words(page)
     )
 

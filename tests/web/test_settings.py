@@ -86,7 +86,7 @@ def test_a_changed_role_counts_from_the_next_request(project: Project, admin: Me
     theirs = browser(viewer)
     assert theirs.post("/settings/members/", {"email": "x@example.org", "role": "viewer"}).status_code == 403
     changed = browser(admin).post(f"/settings/members/{viewer.pk}/role/", {"role": "admin"}, follow=True)
-    assert "viewer@example.org is an administrator now." in changed.text
+    assert "viewer@example.org is now an administrator." in changed.text
     assert theirs.post("/settings/members/", {"email": "x@example.org", "role": "viewer"}).status_code == 303
 
 
@@ -186,7 +186,7 @@ def test_a_key_that_cannot_be_made_keeps_what_was_typed(
 def test_a_revoked_key_does_not_work_and_stays_in_the_list(project: Project, admin: Membership) -> None:
     key, text = make_api_key(project, name="agent", scopes=["read"])
     page = browser(admin).post(f"/settings/keys/{key.pk}/revoke/", follow=True)
-    assert "The key agent does not work any more." in page.text
+    assert "Key agent revoked." in page.text
     assert "revoked" in page.text
     with pytest.raises(NotSignedIn):
         authenticate_key(text)
@@ -367,5 +367,5 @@ def test_members_and_keys_are_cards_on_a_narrow_screen(project: Project, admin: 
     shown = browser(admin).get("/settings/").text
     assert shown.count('<table class="table stacked">') == 2
     assert all(
-        f'data-label="{label}"' in shown for label in ("Role", "Since", "It may", "Last used", "Expires")
+        f'data-label="{label}"' in shown for label in ("Role", "Since", "Scopes", "Last used", "Expires")
     )

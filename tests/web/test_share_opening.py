@@ -172,7 +172,7 @@ def test_a_download_of_the_evidence_is_a_line_of_the_access_log(
     assert [each.result for each in lines] == ["created", "opened", "downloaded"]
     assert (lines[2].address, lines[2].browser) == ("203.0.113.0/24", "Firefox")
     assert log.checked(link).broken is None
-    assert "took the evidence" in operator.get(f"/shares/{link.pk}/").text
+    assert "downloaded the evidence" in operator.get(f"/shares/{link.pk}/").text
 
 
 def test_a_change_of_what_is_allowed_names_no_null(project: Project) -> None:

@@ -83,7 +83,7 @@ def test_the_same_form_sent_again_creates_nothing_and_says_so(session: Session, 
     [
         ({"until": "2020-01-01"}, "expired already"),
         ({"until": "2999-01-01"}, "at most 366 days"),
-        ({"max_opens": "0"}, "A link opens between 1 and 1,000,000 times"),
+        ({"max_opens": "0"}, "Maximum views must be 1 to 1,000,000"),
         ({"through_sequence": "7"}, "no step 7"),
         ({"lifetime": "never"}, "not one of the available choices"),
         ({"label": "x" * 201}, "at most 200"),
@@ -112,10 +112,10 @@ def test_all_that_cannot_be_is_said_at_once_in_our_words(session: Session, opera
     }
     page = html.unescape(operator.post(address, form_at(operator, address, **wrong)).text)
     for sentence in (
-        "A label has at most 200 characters",
-        "A link opens between 1 and",
-        "The session has no step 99; its last step is 6.",
-        "A passphrase has 4 to 1,000 characters",
+        "The label can have at most 200 characters",
+        "Maximum views must be 1 to",
+        "The session has no step 99. Its last step is 6.",
+        "The passphrase must have 4 to 1,000 characters",
         "expired already",
     ):
         assert sentence in page
@@ -194,9 +194,9 @@ def test_an_administrator_forbids_links_is_told_what_that_ends_and_all_of_it_is_
     assert visitor.post(path).status_code == 404
     told = admin.get("/settings/sharing/").text
     assert "1 active link is suspended." in told
-    assert "Whole: 1 line" in told
+    assert "Intact: 1 line" in told
     for address in (f"/sessions/{session.id}/share/", "/shares/"):
-        assert "forbidden share links" in operator.get(address).text
+        assert "turned off share links" in operator.get(address).text
     assert operator.post(f"/sessions/{session.id}/share/", {"lifetime": "14"}).status_code == 403
     assert "refused: forbidden" in operator.get(f"/shares/{link.id}/").text
     assert admin.post("/settings/sharing/", {}).status_code == 303
@@ -259,7 +259,7 @@ def test_a_log_that_was_changed_is_said_on_the_page_of_its_link(
     link, path = shared(project, session)
     assert "Not opened yet." in operator.get(f"/shares/{link.id}/").text
     opened(path)
-    assert "Whole: 2 lines" in operator.get(f"/shares/{link.id}/").text
+    assert "Intact: 2 lines" in operator.get(f"/shares/{link.id}/").text
     tamper("UPDATE tm_share_opening SET browser = 'Opera' WHERE sequence = %s", [2])
     said = operator.get(f"/shares/{link.id}/").text
     assert "This log is not whole" in said

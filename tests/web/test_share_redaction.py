@@ -304,7 +304,7 @@ def test_nothing_withheld_is_in_any_byte_of_a_shared_session(
     assert not TRACES.search(caplog.text.encode())
     text = "".join(answer.text for answer in seen.values())
     assert '<span class="redacted"><span>withheld: number</span></span>' in text
-    assert "what the profile No birds , version 1, finds" in words(text)
+    assert "matches of the profile No birds , version 1" in words(text)
     assert "All is well." in text
 
 
@@ -366,7 +366,7 @@ def test_a_link_without_a_profile_shows_all_of_it(project: Project, session: Ses
     visitor, there = opened(path)
     page = visitor.get(f"{there}?step=2").text
     assert EMAIL in page
-    assert "nothing of what is shared" in page
+    assert "nothing; the evidence leaves out" in page
     assert "redacted" not in page
 
 

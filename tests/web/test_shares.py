@@ -146,10 +146,10 @@ def test_a_visitor_is_told_when_and_by_which_key_it_was_sealed_and_what_the_last
     key = SigningKey.objects.get(project=project).fingerprint
     assert f"--key {key}" in visitor.get(page).text
     evidence.check(evidence.ask_for_check(Seal.objects.get(session=session), by="Test").id)
-    assert "as it was sealed" in visitor.get(page).text
+    assert "intact" in visitor.get(page).text
     tamper("UPDATE tm_action SET name = 'x' WHERE sequence = %s", [1])
     evidence.check(evidence.ask_for_check(Seal.objects.get(session=session), by="Test").id)
-    assert "not as it was sealed" in visitor.get(page).text
+    assert "differs from the seal" in visitor.get(page).text
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_what_came_after_the_link_is_said_and_so_is_what_is_not_computed_yet(
     visitor, page = opened(created_at(operator, f"/comparisons/{comparison.id}/share/"))
     step = ReplayStep.objects.filter(replay__run__comparison=comparison).earliest("id")
     ReplayStep.objects.filter(id=step.id).update(finished_at=now() + timedelta(seconds=9))
-    assert "1 answer came after this link was made" in visitor.get(page).text
+    assert "1 answer arrived after this link was created" in visitor.get(page).text
     monkeypatch.setattr("timemachine.replay.comparison.results.FEW", 0)
     ComparisonFindings.objects.all().delete()
     assert "are being computed" in visitor.get(page).text

@@ -33,7 +33,7 @@ def weigh(browser: Client, **said: str) -> str:
 
 def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, session: Session) -> None:
     assert session
-    assert "Significance not said Change" in words(get(operator, "/sessions/s/?step=1"))
+    assert "Significance not set Change" in words(get(operator, "/sessions/s/?step=1"))
     to = weigh(operator, significance="decision")
     assert to == "/sessions/s/?step=1&filter=kind:message"
     page = words(get(operator, to))
@@ -52,7 +52,7 @@ def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, 
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ({"importance": "much"}, "is no importance; write a number from 0 to 1"),
+        ({"importance": "much"}, "is not an importance. Enter a number from 0 to 1"),
         ({"importance": "7"}, "must lie between 0 and 1"),
         ({"importance": "nan"}, "must lie between 0 and 1"),
         ({"significance": HOSTILE.replace("\ud800", "")}, "it is one of normal, hypothesis"),
@@ -105,7 +105,7 @@ def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -
         ],
     )
     page = get(operator, PAGE)
-    assert "step 2 breakthrough it says “The root cause is &lt;b&gt;the pool&lt;/b&gt;.” Yes" in words(page)
+    assert "step 2 breakthrough it says “The root cause is &lt;b&gt;the pool&lt;/b&gt;.” Accept" in words(page)
     for step, rule, answer in (("1", "decision", "no"), ("2", "root_cause", "yes")):
         sent = operator.post(f"{PAGE}answer/", {"step": step, "rule": rule, "answer": answer})
         assert sent.status_code == 303
@@ -138,7 +138,7 @@ def test_a_session_is_compressed_and_that_is_undone(operator: Client, session: S
 
 def test_the_rule_of_the_project_is_set_on_the_settings_page(operator: Client, project: Project) -> None:
     administrator = browser_of(project, "admin")
-    assert "No session is compressed by itself." in words(get(administrator, "/settings/"))
+    assert "No automatic compression." in words(get(administrator, "/settings/"))
     assert administrator.post("/settings/compression/", {"days": "30"}).status_code == 303
     assert "Sessions are compressed 30 days after their end" in words(get(administrator, "/settings/"))
     for days in ("soon", "-4", "0", "99999"):

@@ -62,7 +62,7 @@ def test_what_was_not_recorded_reads_so_and_an_unknown_price_is_not_nothing(
 ) -> None:
     recorded(project, [ActionDraft(kind="llm_call", model="acme:m")])
     page = words(get(operator, "/sessions/s/"))
-    assert "Took not recorded" in page
+    assert "Duration not recorded" in page
     assert "Tokens not recorded" in page
     assert "Cost unknown" in page
     assert "1 step · 1 call of unknown price" in page

@@ -25,7 +25,7 @@ def links(page: str) -> list[str]:
 def test_a_step_is_compared_with_the_one_before_it(operator: Client, project: Project) -> None:
     recorded(project, story())
     page = words(get(operator, "/sessions/s/?step=5&tab=diff"))
-    assert "Against the previous step 4" in page
+    assert "Compared with the previous step 4" in page
     assert "Steps 4 5 +1" in page
     assert "Errors 0 1 +1" in page
     assert "Kind tool call tool result" in page
@@ -38,7 +38,7 @@ def test_a_pinned_step_is_the_base_and_stays_so_while_one_walks_on(
 ) -> None:
     recorded(project, story())
     page = get(operator, "/sessions/s/?step=4&tab=diff&pin=1")
-    assert "Against the pinned step 1" in words(page)
+    assert "Compared with the pinned step 1" in words(page)
     assert "Messages said 1" in words(page)
     assert "Frames used for the first time 2" in words(page)
     onward = [link for link in links(page) if "step=5" in link]
