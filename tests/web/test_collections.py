@@ -187,7 +187,7 @@ def test_a_find_takes_the_thresholds_of_an_adaptive_cut_off(viewer: Client, hand
     assert far.status_code == 422
     assert '<details class="options" open>' in far.text
     below = far.text[far.text.index('id="found"') :]
-    assert "“Cut below this share of the best score” is a number from 0 to 1." in below
+    assert "“Cut below this share of the best score” must be a number from 0 to 1." in below
     assert far.text.count('id="find_relative_error"') == 1
     wrong = viewer.get(HERE, {"q": "invoices", "relative": "0.2"})
     assert "is a threshold of an adaptive find" in wrong.text

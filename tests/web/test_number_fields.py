@@ -16,12 +16,12 @@ class _Form(forms.Form):
 @pytest.mark.parametrize(
     ("field", "written", "says"),
     [
-        ("days", "", "“Days” is a whole number from 1 to 36,500."),
-        ("days", "0", "“Days” is a whole number from 1 to 36,500."),
-        ("days", "soon", "“Days” is a whole number from 1 to 36,500."),
-        ("step", "0", "“Step” is a whole number from 1 on."),
-        ("share", "2", "“Share” is a number from 0 to 1."),
-        ("score", "inf", "“Score” is a number."),
+        ("days", "", "“Days” must be a whole number from 1 to 36,500."),
+        ("days", "0", "“Days” must be a whole number from 1 to 36,500."),
+        ("days", "soon", "“Days” must be a whole number from 1 to 36,500."),
+        ("step", "0", "“Step” must be a whole number of at least 1."),
+        ("share", "2", "“Share” must be a number from 0 to 1."),
+        ("score", "inf", "“Score” must be a number."),
     ],
 )
 def test_what_a_number_has_to_be_is_said_in_one_sentence(field: str, written: str, says: str) -> None:

@@ -183,7 +183,7 @@ def test_a_recorded_step_is_tried(viewer: Client, project: Project) -> None:
         ({"session": "s"}, 422, "Enter a step of the session"),
         ({"text": "x", "session": "nope", "sequence": "99"}, 422, "not both"),
         ({"text": "x", "sequence": "1"}, 422, "not both"),
-        ({"session": "s", "sequence": "x"}, 422, "“Step” is a whole number from 1 on."),
+        ({"session": "s", "sequence": "x"}, 422, "“Step” must be a whole number of at least 1."),
         ({"session": "s", "sequence": "99"}, 404, "99"),
         ({"session": "nope", "sequence": "1"}, 404, "nope"),
         ({"text": "x", "profile": "nope"}, 422, "Select a valid choice"),

@@ -239,7 +239,9 @@ def test_an_erasure_s_numbers_say_what_they_count_and_add_up(
     seen = words(browser.get(found).text)
     browser.post(f"{found}confirm/", {"reason": "asked for"})
     done = words(browser.get(found).text)
-    numbers = re.search(r"(\d+) fields: (\d+) in the session's records, (\d+) in the records of its replays", done)
+    numbers = re.search(
+        r"(\d+) fields: (\d+) in the session's records, (\d+) in the records of its replays", done
+    )
     assert numbers is not None
     assert numbers[0] in seen
     total, own, replays = map(int, numbers.groups())

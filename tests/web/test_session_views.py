@@ -63,7 +63,10 @@ def test_an_unknown_view_is_the_timeline_and_says_so(operator: Client, project: 
     recorded(project, story())
     page = operator.get("/sessions/s/", {"view": "grid<b>"}).text
     assert "There is no view “grid&lt;b&gt;”" in page
-    assert "There is no tab “zz”. Available tabs: action, state" in operator.get("/sessions/s/", {"tab": "zz"}).text
+    assert (
+        "There is no tab “zz”. Available tabs: action, state"
+        in operator.get("/sessions/s/", {"tab": "zz"}).text
+    )
     assert "there are timeline, table, compact, raw" in page
     assert rows(page) == [1, 2, 4, 5]
 

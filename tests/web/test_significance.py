@@ -105,7 +105,9 @@ def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -
         ],
     )
     page = get(operator, PAGE)
-    assert "step 2 breakthrough it says “The root cause is &lt;b&gt;the pool&lt;/b&gt;.” Accept" in words(page)
+    assert "step 2 breakthrough it says “The root cause is &lt;b&gt;the pool&lt;/b&gt;.” Accept" in words(
+        page
+    )
     for step, rule, answer in (("1", "decision", "no"), ("2", "root_cause", "yes")):
         sent = operator.post(f"{PAGE}answer/", {"step": step, "rule": rule, "answer": answer})
         assert sent.status_code == 303
@@ -144,7 +146,7 @@ def test_the_rule_of_the_project_is_set_on_the_settings_page(operator: Client, p
     for days in ("soon", "-4", "0", "99999"):
         refused = administrator.post("/settings/compression/", {"days": days})
         assert refused.status_code == 422
-        assert "“Days after the end of a session” is a whole number from 1 to 3,650." in refused.text
+        assert "“Days after the end of a session” must be a whole number from 1 to 3,650." in refused.text
         assert f'value="{days}"' in refused.text
     assert operator.post("/settings/compression/", {"days": "1"}).status_code == 403
     assert CompressionRule.objects.get(project=project).days == 30

@@ -67,10 +67,10 @@ def test_the_thresholds_of_an_adaptive_cut_off_are_recorded_and_stay_in_the_form
     [
         (
             {"relative": "2", "adaptive": "on"},
-            "“Cut below this share of the best score” is a number from 0 to 1.",
+            "“Cut below this share of the best score” must be a number from 0 to 1.",
         ),
         ({"cliff": "0.5"}, "is a threshold of an adaptive find"),
-        ({"min_score": "x"}, "“Least score” is a number."),
+        ({"min_score": "x"}, "“Minimum score” must be a number."),
     ],
 )
 def test_a_threshold_that_cannot_be_is_refused_where_it_stands(

@@ -71,7 +71,7 @@ class ErrorPages:
         if isinstance(error, NotSignedIn):
             return sign_in_first(request, error)
         if is_away(error):
-            return database_away(request, error)
+            return database_unavailable(request, error)
         if not isinstance(error, TimeMachineError):
             return None
         if error.code == "session_deleted":
@@ -120,7 +120,7 @@ def deleted_session(request: HttpRequest, error: TimeMachineError) -> HttpRespon
     return render(request, "errors/deleted_session.html", shown, status=error.status)
 
 
-def database_away(request: HttpRequest, error: BaseException) -> HttpResponse:
+def database_unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
     """Return the page for an unavailable database; it makes no queries, not even for the signed-in person."""
     log.warning("%s %s failed: %s", request.method, request.path, error)
     facts = {
@@ -130,7 +130,7 @@ def database_away(request: HttpRequest, error: BaseException) -> HttpResponse:
         "project": None,
         "messages": (),
     }
-    response = render(request, "errors/away.html", facts, status=503)
+    response = render(request, "errors/database_unavailable.html", facts, status=503)
     response["Retry-After"] = str(_AWAY_SECONDS)
     return response
 
@@ -175,7 +175,7 @@ def broken(request: HttpRequest) -> HttpResponse:
     """Return the 500 page; if the database was unavailable, before or after the view, the page for that."""
     error = sys.exception()
     if error is not None and is_away(error):
-        return database_away(request, error)
+        return database_unavailable(request, error)
     return error_page(
         request, 500, "Internal error. Details are in the server's log. Nothing was saved partially."
     )

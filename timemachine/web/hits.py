@@ -31,7 +31,7 @@ class ShownHit:
     address: str
 
     @property
-    def legs(self) -> dict[str, float]:
+    def raw_scores(self) -> dict[str, float]:
         """Return the raw scores by search mode."""
         return dict(self.scores)
 
@@ -44,7 +44,7 @@ def of_found(collection: Collection, found: Found) -> ShownHit:
         frame=f"{found.frame}",
         version=found.version,
         score=found.score,
-        scores=_legs(found.scores),
+        scores=_score_pairs(found.scores),
         text=found.text,
         matched=found.matched.as_json(),
         address=_address(collection, found.frame, found.version),
@@ -60,7 +60,7 @@ def of_passage(collection: Collection | None, passage: Passage) -> ShownHit:
         frame="" if hit.frame is None else f"{hit.frame}",
         version=hit.version,
         score=hit.score,
-        scores=_legs(hit.scores),
+        scores=_score_pairs(hit.scores),
         text=None if passage.text is None else passage.text.text,
         matched=hit.matched,
         address=_address_of(collection, hit),
@@ -101,7 +101,7 @@ def _address_of(collection: Collection | None, hit: Hit) -> str:
     return _address(collection, hit.frame, hit.version)
 
 
-def _legs(scores: Mapping[str, float] | None) -> tuple[tuple[str, float], ...]:
+def _score_pairs(scores: Mapping[str, float] | None) -> tuple[tuple[str, float], ...]:
     return tuple((scores or {}).items())
 
 

@@ -22,7 +22,7 @@ def page(
 
     `parts` lists what can be requested alone: each is a `{% partialdef %}` with one root element that has its name as id.
     """
-    part = asked_part(request, parts)
+    part = requested_part(request, parts)
     name = f"{template}#{part}" if part else template
     text = render_to_string(name, {**context, "part": part}, request)
     # Text that went through `shown` never needs this. It keeps the page working if someone forgot that.
@@ -31,7 +31,7 @@ def page(
     return response
 
 
-def asked_part(request: HttpRequest, parts: Collection[str]) -> str | None:
+def requested_part(request: HttpRequest, parts: Collection[str]) -> str | None:
     """Return the part that htmx swaps, or None for the full page (a visit, the back button, an unlisted target).
 
     htmx 4 names its target `section#step`, htmx 2 `step`.

@@ -5,7 +5,7 @@ from typing import Any, Final
 from django import forms
 
 _WRONG: Final = ("required", "invalid", "min_value", "max_value")
-_BEYOND_TELLING: Final = 2**53
+_PROTECTS_THE_DATABASE: Final = 2**53
 
 
 class WholeNumber(forms.IntegerField):
@@ -30,6 +30,10 @@ class Number(forms.FloatField):
 
 def _sentence(label: str, what: str, least: float | None, most: float | None) -> dict[str, str]:
     """Return one sentence for all errors. A limit that only protects the database is not mentioned."""
-    told = None if most is None or most >= _BEYOND_TELLING else most
-    limits = "" if least is None else f" from {least:,}" + (" on" if told is None else f" to {told:,}")
+    if least is None:
+        limits = ""
+    elif most is None or most >= _PROTECTS_THE_DATABASE:
+        limits = f" of at least {least:,}"
+    else:
+        limits = f" from {least:,} to {most:,}"
     return dict.fromkeys(_WRONG, f"“{label}” must be {what}{limits}.")

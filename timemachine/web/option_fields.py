@@ -21,7 +21,7 @@ KINDS = [
 MOMENTS = [("now", "Current"), ("recorded", "As it was at each step")]
 
 
-def _said(label: str, what: str) -> dict[str, str]:
+def _error_messages(label: str, what: str) -> dict[str, str]:
     """Return the errors of a number field; each names the field because some are not shown next to it."""
     return dict.fromkeys(("invalid", "min_value", "max_value"), f"“{label}” must be a number{what}.")
 
@@ -39,20 +39,20 @@ class ThresholdFields(forms.Form):
         label="Cut below this share of the best score",
         required=False,
         **_limits("relative"),
-        error_messages=_said("Cut below this share of the best score", " from 0 to 1"),
+        error_messages=_error_messages("Cut below this share of the best score", " from 0 to 1"),
         help_text=f"Adaptive only. Default: {RELATIVE_TO_BEST}; 0 turns it off.",
     )
     cliff = forms.FloatField(
         label="Cut below this share of the previous score",
         required=False,
         **_limits("cliff"),
-        error_messages=_said("Cut below this share of the previous score", " from 0 to 1"),
+        error_messages=_error_messages("Cut below this share of the previous score", " from 0 to 1"),
         help_text=f"Adaptive only. Default: {CLIFF}; 0 turns it off.",
     )
     min_score = forms.FloatField(
         label="Minimum score",
         required=False,
-        error_messages=_said("Minimum score", ""),
+        error_messages=_error_messages("Minimum score", ""),
         help_text="BM25 in lexical mode, cosine in semantic mode, 0 to 1 in hybrid mode.",
     )
 

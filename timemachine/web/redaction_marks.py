@@ -41,7 +41,7 @@ def in_plain_words(text: str) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def veiled(context: Context, text: str) -> str:
+def redacted(context: Context, text: str) -> str:
     """Return a text with hatched marks for withheld and erased parts."""
     return drawing(context)(text)
 

@@ -22,7 +22,7 @@ from timemachine.governance.sharing.pure.refusal import link_not_valid
 from timemachine.governance.sharing.pure.token import parse_token
 from timemachine.governance.sharing.scope import Scope
 from timemachine.web.errors import TITLES, waiting
-from timemachine.web.http import asked_part
+from timemachine.web.http import requested_part
 
 ROOT: Final = "/share"
 HEADERS: Final = {
@@ -71,11 +71,11 @@ def for_visitors[**P](
         try:
             response: HttpResponseBase = checked(request, *args, **kwargs)
         except NotFound:
-            response = _sorry(request, link_not_valid())
+            response = _error_page(request, link_not_valid())
         except TooManyRequests as why:
-            response = waiting(_sorry(request, why, _back(request)), why)
+            response = waiting(_error_page(request, why, _back(request)), why)
         except TimeMachineError as why:
-            response = waiting(_sorry(request, why), why)
+            response = waiting(_error_page(request, why), why)
         return response
 
     return csrf_exempt(visited)
@@ -83,7 +83,7 @@ def for_visitors[**P](
 
 def scope_of(request: HttpRequest, public_id: str, parts: Collection[str] = ()) -> Scope:
     """Return the scope of the link that this visitor opened, by its cookie. Raises `NotFound`, `TooManyRequests`."""
-    part = asked_part(request, parts) is not None
+    part = requested_part(request, parts) is not None
     return view(public_id, request.COOKIES.get(_cookie_name(public_id)), part=part)
 
 
@@ -126,9 +126,11 @@ def _back(request: HttpRequest) -> dict[str, str]:
     return {"address": reverse("shared", args=[public_id]), "words": "Back to the shared page"}
 
 
-def _sorry(request: HttpRequest, why: TimeMachineError, back: dict[str, str] | None = None) -> HttpResponse:
+def _error_page(
+    request: HttpRequest, why: TimeMachineError, back: dict[str, str] | None = None
+) -> HttpResponse:
     title = TITLES_OF.get(why.code) or TITLES.get(why.status, "Something went wrong")
     facts = {"title": title, "message": why.message, "back": back}
-    response = render(request, "shares/sorry.html", facts, status=why.status)
+    response = render(request, "shares/error.html", facts, status=why.status)
     response["HX-Refresh"] = "true"  # a part of a page must not be put into one that is no longer valid
     return response

@@ -38,7 +38,7 @@ ABOUT_CELLS: Final = ("nothing_to_judge", "too_many_cells")
 LONGEST_MODEL: Final = 200
 
 
-class ArmForm(CallFields):
+class VariantForm(CallFields):
     """One variant; ignored if it has no model."""
 
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
@@ -104,7 +104,7 @@ class ComparisonForm(SentOnce):
         field = cast("forms.MultipleChoiceField", self.fields["sessions"])
         field.choices = [(str(each.id), each) for each in offered]
         self.offered = offered
-        self.arms = [ArmForm(choices, number, data) for number in range(1, MOST_ARMS + 1)]
+        self.arms = [VariantForm(choices, number, data) for number in range(1, MOST_ARMS + 1)]
 
     def is_valid(self) -> bool:
         """Return whether the form and each of its variants are valid."""

@@ -12,13 +12,13 @@ from timemachine.replay.comparison.queries import Said, said_of
 from timemachine.replay.comparison.result_schemas import METHOD
 from timemachine.web.comparisons.presenters.charts import charts
 from timemachine.web.comparisons.presenters.findings import shown_pair
-from timemachine.web.comparisons.presenters.matrix import Wanted, column_names, matrix
+from timemachine.web.comparisons.presenters.matrix import AskFilter, column_names, matrix
 
 
 def figures(
     shown: Findings,
     arms: Sequence[Arm],
-    asked: Wanted,
+    asked: AskFilter,
     saying: Callable[[Sequence[Ask]], Said | SharedRemarks] = said_of,
 ) -> dict[str, Any]:
     """Return the results under their template names; `saying` loads ratings and judge verdicts of the visible asks."""

@@ -45,7 +45,7 @@ PREFERENCE_WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class AskFilter:
     """The filter of the asks and the base column, as given in the URL."""
 
     changed: bool = False
@@ -79,13 +79,13 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gone:
+class ErasedAnswers:
     """The erased answers: recorded asks by session and sequence, and replay steps by row."""
 
     recorded: Collection[tuple[UUID, int]]
     answers: Collection[int]
 
-    def takes(self, ask: Ask, cell: Cell) -> bool:
+    def affects(self, ask: Ask, cell: Cell) -> bool:
         """Return whether a verdict refers to an erased answer."""
         return not cell.missing and (
             (ask.session, ask.sequence) in self.recorded or cell.step in self.answers
@@ -132,10 +132,10 @@ class Matrix:
     lacking: Mapping[str, int]
 
 
-def wanted(query: QueryDict, arms: int) -> Wanted:
+def ask_filter(query: QueryDict, arms: int) -> AskFilter:
     """Return the filter in the URL; unknown values are ignored."""
     against = whole_number(query.get("against", "")) or RECORDING
-    return Wanted(
+    return AskFilter(
         changed=query.get("show") == "changed",
         verdict=query.get("verdict", "") if query.get("verdict", "") in VERDICT_ORDER else "",
         lacking=query.get("lacking", "") if query.get("lacking", "") in LACKING else "",
@@ -148,7 +148,7 @@ def wanted(query: QueryDict, arms: int) -> Wanted:
 def matrix(
     shown: Findings,
     arms: Sequence[Arm],
-    asked: Wanted,
+    asked: AskFilter,
     saying: Callable[[Sequence[Ask]], Said | SharedRemarks] = said_of,
 ) -> Matrix:
     """Return a page of matching asks with ratings, judge verdicts and erasures. Two queries in addition to those of `saying`."""
@@ -156,7 +156,7 @@ def matrix(
     count = max(CELLS_OF_A_PAGE // (len(arms) + 1), 10)
     said = saying(fitting[asked.after : asked.after + count])
     titles = column_names(arms)
-    gone = _gone(said.asks)
+    gone = _erased_answers(said.asks)
     rows = [
         (ask, [_cell(ask, arm, titles[arm], (said, gone)) for arm in range(len(arms) + 1)])
         for ask in said.asks
@@ -192,24 +192,24 @@ def bar_width(score: float | None) -> float:
     return round(BAR_WIDTH * min(max(score or 0, 0), 1), 1)
 
 
-def _gone(asks: Sequence[Ask]) -> Gone:
+def _erased_answers(asks: Sequence[Ask]) -> ErasedAnswers:
     """Return which of these asks have erased answers; a verdict is lost with either of its answers."""
     cells = {cell.step for ask in asks for cell in ask.runs.values() if cell.step}
-    return Gone(
+    return ErasedAnswers(
         recorded=erased_recordings({(ask.session, ask.sequence) for ask in asks}),
         answers=erased_answers(list(cells)),
     )
 
 
-def _cell(ask: Ask, arm: int, column: str, found: tuple[Said | SharedRemarks, Gone]) -> ShownCell:
+def _cell(ask: Ask, arm: int, column: str, found: tuple[Said | SharedRemarks, ErasedAnswers]) -> ShownCell:
     cells, (said, gone) = ask.cells(arm), found
     runs = [
         Run(
             number=cell.repeat,
             step=cell.step,
-            word=ERASED if gone.takes(ask, cell) else _word(cell),
-            name=ERASED if gone.takes(ask, cell) else cell.verdict or _class(cell),
-            then=_word(cell) if gone.takes(ask, cell) else None,
+            word=ERASED if gone.affects(ask, cell) else _word(cell),
+            name=ERASED if gone.affects(ask, cell) else cell.verdict or _class(cell),
+            then=_word(cell) if gone.affects(ask, cell) else None,
             cut_off=cell.cut_off,
             marks=said.marks.get(cell.step or 0, ()),
             opinions=said.opinions.get(cell.step or 0, ()),

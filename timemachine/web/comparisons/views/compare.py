@@ -22,7 +22,7 @@ from timemachine.text.pure.difference.steps import differing
 from timemachine.text.pure.difference.verdict import answer_verdict
 from timemachine.web.access import of
 from timemachine.web.comparisons.presenters.runs import chips, pairs_page, shown_values, step_address
-from timemachine.web.http import asked_part, page
+from timemachine.web.http import page, requested_part
 from timemachine.web.ranked_lists import ranked_lists
 
 PARTS: Final = ("values",)
@@ -86,7 +86,7 @@ def steps(request: HttpRequest) -> HttpResponse:
     waiting = [value.long for value in values if value.long and value.found.waits]
     for long_diff in waiting:
         enqueue(make_long_diff, long_diff)
-    if waiting and asked_part(request, PARTS):
+    if waiting and requested_part(request, PARTS):
         return HttpResponse(status=204)
     context = {
         "left": left,

@@ -51,7 +51,7 @@ from timemachine.web.comparisons.forms.comparisons import (
     MarkForm,
 )
 from timemachine.web.comparisons.presenters.figures import figures
-from timemachine.web.comparisons.presenters.matrix import Wanted, column_names, wanted
+from timemachine.web.comparisons.presenters.matrix import AskFilter, ask_filter, column_names
 from timemachine.web.http import page
 from timemachine.web.redirects import see_other
 from timemachine.web.replays.presenters.side_by_side import pair_of, side_by_side
@@ -118,7 +118,7 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     revision = f"{progress.revision}-{revision_of(found)}"
     if request.GET.get("rev") == revision and request.headers.get("HX-Request") == "true":
         return HttpResponse(status=204)
-    context = _comparison(found, progress, results, wanted(request.GET, len(found.arms)))
+    context = _comparison(found, progress, results, ask_filter(request.GET, len(found.arms)))
     return page(
         request,
         "comparisons/comparison.html",
@@ -228,7 +228,7 @@ def retry(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     return see_other("comparison", id)
 
 
-def _comparison(found: Comparison, progress: Progress, results: Results, asked: Wanted) -> dict[str, Any]:
+def _comparison(found: Comparison, progress: Progress, results: Results, asked: AskFilter) -> dict[str, Any]:
     arms = arms_of(found)
     context = {
         "comparison": found,

@@ -71,7 +71,7 @@ def _check_uris(files: Sequence[HandedIn]) -> None:
     )
 
 
-def what_was_put(puts: Sequence[Put], ended: int = 0, named: Sequence[EndedFrame] = ()) -> str:
+def stored_sentence(puts: Sequence[Put], ended: int = 0, named: Sequence[EndedFrame] = ()) -> str:
     """Return a sentence about new, unchanged and ended passages."""
     new = [done.frame.number for done in puts if not done.already_there]
     same = len(puts) - len(new)
@@ -97,15 +97,15 @@ def _which(ended: int, named: Sequence[EndedFrame]) -> str:
     return f": {'; '.join(said)}{rest}"
 
 
-def tell_taken(request: HttpRequest, taken: Taken) -> None:
+def report_upload(request: HttpRequest, taken: Taken) -> None:
     """Show the result of the upload on the next page, and warn about manually edited passages whose old text is current again."""
-    messages.success(request, _what_was_taken(taken))
+    messages.success(request, _upload_result(taken))
     edited = [frame for each in taken.done for frame in each.edited]
     if edited:
-        messages.warning(request, what_was_edited(edited))
+        messages.warning(request, edited_warning(edited))
 
 
-def what_was_edited(edited: Sequence[EditedFrame]) -> str:
+def edited_warning(edited: Sequence[EditedFrame]) -> str:
     """Return a warning about passages of a file that were edited manually and whose old text is current again, and what to do."""
     said = [
         f"#{each.frame}{f' “{shown(each.title)}”' if each.title else ''} next to #{each.beside}"
@@ -119,11 +119,11 @@ def what_was_edited(edited: Sequence[EditedFrame]) -> str:
     )
 
 
-def _what_was_taken(taken: Taken) -> str:
+def _upload_result(taken: Taken) -> str:
     """Return a sentence about the result of the upload."""
     if taken.intakes:
         return f"{counted(len(taken.intakes), 'file')} uploaded. The passages are stored in the background."
-    return what_was_put(
+    return stored_sentence(
         [put for each in taken.done for put in each.puts],
         sum(each.ended for each in taken.done),
         [frame for each in taken.done for frame in each.ended_frames][:MOST_NAMED],

@@ -41,7 +41,7 @@ from timemachine.web.knowledge.forms.collections import (
     FindForm,
     PassageForm,
 )
-from timemachine.web.knowledge.presenters.uploads import what_was_put
+from timemachine.web.knowledge.presenters.uploads import stored_sentence
 from timemachine.web.redirects import see_other
 
 PAGE: Final = 100
@@ -99,7 +99,7 @@ def put(request: HttpRequest, name: str) -> HttpResponse:
     except TimeMachineError as why:
         return collection_page(request, access, found, status=form.refuse(why), passage_form=form)
     enqueue(embed_backlog, found.id)
-    messages.success(request, what_was_put(done))
+    messages.success(request, stored_sentence(done))
     return see_other("collection", found.name)
 
 

@@ -12,7 +12,7 @@ from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.reembedding import progress, reembed
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.web.access import of
-from timemachine.web.http import asked_part, page
+from timemachine.web.http import page, requested_part
 from timemachine.web.knowledge.forms.collections import EmbeddingForm
 from timemachine.web.knowledge.views.collections import collection_page
 from timemachine.web.redirects import see_other
@@ -25,7 +25,7 @@ def embedding(request: HttpRequest, name: str) -> HttpResponse:
     access = of(request)
     found = collection_of(access.project, name)
     if request.method != "POST":
-        if asked_part(request, ("embedded",)) is None:
+        if requested_part(request, ("embedded",)) is None:
             return see_other("collection", name)
         context = {"collection": found, "embedding": progress(found)}
         return page(request, "collections/embedding.html", context, parts=("embedded",))

@@ -23,7 +23,7 @@ from timemachine.recording.intake.queries import edited_beside_it, ended_by, int
 from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.knowledge.forms.collections import FilesForm
-from timemachine.web.knowledge.presenters.uploads import handed_in, take, tell_taken, what_was_edited
+from timemachine.web.knowledge.presenters.uploads import edited_warning, handed_in, report_upload, take
 from timemachine.web.knowledge.views.collections import collection_page
 from timemachine.web.redirects import see_other
 from timemachine.web.upload_limits import receives_files
@@ -67,7 +67,7 @@ def upload(request: HttpRequest, name: str) -> HttpResponse:
         return collection_page(request, access, found, status=form.refuse(why), files_form=form)
     if len(taken.intakes) == 1:  # its page says itself how far it is
         return see_other("intake", taken.intakes[0].id)
-    tell_taken(request, taken)
+    report_upload(request, taken)
     return see_other("collection", found.name, part="files" if taken.intakes else "")
 
 
@@ -86,7 +86,7 @@ def intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "over": found.finished_at is not None,
         "complete": found.status == DONE,
         "ended_frames": ended_by(found),
-        "edited": what_was_edited(edited) if edited else "",
+        "edited": edited_warning(edited) if edited else "",
         "may_dismiss": found.status == FAILED and found.dismissed_at is None and access.may(OPERATOR),
     }
     return page(request, "collections/intake.html", context, parts=("progress",))

@@ -200,7 +200,7 @@ def side_by_side(pair: Pair, *, everything: bool = False, beginnings: bool = Fal
         rows=_rows(both, long=long, everything=everything, beginnings=beginnings),
         long=long and not beginnings,
         beginnings=BEGINNING if long and beginnings else None,
-        telling=_telling(step, *both) if both and not long else [],
+        telling=_one_sided(step, *both) if both and not long else [],
         same=recorded is not None and recorded == new and OPENING_ERASED not in recorded,
         evidence=list(_evidence(step.evidence or {}, step.verdict)),
         frames=_recorded_frames(pair),
@@ -239,7 +239,7 @@ def _rows(
     return list(text_rows(*texts, everything=everything))
 
 
-def _telling(step: AnyStep, recorded: str, new: str) -> list[Telling]:
+def _one_sided(step: AnyStep, recorded: str, new: str) -> list[Telling]:
     """Return the numbers and names in only one answer, without those that the verdict's evidence lists."""
     return [each for each in telling(recorded, new) if step.verdict != f"{each.what}_differ"]
 

@@ -55,7 +55,7 @@ def call_changes(step: ReplayStep) -> list[Changed]:
 
 
 @register.filter
-def changes_a_prompt_for_nothing(step: ReplayStep) -> bool:
+def changes_unused_prompt(step: ReplayStep) -> bool:
     """Return whether a step changes the system prompt or template for a model that uses no prompt."""
     options = step.replay.options
     model = str(step.model or options.get("use_model") or step.action.model or "")

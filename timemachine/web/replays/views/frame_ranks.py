@@ -39,7 +39,7 @@ def where_is_it(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     status = 200
     if asked:
         status = _look(form, context)
-    return render(request, "replays/where.html", context, status=status)
+    return render(request, "replays/frame_ranks.html", context, status=status)
 
 
 def _look(form: WhereForm, context: dict[str, Any]) -> int:

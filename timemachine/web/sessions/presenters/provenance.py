@@ -22,7 +22,7 @@ SHOWN_SESSIONS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Came:
+class PassageOrigin:
     """A passage, its origin (None: unknown), and the numbers of the sentences that it supports, at the step `answer`."""
 
     passage: Passage
@@ -40,7 +40,7 @@ class ShownUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Went:
+class LaterUses:
     """Uses of the frames that a step stored: later steps of the session, and the latest other sessions, with their numbers."""
 
     uses: Uses
@@ -49,7 +49,7 @@ class Went:
     other_sessions: int
 
 
-def came_from(session: Session, found: Step) -> list[Came]:
+def passage_origins(session: Session, found: Step) -> list[PassageOrigin]:
     """Return the frozen passages of a step with their origins. At most three queries."""
     if not found.passages:
         return []
@@ -57,7 +57,7 @@ def came_from(session: Session, found: Step) -> list[Came]:
     answer, grounding = _answer(session, found)
     rests = _Resting(grounding)
     return [
-        Came(
+        PassageOrigin(
             passage=each,
             provenance=known.get(each.hit.stored_frame_id or 0),
             rests=rests.on(each.hit.frame),
@@ -67,14 +67,14 @@ def came_from(session: Session, found: Step) -> list[Came]:
     ]
 
 
-def went_to(session: Session, found: Step) -> Went | None:
+def later_uses(session: Session, found: Step) -> LaterUses | None:
     """Return the uses of what a step stored; None for a step that stored nothing in a collection."""
     uses = uses_of(session, found.action, found.output)
     if uses is None:
         return None
     others = [each for each in uses.everywhere.used_by if each.session != session.id]
     here = len(uses.everywhere.used_by) - len(others)
-    return Went(
+    return LaterUses(
         uses=uses,
         shown=[ShownUse(use=each, rests=_Resting(each.grounding).on(each.frame)) for each in uses.uses],
         others=others[:SHOWN_SESSIONS],
@@ -84,8 +84,8 @@ def went_to(session: Session, found: Step) -> Went | None:
 
 def provenance(session: Session, found: Step) -> dict[str, Any]:
     """Return the provenance for the Action and Context tabs."""
-    came = came_from(session, found)
-    return {"came": came, "came_first": came[:SHOWN], "went": went_to(session, found)}
+    came = passage_origins(session, found)
+    return {"came": came, "came_first": came[:SHOWN], "went": later_uses(session, found)}
 
 
 class _Resting:

@@ -10,7 +10,7 @@ from timemachine.recording.sessions.models import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedWeight:
+class RefusedSignificance:
     """The submitted values, to show them again, and why they were refused."""
 
     significance: str
@@ -19,7 +19,9 @@ class RefusedWeight:
     status: int
 
 
-def weigh(session: Session, step: int, said: QueryDict, *, by: str) -> RefusedWeight | None:
+def change_significance(
+    session: Session, step: int, said: QueryDict, *, by: str
+) -> RefusedSignificance | None:
     """Change the significance of the step; return None, or what was refused. Raises `NotFound` for a missing step, `Conflict` for a deleted one."""
     significance, importance = said.get("significance", "").strip(), said.get("importance", "").strip()
     try:
@@ -31,7 +33,7 @@ def weigh(session: Session, step: int, said: QueryDict, *, by: str) -> RefusedWe
             importance=UNCHANGED if _stands(said, "importance") else _importance(importance),
         )
     except InvalidInput as why:
-        return RefusedWeight(
+        return RefusedSignificance(
             significance=significance, importance=importance, why=why.message, status=why.status
         )
     return None

@@ -122,14 +122,14 @@ def _structure(action: Action) -> dict[str, Any]:
     found = {
         "parameters": action.parameters,
         "retrieval": _without(action.retrieval, _DRAWN),
-        "grounding": _told(action.grounding),
+        "grounding": _grounding_result(action.grounding),
         "prices": _without(action.prices, ("at",)),
         "tags": action.tags or None,
     }
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _told(grounding: Any) -> Any:
+def _grounding_result(grounding: Any) -> Any:
     """Return the result of a grounding without its sentences, which are those of the answer."""
     if not isinstance(grounding, Mapping):
         return grounding

@@ -227,7 +227,7 @@ def permanent(context: Context, sequence: int) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def kept_fields(context: Context, *changed: str) -> SafeString:
+def preserved_fields(context: Context, *changed: str) -> SafeString:
     """Return hidden form fields for the query that links keep, without the form's own fields."""
     return format_html_join(
         "",

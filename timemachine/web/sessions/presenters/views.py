@@ -25,7 +25,7 @@ LEAD: Final = 5
 """Number of table rows before the step at which the table opens."""
 
 
-class Asked(Protocol):
+class UrlState(Protocol):
     """The part of a URL that concerns a view: which view, which steps, and where."""
 
     @property
@@ -51,7 +51,7 @@ def view_notice(written: str) -> str:
     return f"There is no view “{written[:40]}”. Available views: {', '.join(VIEWS)}. This is the timeline."
 
 
-def sheet_page(session: Session, asked: Asked) -> dict[str, Any]:
+def sheet_page(session: Session, asked: UrlState) -> dict[str, Any]:
     """Return a page of the table or of the raw view. The current page is kept while the selected step is on it."""
     size = SHEETS[asked.view]
     found = sheet(session, asked.shown, _place(session, asked), size)
@@ -66,17 +66,17 @@ def sheet_page(session: Session, asked: Asked) -> dict[str, Any]:
     return context | _steps_of(session, asked, found)
 
 
-def _place(session: Session, asked: Asked) -> Place:
+def _place(session: Session, asked: UrlState) -> Place:
     if asked.before is not None or asked.after is not None:
         return Place(near=1, before=asked.before, after=asked.after)
     return _near(asked, asked.step or queries.first_match(session, asked.shown) or 1)
 
 
-def _near(asked: Asked, step: int) -> Place:
+def _near(asked: UrlState, step: int) -> Place:
     return Place(near=step, lead=LEAD if asked.view == "table" else 0)
 
 
-def _sequence(session: Session, asked: Asked, found: Sheet) -> int | None:
+def _sequence(session: Session, asked: UrlState, found: Sheet) -> int | None:
     """Return the selected step, or the first visible one."""
     if asked.step is None and found.sequences:
         return found.sequences[0]
@@ -88,7 +88,7 @@ def _held(found: Sheet) -> dict[str, int]:
     return {"after": found.sequences[0] - 1} if found.sequences else {}
 
 
-def _steps_of(session: Session, asked: Asked, found: Sheet) -> dict[str, Any]:
+def _steps_of(session: Session, asked: UrlState, found: Sheet) -> dict[str, Any]:
     if asked.view == "raw":
         return {
             "raw_steps": raw_steps(session, found.sequences, as_given),
@@ -102,13 +102,13 @@ def _steps_of(session: Session, asked: Asked, found: Sheet) -> dict[str, Any]:
     }
 
 
-def compact_list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any]:
+def compact_list(session: Session, asked: UrlState, sequence: int | None) -> dict[str, Any]:
     """Return the rows of the compact view around a step."""
     around = asked.near or sequence or 1
     return _compact(session, compact_rows.compact_window(session, around, asked.seen, selected=sequence))
 
 
-def more_compact(session: Session, asked: Asked) -> dict[str, Any]:
+def more_compact(session: Session, asked: UrlState) -> dict[str, Any]:
     """Return the rows of the compact view before or after those of a page."""
     found = (
         compact_rows.compact_before(session, asked.before, asked.seen)

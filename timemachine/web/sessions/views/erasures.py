@@ -81,7 +81,7 @@ def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  
     shown = {"session": step.session, "step": step, "form": form, "deleted": gone}
     if gone is None:
         shown |= {"held": holds_on(step.session), "summaries": _that_may_quote(step)}
-    return page(request, "erasures/delete_turn.html", shown, status=status)
+    return page(request, "erasures/delete_step.html", shown, status=status)
 
 
 def _that_may_quote(step: Action) -> list[dict[str, Any]]:
@@ -164,7 +164,7 @@ def _page(request: HttpRequest, found: Erasure, form: ReasonForm, *, status: int
     shown = {
         "erasure": found,
         "session": found.session,
-        "told": found.result if found.status == DONE else found.preview,
+        "content": found.result if found.status == DONE else found.preview,
         "waits": found.status in (LOOKING, ERASING),
         "may_confirm": found.status == FOUND,
         "done": found.status == DONE,

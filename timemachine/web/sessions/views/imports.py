@@ -68,7 +68,7 @@ def done(request: HttpRequest) -> HttpResponse:
     accounts = request.session.get(_KEPT_AS)
     if not accounts:
         return see_other("import")
-    context = {"accounts": accounts, "came_to": _came_to(accounts), "known": _known(accounts)}
+    context = {"accounts": accounts, "came_to": _summary(accounts), "known": _known(accounts)}
     return page(request, "imports/done.html", context)
 
 
@@ -85,7 +85,7 @@ def file_import(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "over": found.finished_at is not None,
         "again": found.finished_at is None and found.status == RUNNING and found.attempts > 1,
         "most_attempts": MOST_ATTEMPTS,
-        "account": _kept_account(found, found.report) if found.report is not None else None,
+        "account": _imported_account(found, found.report) if found.report is not None else None,
     }
     return page(request, "imports/file_import.html", context, parts=("progress",))
 
@@ -109,7 +109,7 @@ def _known(accounts: Iterable[dict[str, Any]]) -> list[str]:
     return known_formats() if any(account.get("unknown") for account in accounts) else []
 
 
-def _came_to(accounts: list[dict[str, Any]]) -> str:
+def _summary(accounts: list[dict[str, Any]]) -> str:
     """Return the result of several files in one sentence: `3 files: 1 with new steps, 2 refused.`; empty for one file."""
     if len(accounts) == 1:
         return ""
@@ -150,14 +150,14 @@ def _imported(access: Access, file: UploadedFile[Any], format_name: str) -> dict
     """Return the result of one file: its account, or in `refused` why nothing was imported."""
     name = file.name or "a file"
     try:
-        return {"name": name, "refused": "", **_taken(access, file, name, format_name)}
+        return {"name": name, "refused": "", **_import(access, file, name, format_name)}
     except NoTranscript as why:
         return {"name": name, "refused": why.briefly, "unknown": True}
     except TimeMachineError as why:
         return {"name": name, "refused": _naming(name, why.message), "unknown": False}
 
 
-def _taken(access: Access, file: UploadedFile[Any], name: str, format_name: str) -> dict[str, Any]:
+def _import(access: Access, file: UploadedFile[Any], name: str, format_name: str) -> dict[str, Any]:
     """Return the account of an imported file, or the id of a background import. Raises as `import_file`."""
     told: dict[str, Any] = {
         "by": access.user.email,
@@ -176,17 +176,17 @@ def _account(done: ImportDone) -> dict[str, Any]:
     sessions = [_session(each) for each in done.sessions[:MOST_SHOWN]]
     actions = sum(each.actions for each in done.sessions)
     there = sum(each.already_there for each in done.sessions)
-    told = _told(sessions, len(done.sessions), done.report)
+    told = _document(sessions, len(done.sessions), done.report)
     return told | {"new": actions - there, "was_here": actions == there > 0}
 
 
-def _kept_account(found: FileImport, report: dict[str, Any]) -> dict[str, Any]:
+def _imported_account(found: FileImport, report: dict[str, Any]) -> dict[str, Any]:
     """Return the account of a background import; a session deleted since has no name and no URL."""
     sessions = [_session(each) for each in sessions_of(found, MOST_SHOWN)]
-    return _told(sessions, len(found.sessions), ImportReport.of_json(report))
+    return _document(sessions, len(found.sessions), ImportReport.of_json(report))
 
 
-def _told(sessions: list[dict[str, Any]], all_sessions: int, report: ImportReport) -> dict[str, Any]:
+def _document(sessions: list[dict[str, Any]], all_sessions: int, report: ImportReport) -> dict[str, Any]:
     reasons = skipped_lines(report.skipped)
     return {
         "sessions": sessions,

@@ -15,7 +15,14 @@ from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.sessions.presenters.replays import Replayed, reach, replay_marks, replayed
 from timemachine.web.sessions.presenters.step_notes import noted_rows
-from timemachine.web.sessions.views.timeline import Asked, asked_of, chips_of, kept_by, minimap_of, whole
+from timemachine.web.sessions.views.timeline import (
+    UrlState,
+    chips_of,
+    minimap_of,
+    preserved_query,
+    url_state,
+    whole,
+)
 
 MOST_MARKS = 400
 
@@ -27,7 +34,7 @@ def tail(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     With `revision`, also the changes of replays since that revision; with `first` and `last`, also the verdicts of the steps in that range.
     """
     session = session_of(of(request).project, id)
-    asked = asked_of(request.GET)
+    asked = url_state(request.GET)
     since = whole(request.GET.get("since", "")) or 0
     has_grown = session.last_sequence > since or session.status != request.GET.get(
         "status", Session.RECORDING
@@ -41,7 +48,7 @@ def tail(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     context = {
         "session": session,
         "asked": asked,
-        "here": kept_by(asked),
+        "here": preserved_query(asked),
         "minimap": minimap_of(session, asked),
         **(replays or {}),
         **(_grown(session, asked, since) if has_grown else {}),
@@ -51,7 +58,7 @@ def tail(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 
 def _replays(
-    request: HttpRequest, session: Session, asked: Asked, unless: str | None
+    request: HttpRequest, session: Session, asked: UrlState, unless: str | None
 ) -> dict[str, Any] | None:
     """Return the current replays and the verdicts of the page's rows; None if nothing changed since a revision."""
     chosen = replay_named(session, asked.replay)
@@ -60,15 +67,15 @@ def _replays(
         return None
     first, last = (whole(request.GET.get(name, "")) or 0 for name in ("first", "last"))
     rows = range(first, min(last, first + MOST_MARKS) + 1)
-    return {"replays": found, "replayed": replay_marks(chosen, rows), "said": _said(found)}
+    return {"replays": found, "replayed": replay_marks(chosen, rows), "said": _announcement(found)}
 
 
-def _said(found: Replayed) -> str:
+def _announcement(found: Replayed) -> str:
     """Return the announcement: how the selected or newest replay ended; empty while one is running."""
     return found.lines[0].words if found.lines and not found.is_open else ""
 
 
-def _grown(session: Session, asked: Asked, since: int) -> dict[str, Any]:
+def _grown(session: Session, asked: UrlState, since: int) -> dict[str, Any]:
     """Return the rows since a step, and the other parts of the timeline that depend on the session's length."""
     shown = asked.shown
     window = queries.rows_since(session, since, asked.seen, asked.step)

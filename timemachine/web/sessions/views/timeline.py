@@ -33,12 +33,12 @@ from timemachine.replay.judging.queries import spent_on
 from timemachine.text.redaction.pure.marks import DELETED_TURN
 from timemachine.web.access import Access, of
 from timemachine.web.flash_messages import taken
-from timemachine.web.http import asked_part, page
+from timemachine.web.http import page, requested_part
 from timemachine.web.redirects import see_other
 from timemachine.web.sessions.presenters.judging import judging_page
 from timemachine.web.sessions.presenters.minimap_plot import MinimapPlot, plot
 from timemachine.web.sessions.presenters.replays import replays_shown, with_verdicts
-from timemachine.web.sessions.presenters.significance import RefusedWeight, weigh
+from timemachine.web.sessions.presenters.significance import RefusedSignificance, change_significance
 from timemachine.web.sessions.presenters.step_diff import pin_of
 from timemachine.web.sessions.presenters.step_notes import NoteForm, noted_rows, notes_on, ticks
 from timemachine.web.sessions.presenters.step_tabs import tab_of
@@ -59,7 +59,7 @@ TABS: Final = ("action", "state", "diff", "context", "raw")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class UrlState:
     """The state in the URL: a step, a tab, a pinned step, a filter, expanded rows, and page cursors."""
 
     step: int | None
@@ -98,7 +98,7 @@ class Refused:
 
     status: int
     note: NoteForm | None = None
-    weight: RefusedWeight | None = None
+    weight: RefusedSignificance | None = None
 
 
 NOT_REFUSED: Final = Refused(status=200)
@@ -112,29 +112,31 @@ def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """
     access = of(request)
     session = session_of(access.project, id)
-    asked = asked_of(request.GET)
+    asked = url_state(request.GET)
     if request.method != "POST":
         return _shown(request, access, session, asked)
     access.require(OPERATOR)
-    sent = _weighed if request.POST.get("do") == "weigh" else _noted
+    sent = _changed_significance if request.POST.get("do") == "weigh" else _noted
     return sent(request, access, session, asked)
 
 
-def _weighed(request: HttpRequest, access: Access, session: Session, asked: Asked) -> HttpResponse:
+def _changed_significance(
+    request: HttpRequest, access: Access, session: Session, asked: UrlState
+) -> HttpResponse:
     """Change the significance and redirect to the step; if refused, show the page again with the values and the error."""
     step = asked.step or 0
     try:
-        refused = weigh(session, step, request.POST, by=access.user.email)
+        refused = change_significance(session, step, request.POST, by=access.user.email)
     except Conflict as why:
         messages.error(request, why.message)
     else:
         if refused is not None:
             return _shown(request, access, session, asked, Refused(status=refused.status, weight=refused))
         messages.success(request, f"Significance of step {step:,} changed. The record stays as it is.")
-    return see_other(request.path + address_query(kept_by(asked)))
+    return see_other(request.path + address_query(preserved_query(asked)))
 
 
-def _noted(request: HttpRequest, access: Access, session: Session, asked: Asked) -> HttpResponse:
+def _noted(request: HttpRequest, access: Access, session: Session, asked: UrlState) -> HttpResponse:
     """Add the note and redirect to the step; if refused, show the page again with the error at the field."""
     form = NoteForm(request.POST)
     status = 422
@@ -142,7 +144,7 @@ def _noted(request: HttpRequest, access: Access, session: Session, asked: Asked)
         said = form.cleaned_data
         try:
             made = add(session, asked.step or 0, said["text"], by=access.user.email, note_id=said["form_id"])
-            return see_other(request.path + address_query(kept_by(asked)), part=f"note-{made.id}")
+            return see_other(request.path + address_query(preserved_query(asked)), part=f"note-{made.id}")
         except (InvalidInput, Conflict) as why:
             status = form.refuse(why)
     return _shown(request, access, session, asked, Refused(status=status, note=form))
@@ -152,16 +154,16 @@ def _shown(
     request: HttpRequest,
     access: Access,
     session: Session,
-    asked: Asked,
+    asked: UrlState,
     refused: Refused = NOT_REFUSED,
 ) -> HttpResponse:
     parts = PARTS[:1] if asked.view in SHEETS else PARTS
-    part = asked_part(request, parts)
+    part = requested_part(request, parts)
     context: dict[str, Any] = {
         "session": session,
         "marks": SimpleLazyObject(lambda: has_marks(session)),
         "asked": asked,
-        "here": kept_by(asked),
+        "here": preserved_query(asked),
         "tabs": TABS,
         "views": VIEWS,
         "may_record": access.may("operator"),
@@ -173,9 +175,9 @@ def _shown(
     context |= _turned(session, asked) if asked.view in SHEETS else _selection(session, asked)
     if "found" in context:
         context |= notes_on(access, session, context["sequence"], refused.note)
-        context["weighed"] = refused.weight
+        context["refused_significance"] = refused.weight
     if "judged" in context:
-        context["told"] = taken(request, judging_page(context["found"].action))
+        context["judging_note"] = taken(request, judging_page(context["found"].action))
     if part != "step":
         context |= _list(session, asked, context["sequence"])
     if part in {None, "timeline"}:
@@ -197,13 +199,13 @@ def _not_there(tab: str, view: str) -> str:
     return " ".join(filter(None, (view_notice(view), told)))
 
 
-def asked_of(query: QueryDict) -> Asked:
+def url_state(query: QueryDict) -> UrlState:
     written = query.get("filter", "").strip()
     shown, wrong = _filter(written)
     tab = query.get("tab", "").strip()
     view = query.get("view", "").strip()
     totals = query.get("totals", "")
-    return Asked(
+    return UrlState(
         step=whole(query.get("step", "")),
         step_written=query.get("step", "").strip(),
         tab=tab if tab in TABS else TABS[0],
@@ -239,7 +241,7 @@ def whole(text: str) -> int | None:
     return min(int(digits), 2**63 - 1) if digits.isascii() and digits.isdigit() else None
 
 
-def kept_by(asked: Asked) -> dict[str, Any]:
+def preserved_query(asked: UrlState) -> dict[str, Any]:
     """Return the parts of the query that links on the page keep."""
     return {
         "step": asked.step,
@@ -253,7 +255,7 @@ def kept_by(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _selection(session: Session, asked: Asked) -> dict[str, Any]:
+def _selection(session: Session, asked: UrlState) -> dict[str, Any]:
     """Return the selected step, or the nearest one, and the content of its tab."""
     sequence = queries.nearest(session, asked.step or _first_seen(session, asked.shown))
     context: dict[str, Any] = {"sequence": sequence, "notice": _notice(session, asked, sequence)}
@@ -263,7 +265,7 @@ def _selection(session: Session, asked: Asked) -> dict[str, Any]:
     context["found"] = found
     pin = pin_of(session, asked.pin)
     context["pin"] = pin
-    context["here"] = kept_by(asked) | {"step": sequence, "pin": pin.step}
+    context["here"] = preserved_query(asked) | {"step": sequence, "pin": pin.step}
     context["beside"] = queries.neighbours(session, found.action, asked.shown)
     context["erased_fields"] = erased_of(session, [sequence])
     context["erased"] = context["erased_fields"].get(sequence)
@@ -275,13 +277,13 @@ def _selection(session: Session, asked: Asked) -> dict[str, Any]:
     )
 
 
-def _turned(session: Session, asked: Asked) -> dict[str, Any]:
+def _turned(session: Session, asked: UrlState) -> dict[str, Any]:
     """Return a page of the table or of the raw view."""
     found = sheet_page(session, asked)
     return found | {"notice": _notice(session, asked, found["sequence"])}
 
 
-def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any]:
+def _list(session: Session, asked: UrlState, sequence: int | None) -> dict[str, Any]:
     """Return the rows around the step, the total number of rows, and the chips of the filter."""
     scale = scale_of(session, asked.shown)
     rows = _rows(session, asked, sequence, scale)
@@ -299,7 +301,7 @@ def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any
     }
 
 
-def _rows(session: Session, asked: Asked, sequence: int | None, scale: Scale) -> dict[str, Any]:
+def _rows(session: Session, asked: UrlState, sequence: int | None, scale: Scale) -> dict[str, Any]:
     """Return the rows around the step, in the views that have a list."""
     if asked.view == "compact":
         return compact_list(session, asked, sequence)
@@ -314,7 +316,7 @@ def _rows(session: Session, asked: Asked, sequence: int | None, scale: Scale) ->
     }
 
 
-def _totals(session: Session, asked: Asked, here: dict[str, Any]) -> Panel | None:
+def _totals(session: Session, asked: UrlState, here: dict[str, Any]) -> Panel | None:
     """Return the totals of the filtered steps, if the URL requests them."""
     if asked.totals is None:
         return None
@@ -328,13 +330,13 @@ def _beyond(scale: Scale, window: Window) -> dict[str, int]:
     return {"before": max(before, 1), "after": max(after, 1), "total": scale.total}
 
 
-def minimap_of(session: Session, asked: Asked) -> MinimapPlot | None:
+def minimap_of(session: Session, asked: UrlState) -> MinimapPlot | None:
     steps = asked.shown.steps
     drawn = minimap(session, None if steps is None else Stretch(first=steps[0], last=steps[1]))
     return None if drawn is None else plot(drawn, ticks(session, drawn.stretch))
 
 
-def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
+def _more_rows(session: Session, asked: UrlState) -> dict[str, Any]:
     if asked.view == "compact":
         return more_compact(session, asked)
     window = (
@@ -369,7 +371,7 @@ def _first_seen(session: Session, shown: Filter) -> int:
     return queries.first_match(session, shown) or 1
 
 
-def _notice(session: Session, asked: Asked, sequence: int | None) -> str:
+def _notice(session: Session, asked: UrlState, sequence: int | None) -> str:
     if sequence is None or asked.step == sequence:
         return ""
     if asked.step is None:

@@ -31,7 +31,7 @@ from timemachine.web.access import Access, of
 from timemachine.web.form_parts import RecordForm
 from timemachine.web.hits import of_passage
 from timemachine.web.http import page
-from timemachine.web.knowledge.presenters.uploads import handed_in, take, tell_taken, what_was_put
+from timemachine.web.knowledge.presenters.uploads import handed_in, report_upload, stored_sentence, take
 from timemachine.web.redirects import see_other
 from timemachine.web.sessions.forms.sessions import WorkFilesForm, WorkForm, WorkPassageForm
 from timemachine.web.sessions.presenters.sentences import sentences
@@ -182,7 +182,7 @@ def _put(
         collection = session.collection or collection_named(access.project, collection_name, by=by)
         done = doing.put(collection, frames, by=by, session=session)
     enqueue(embed_backlog, collection.id)
-    messages.success(request, what_was_put(done.puts))
+    messages.success(request, stored_sentence(done.puts))
     return see_other(reverse("work", args=[session.id], query={"step": done.sequences[-1]}), part="done")
 
 
@@ -196,7 +196,7 @@ def _take(
         return session.collection or collection_named(access.project, collection_name, by=by)
 
     taken = take(files, into, by=by, session=session)
-    tell_taken(request, taken)
+    report_upload(request, taken)
     if taken.intakes:
         return see_other("intake", taken.intakes[0].id)
     return see_other(reverse("work", args=[session.id], query={"step": taken.sequences[-1]}), part="done")

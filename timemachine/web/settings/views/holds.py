@@ -50,7 +50,7 @@ def session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
             except TimeMachineError as why:
                 status = form.refuse(why)
     shown = {"session": found, "on": holds_on(found), "holds": list(holds_over(found)), "form": form}
-    return page(request, "forgetting/session_hold.html", shown | _may(who), status=status)
+    return page(request, "retention/session_hold.html", shown | _may(who), status=status)
 
 
 @never_cache
@@ -75,7 +75,7 @@ def place(request: HttpRequest) -> HttpResponse:
             except TimeMachineError as why:
                 status = form.refuse(why)
     shown = {"of": which.words(), "amount": amount_of(sessions_meant(who.project, which)), "form": form}
-    return page(request, "forgetting/place_hold.html", shown, status=status)
+    return page(request, "retention/place_hold.html", shown, status=status)
 
 
 @never_cache
@@ -110,7 +110,7 @@ def _hold(
 ) -> HttpResponse:
     words = Which(**found.wanted).words() if found.wanted else ""
     shown = {"hold": found, "of": words, "rows": held_by(found), "form": form}
-    return page(request, "forgetting/hold.html", shown | _may(who), status=status)
+    return page(request, "retention/hold.html", shown | _may(who), status=status)
 
 
 def _which(asked: dict[str, Any]) -> Which:

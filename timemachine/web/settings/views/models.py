@@ -49,7 +49,7 @@ def test(request: HttpRequest) -> HttpResponse:
     except TimeMachineError as why:
         messages.error(request, why.message)
         return waiting(_page(request, who, status=why.status), why)
-    (messages.success if trial.error_code is None else messages.error)(request, _told(trial))
+    (messages.success if trial.error_code is None else messages.error)(request, _test_result(trial))
     return see_other("settings_models")
 
 
@@ -164,7 +164,7 @@ FIELD_OF_CODE: Final = {
 }
 
 
-def _told(trial: ModelTrial) -> str:
+def _test_result(trial: ModelTrial) -> str:
     """Return the result of a test in one line."""
     if trial.error_code is not None:
         return f"The test failed. {safe_text.shown(trial.words)}"

@@ -110,7 +110,7 @@ def forgetting(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """`/forgettings/{id}/`: preview, progress and result of a bulk deletion."""
     who = access.of(request)
     who.require(ADMIN)
-    return _forgetting(request, who, forgetting_of(who.project, id), ReasonForm())
+    return _deletion_page(request, who, forgetting_of(who.project, id), ReasonForm())
 
 
 @never_cache
@@ -121,11 +121,11 @@ def confirm(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     who.require(ADMIN)
     found, form = forgetting_of(who.project, id), ReasonForm(request.POST)
     if not form.is_valid():
-        return _forgetting(request, who, found, form, status=422)
+        return _deletion_page(request, who, found, form, status=422)
     try:
         commands.confirm(found, reason=form.cleaned_data["reason"], by=who.user.email)
     except TimeMachineError as why:
-        return _forgetting(request, who, forgetting_of(who.project, id), form, status=form.refuse(why))
+        return _deletion_page(request, who, forgetting_of(who.project, id), form, status=form.refuse(why))
     enqueue(run_deletion, found.id)
     return see_other("forgetting", found.id)
 
@@ -159,7 +159,7 @@ def _preview(request: HttpRequest, form: RuleForm) -> HttpResponse:
         "later": found.first if found.first and found.first > moment else None,
         "form": form,
     }
-    return page(request, "forgetting/set_rule.html", shown)
+    return page(request, "retention/set_rule.html", shown)
 
 
 def _asked(request: HttpRequest) -> dict[str, str]:
@@ -182,7 +182,7 @@ def _settings(
         "holds": list(holds_of(who.project)[:SHOWN]),
         "administers": who.administers,
     }
-    return page(request, "forgetting/settings.html", shown, status=status)
+    return page(request, "retention/settings.html", shown, status=status)
 
 
 def _rule(rule: RetentionRule, rules: list[RetentionRule]) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def _words(found: Forgetting) -> str:
     return Which(**{name: value for name, value in found.wanted.items() if value is not None}).words()
 
 
-def _forgetting(
+def _deletion_page(
     request: HttpRequest, who: Access, found: Forgetting, form: ReasonForm, *, status: int = 200
 ) -> HttpResponse:
     outcome = outcomes_of([found])[found.id]
@@ -224,4 +224,4 @@ def _forgetting(
         "waits": found.status == RUNNING,
         "form": form,
     }
-    return page(request, "forgetting/forgetting.html", shown, parts=("forgetting",), status=status)
+    return page(request, "retention/bulk_deletion.html", shown, parts=("forgetting",), status=status)

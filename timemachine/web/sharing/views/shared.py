@@ -27,8 +27,8 @@ from timemachine.replay.tasks import compute_results
 from timemachine.verifier import program_sha256
 from timemachine.web.access import address_of
 from timemachine.web.comparisons.presenters.figures import figures
-from timemachine.web.comparisons.presenters.matrix import column_names, wanted
-from timemachine.web.http import asked_part, page
+from timemachine.web.comparisons.presenters.matrix import ask_filter, column_names
+from timemachine.web.http import page, requested_part
 from timemachine.web.redirects import see_other
 from timemachine.web.replays.forms.replays import chosen_options
 from timemachine.web.sharing.presenters import raw_json, shown_step, sides_of
@@ -42,7 +42,7 @@ LONGEST_NUMBER: Final = 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class UrlState:
     """The state of a step's page in the URL."""
 
     tab: str
@@ -97,7 +97,7 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
         "neighbours": scope.neighbours(sequence),
         "contexts": contexts,
         "erased_fields": scope.erased_fields(contexts),
-        "asked": Asked(tab="context", more=False),
+        "asked": UrlState(tab="context", more=False),
     }
     return render(request, "shares/replay_step.html", context)
 
@@ -120,7 +120,7 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
         "opinions": cell.opinions,
         "contexts": contexts,
         "erased_fields": scope.erased_fields(contexts),
-        "asked": Asked(tab="context", more=False),
+        "asked": UrlState(tab="context", more=False),
     }
     return render(request, "shares/cell.html", context)
 
@@ -166,7 +166,7 @@ def _opening_page(request: HttpRequest, asks: str = "", status: int = 200) -> Ht
 def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     sequence = _number(request.GET.get("step")) if "step" in request.GET else scope.first_step()
     tab = request.GET.get("tab", "")
-    asked = Asked(tab=tab if tab in TABS else TABS[0], more=request.GET.get("more") == "1")
+    asked = UrlState(tab=tab if tab in TABS else TABS[0], more=request.GET.get("more") == "1")
     context = _about(scope) | {
         "neighbours": scope.neighbours(sequence),
         "sequence": sequence,
@@ -180,7 +180,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     context["deletion"] = scope.deletion(found)
     if asked.tab == "raw":
         context["raw"] = raw_json(scope.document(sequence), asked.first_bytes)
-    if asked_part(request, PARTS) != "step":
+    if requested_part(request, PARTS) != "step":
         context |= _outcome(scope) | {"window": scope.rows(sequence)}
     return page(request, "shares/session.html", context, parts=PARTS)
 
@@ -212,7 +212,7 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
     results, made = comparison.results(), about["comparison"]
     if results.due:
         enqueue(compute_results, made.id)
-    asked = wanted(request.GET, len(made.arms))
+    asked = ask_filter(request.GET, len(made.arms))
     context = (
         about
         | _outcome(scope)
