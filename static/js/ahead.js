@@ -1,15 +1,15 @@
-// Whoever reads a step goes on to the next one: its part of the page is fetched while this one is read, so that the key, the
-// button and play find it there. What was fetched ahead is used once, and not after half a minute: notes may have come since.
+// Prefetches the next step while the current one is read, so that the key, the button and play show it immediately. A
+// prefetched step is used once, and not after half a minute, because notes may have been added since.
 {
-  const READING = 150; // ms on a step before the next one is fetched
+  const READING = 150; // ms on a step before the next one is prefetched
   const FRESH = 30_000;
   const MOST = 4;
-  const ahead = new Map(); // address → the answer on its way, and when it was asked for
-  let coming = null; // the request of the step that was asked for last and is not there yet: it is on its way, not ahead
+  const ahead = new Map(); // URL → the pending response, and when it was requested
+  let coming = null; // the request of the step that was requested last and has not arrived: a navigation, not a prefetch
   let waiting = 0;
-  let came = 0; // when the step came that is there
+  let came = 0; // when the current step arrived
   let direction = "j";
-  let unsaid = null; // the address of the step where somebody hurries by
+  let unsaid = null; // the URL of the step while someone moves on quickly
   let saying = 0;
 
   function whole(address, step) {
@@ -30,7 +30,7 @@
     if (address && !document.hidden) asking(whole(address));
   }
 
-  // Who hurries stays two steps behind what is fetched: the row behind the one that comes says which is the next.
+  // When moving quickly, stay two steps ahead: the row after the pending one names the next.
   function goOn(address) {
     const row = document.getElementById(`s${new URL(address, location.href).searchParams.get("step")}`);
     const next = direction === "j" ? row?.nextElementSibling : row?.previousElementSibling;
@@ -52,7 +52,7 @@
     waiting = setTimeout(fetchAhead, READING);
   }
 
-  // An answer that went wrong, or does not come, is asked for again in the usual way, which says what is the matter.
+  // A response that failed or does not arrive is requested again in the usual way, which shows the error.
   function answering(found, usual) {
     return async (address, request) => {
       const given = await Promise.race([found.answer, aborted(request.signal)]).catch((why) => {
@@ -60,7 +60,7 @@
         return null;
       });
       if (!given?.ok) return usual(address, request);
-      return { status: given.status, headers: given.headers, text: async () => given.text }; // what htmx reads of an answer
+      return { status: given.status, headers: given.headers, text: async () => given.text }; // what htmx reads from a response
     };
   }
 
@@ -89,13 +89,13 @@
     direction = key;
     if (performance.now() - came < READING) goOn(action);
   });
-  // One that failed, or brought another step, is on its way no longer.
+  // One that failed, or that was a different step, is no longer pending.
   document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
     if (coming?.ctx === ctx) coming = null;
   });
   document.addEventListener("htmx:after:swap", readAhead);
 
-  // Who hurries by leaves one entry in the history: where they stop. To enter every step takes a browser longer than to show it.
+  // Moving quickly leaves one history entry, for the last step: adding an entry takes a browser longer than showing a step.
   function say() {
     clearTimeout(saying);
     if (unsaid) history.pushState({ htmx: true }, "", unsaid);

@@ -1,11 +1,11 @@
-// Asking with a script: the answer is read while it is written, and can be cancelled. Without it the same form shows the
-// answer at its end. The recorded step, made by the server, takes the place of what was written.
+// Streams the answer of an ask, which can be cancelled. Without this script, the same form shows the answer when it is
+// complete. The recorded step from the server replaces the streamed text.
 {
   const one = (selector, from = document) => from.querySelector(selector);
   const part = (name) => one(`#writing [data-part=${name}]`);
   const announce = (text) => (document.getElementById("live").textContent = text);
   const REPLACED = [".page-head > p", ".work-step:not(#writing)", ".work-steps"];
-  let before = Promise.resolve(); // a question sent while an answer is written waits for its end
+  let before = Promise.resolve(); // a question sent while an answer is streaming waits for its end
 
   document.addEventListener("submit", (event) => {
     const form = event.target;

@@ -1,6 +1,6 @@
-// Checks a bundle of evidence in this browser with Web Crypto, as tm_verify.py does outside of it: the signed statement and every file that it
-// names, every record's place and hash chain, the tree (RFC 6962) under the signed states, every told field against its commitment, the log's entry.
-// What is not checked is said. Loaded only when somebody asks for it, and in steps, so that the page stays alive.
+// Verifies an evidence bundle in this browser with Web Crypto, like tm_verify.py outside of it: the signed statement and every file that it
+// names, the position and hash chain of every record, the tree (RFC 6962) of the signed states, every disclosed field against its commitment,
+// and the log entry. Lists what is not checked. Loaded on request, and works in steps so that the page stays responsive.
 
 const AT_ONCE = 400;
 const MOST_SHOWN = 20;
@@ -11,7 +11,7 @@ const ENVELOPE = new RegExp(
   `^\\{"at":"[0-9A-Z:.+-]*","fields":\\{${PAIRS}\\},"id":"([0-9a-f-]{36})","index":(0|[1-9][0-9]{0,14}),` +
     `"kind":"([a-z_]+)",(?:"links":\\{${PAIRS}\\},)?"of":"([a-z]+)","prev":"([0-9a-f]{64})","v":1\\}$`,
 );
-// The name of a tree: its project, what it is of, and which of its runs.
+// The name of a tree: its project, its subject, and the run.
 const ORIGIN = /^(timemachine\/[0-9a-zA-Z-]{1,64})\/[a-z]+\/[0-9a-f-]{36}(?:\/([1-9][0-9]{0,9}))?$/;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -43,7 +43,7 @@ const sha256 = async (...parts) => new Uint8Array(await crypto.subtle.digest("SH
 const leafOf = (data) => sha256([0], data);
 const nodeOf = (left, right) => sha256([1], left, right);
 
-// Do something with each of many, some at a time, and let the page breathe between them.
+// Process many items in batches, and let the page update in between.
 async function each(many, work, progress = () => {}) {
   const found = [];
   for (let at = 0; at < many.length; at += AT_ONCE) {
@@ -54,7 +54,7 @@ async function each(many, work, progress = () => {}) {
   return found;
 }
 
-// --- the zip
+// --- the ZIP file
 
 class Bundle {
   constructor(data) {
@@ -106,7 +106,7 @@ class Check {
     this.faults.push({ where, says });
   }
 
-  // What `work` gives; a fault at its place where what it reads has not the form that it must have.
+  // Return the result of `work`, or record a fault at its place if the input does not have the required form.
   async at(where, work) {
     try {
       return await work();
@@ -146,7 +146,7 @@ class Check {
     return this;
   }
 
-  // It is evidence of what the page shows, under the key that the page names, and ends where a zip ends.
+  // It is evidence of what the page shows, signed by the key that the page names, and nothing follows the ZIP file.
   ofThePage() {
     const { subject, key } = this.wanted;
     const [, , of, id] = this.subject.split("/");
@@ -172,7 +172,7 @@ class Check {
     return known;
   }
 
-  // The bytes under a signature (DSSE); nothing, and a fault, where it is not valid.
+  // Return the signed bytes (DSSE); undefined, with a fault, if the signature is not valid.
   async opened(signed, type, where) {
     const payload = unbase64(signed.payload);
     const [signature, another] = signed.signatures;
@@ -226,7 +226,7 @@ class Check {
     });
   }
 
-  // The records of a tree by index, each behind the one before it.
+  // The records of a tree by index, in order.
   async records(tree) {
     const lines = await this.bundle.lines(`${tree.path}/records.jsonl`);
     const leaves = await each(lines, (line) => leafOf(bytes(line)), (done, all) => this.progress(`Records ${done} of ${all}`));
@@ -247,7 +247,7 @@ class Check {
     return { records: sorted, unlinked, damaged };
   }
 
-  // The records by index; of each line its index, and which are unlinked or double.
+  // The records by index; the index of each line, and which records are unlinked or duplicated.
   sealed(tree, lines, leaves) {
     const [found, order, unlinked, doubles] = [new Map(), [], new Map(), new Map()];
     let previous = "0".repeat(64);
@@ -270,7 +270,7 @@ class Check {
     return { found, order, unlinked, doubles };
   }
 
-  // Name the records whose lines are none (-1) or out of place.
+  // Report lines that are not records (-1) or out of place.
   misplaced(tree, order, kept) {
     const [there, placed, damaged] = [new Set(order), new Set([...kept].map((at) => order[at])), new Set()];
     let before = -1;
@@ -293,7 +293,7 @@ class Check {
     return damaged;
   }
 
-  // Name the first record of each gap; what is missing behind the last is told with the tree's state.
+  // Report the first record of each gap; records missing after the last one are reported with the tree's state.
   gaps(tree, there, damaged) {
     let before = -1;
     for (const index of there.sort((one, other) => one - other)) {
@@ -306,7 +306,7 @@ class Check {
     }
   }
 
-  // Name the one of two records whose link is broken that was changed.
+  // Of two records with a broken link, report the changed one.
   async chained(tree, { records, unlinked, damaged }, end) {
     const changed = new Set();
     for (const [index, { prev, mended }] of [...unlinked].sort(([one], [other]) => one - other)) {
@@ -323,7 +323,7 @@ class Check {
     for (const index of changed) damaged.add(index);
   }
 
-  // A bundle shows all of what it is of, up to a step, except where it may withhold some of a comparison; and of every tree more than record 0.
+  // A bundle has all records up to a step, except for a comparison, where some may be withheld; and more than record 0 of every tree.
   leftOut(tree, records, isSubject) {
     const where = `${tree.path} records`;
     const many = tree.complete ? tree.size : records.size;
@@ -334,7 +334,7 @@ class Check {
     else if (left > 0) this.beside.push(`${left} records of the ${tree.of} that are not shown`);
   }
 
-  // What repeats a record names it by its leaf hash: that record is in the bundle, and is the step which it says that it repeats.
+  // A step that repeats a record names it by its leaf hash: that record is in the bundle, and is the step it claims to repeat.
   links() {
     const behind = new Map();
     const silent = new Map();
@@ -362,7 +362,7 @@ class Check {
     for (const [tree, many] of silent) this.beside.push(`which steps ${many} records of the ${tree.of} repeat, because their facts are withheld`);
   }
 
-  // The signed states of a tree: the tree over its records has their roots, or each record is shown to be in it by its path.
+  // The signed states of a tree: the tree over its records has their roots, or an audit path proves each record.
   async states(tree, lines) {
     const { records, damaged } = lines;
     const stated = [];
@@ -384,7 +384,7 @@ class Check {
     await this.at(`${tree.path} log entry`, () => this.entry(tree, last));
   }
 
-  // The tree over the records before the first that is damaged has the signed roots.
+  // The tree over the records before the first damaged one has the signed roots.
   async whole(tree, stated, last, { records, damaged }) {
     const there = [...records.keys(), ...damaged].sort((one, other) => one - other);
     const end = (there.at(-1) ?? -1) + 1;
@@ -450,7 +450,7 @@ class Check {
     else if (state && !(await leadsTo(state, await leafOf(bytes(entry)), index, path))) this.fault(where, "It is not in the signed log.");
   }
 
-  // What the tombstones of a tree name, by record; whether they are in the signed log is left to tm_verify.py.
+  // The fields named by the tombstones of a tree, by record. tm_verify.py checks whether they are in the signed log.
   async tombstones(tree) {
     const name = `${tree.path}/erased.json`;
     const gone = new Map();
@@ -463,7 +463,7 @@ class Check {
     return gone;
   }
 
-  // Where the statement says that nothing is withheld, what is not told was erased, and a tombstone says so.
+  // If the statement says that nothing is withheld, every missing field was erased and has a tombstone.
   missing(tree, records, gone) {
     for (const [index, { fields, untold }] of records) {
       for (const [name] of untold ?? fields) {
@@ -474,7 +474,7 @@ class Check {
     }
   }
 
-  // Every field that is told is what was committed to.
+  // Every disclosed field matches its commitment.
   async told(tree, records) {
     const lines = await this.bundle.lines(`${tree.path}/disclosed.jsonl`);
     const gone = await this.tombstones(tree);
@@ -530,7 +530,7 @@ class Check {
   }
 }
 
-// The places of the most lines that stand in order.
+// The longest increasing subsequence of lines.
 function inPlace(order) {
   if (order.every((index, at) => index > (order[at - 1] ?? -1))) return new Set(order.keys());
   const [ends, places, behind] = [[], [], new Map()];
@@ -550,7 +550,7 @@ function inPlace(order) {
   return kept;
 }
 
-// Whether an audit path (RFC 6962) leads from a leaf to the root of a signed state.
+// Return whether an audit path (RFC 6962) leads from a leaf to the root of a signed state.
 async function leadsTo({ size, root }, leaf, index, path) {
   const turns = [];
   for (let begin = 0, end = size; end - begin > 1; ) {

@@ -1,4 +1,4 @@
-// A button that copies what stands in a field; without this script the field is selected by a click and copied by hand.
+// A button that copies the text of a field. Without this script, the field can be selected and copied manually.
 for (const button of document.querySelectorAll("[data-copy]")) {
   const field = document.getElementById(button.dataset.copy);
   button.hidden = false;
@@ -8,13 +8,13 @@ for (const button of document.querySelectorAll("[data-copy]")) {
       await navigator.clipboard.writeText(field.value);
       button.textContent = "Copied";
     } catch {
-      button.textContent = "Selected. Copy it now."; // the clipboard is closed to pages without https
+      button.textContent = "Selected. Copy it now."; // the clipboard is not available to pages without https
     }
   });
   field.addEventListener("focus", () => field.select());
 }
 
-// A link that copies its own address; without this script, and where the clipboard is closed, it leads to that address.
+// A link that copies its own URL. Without this script, or without access to the clipboard, it opens that URL.
 document.addEventListener("click", async (event) => {
   const link = event.target.closest?.("[data-copy-address]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -1,4 +1,4 @@
-// n and N: to the next and the previous difference of a side-by-side page.
+// n and N: go to the next and the previous difference of a side-by-side page.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, [contenteditable]")) return;
   if (event.key !== "n" && event.key !== "N") return;

@@ -1,5 +1,5 @@
-// Asking a judge with a script: at once it says that the judge is asked, and the ask can be cancelled. What the judge said
-// takes its place. Without a script the same form shows it at its end, and any other page of the step has a Cancel.
+// Asks a judge model: shows immediately that it is being asked, and lets people cancel. The verdict replaces the message.
+// Without a script, the same form shows the verdict at the end, and every other page of the step has a Cancel button.
 {
   const one = (selector, from = document) => from.querySelector(selector);
   const send = (form) =>
@@ -42,7 +42,7 @@
     one(".note", fresh)?.scrollIntoView({ block: "nearest" });
   }
 
-  // The judge may be asked a moment later than the button was there.
+  // The judge model may be asked a moment after the button appeared.
   async function cancel(form) {
     one("button", form).disabled = true;
     say("Cancelling the judgement…");

@@ -1,5 +1,5 @@
-// A session that is still recorded or replayed: what is new comes to the timeline by itself. Who reads at the end of the list sees
-// it there; elsewhere a line says how much came. Nothing moves that is looked at, and nothing that has the focus is replaced.
+// Live updates of a session that is being recorded or replayed. At the end of the list, new steps appear in it; elsewhere a
+// line shows how many there are. Nothing visible moves, and nothing with the focus is replaced.
 {
   const EVERY = 2_000;
   const SAID_EVERY = 10_000;
@@ -9,13 +9,13 @@
   const atEnd = () => !document.getElementById("later") && box().scrollHeight - box().scrollTop - box().clientHeight < END;
   const selected = () => document.getElementById("step")?.dataset.sequence;
 
-  let missed = 0; // new steps that the reader is not at
-  let unsaid = 0; // new steps that were not announced
+  let missed = 0; // new steps outside the visible part
+  let unsaid = 0; // new steps that were not announced yet
   let said = 0;
-  let ending = ""; // what ended, which is said at once
-  let followed; // the step that following selected: whoever selects another one follows no more
+  let ending = ""; // what ended, announced immediately
+  let followed; // the step selected by Follow: selecting another one turns Follow off
   let waiting;
-  let resting = false; // another view is shown, which does not grow
+  let resting = false; // another view is shown, which is not updated
 
   const many = (number) => `${number.toLocaleString("en")} new step${number === 1 ? "" : "s"}`;
 
@@ -98,7 +98,7 @@
     window.htmx?.process(each);
   }
 
-  // What was recorded inside a step may give it a fold.
+  // A step recorded inside another one can make that one collapsible.
   function refold(old, each) {
     const fold = one(".inside", each);
     const had = one(".inside", old);
@@ -135,7 +135,7 @@
     address.hash = "";
     history.replaceState(history.state, "", address);
     const arrived = window.htmx?.ajax("GET", address.pathname + address.search, { source: "#step", target: "#step", swap: "outerHTML" });
-    Promise.resolve(arrived).then(() => (document.getElementById("step").dataset.announce = "")); // it is said how many came
+    Promise.resolve(arrived).then(() => (document.getElementById("step").dataset.announce = "")); // the number of new steps is announced instead
   }
 
   function ended(status) {

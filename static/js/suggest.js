@@ -1,5 +1,5 @@
-// Suggestions under the filter while somebody types in it: a list of which the field keeps the focus. Arrow keys choose, Enter
-// takes what is chosen, Escape closes.
+// Suggestions below the filter while someone types in it. The field keeps the focus: arrow keys choose, Enter accepts,
+// Escape closes.
 {
   const field = () => document.getElementById("filter");
   const box = () => document.getElementById("suggestions");
@@ -7,8 +7,8 @@
   const chosen = () => one('[aria-selected="true"]', box());
   const units = (text) => [...text].length; // the server counts characters, a caret counts UTF-16
 
-  let wanted = false; // an answer that comes once the list was closed opens it no more
-  let isOpen = false; // also while an answer takes the place of another
+  let wanted = false; // a response that arrives after the list was closed does not open it
+  let isOpen = false; // also while one response replaces another
 
   function ask() {
     wanted = true;
@@ -77,6 +77,6 @@
     else return;
     event.preventDefault();
   });
-  // Back from a page that a filter led to: the field says what this one was filtered by.
+  // Back from a page that a filter opened: the field shows the filter of this page.
   window.addEventListener("pageshow", ({ persisted }) => persisted && field()?.form.reset());
 }

@@ -1,5 +1,5 @@
-// The timeline: its list is as long as the session and holds only the rows around what is seen; it keeps its place while
-// parts of it are swapped and follows the selected step. The minimap and its scrubber lead to any step.
+// The timeline: its list is as long as the session but has only the rows around the visible part. It keeps its position
+// while parts of it are swapped, and follows the selected step. The minimap and its scrubber lead to any step.
 {
   const HEIGHT = 32;
   const MOST_ROWS = 240;
@@ -12,25 +12,25 @@
   const here = (changes) => {
     const address = new URL(location.href);
     address.hash = "";
-    for (const name of ["before", "after"]) address.searchParams.delete(name); // a page that was turned to
+    for (const name of ["before", "after"]) address.searchParams.delete(name); // a page that was opened
     for (const [name, value] of Object.entries(changes))
       value === null ? address.searchParams.delete(name) : address.searchParams.set(name, value);
     return address.pathname + address.search;
   };
 
   let seen = []; // the rows in view, when they were last measured
-  let place = null; // the first of them, how far it is under the edge of the list, and how far that list was scrolled
-  let jumping = null; // how far the list is scrolled, while the rows of that place are on their way
-  let following = 0; // how often the rows around the selected step may still be asked for, while they are on their way
+  let place = null; // the first of them, how far it is past the edge of the list, and how far that list was scrolled
+  let jumping = null; // how far the list is scrolled while the rows there are loading
+  let following = 0; // how often the rows around the selected step may still be requested while they are loading
   let settling = 0;
   let announcing = 0;
-  let shown; // the step in the detail pane, and how far it was read
+  let shown; // the step in the detail pane, and its scroll position
   let read = 0;
   let refocus = false; // the focus was on a row that is about to be replaced
 
   // --- the list
 
-  // The room is an element of its own: htmx would copy the style of one with an id, which the page's policy refuses.
+  // The spacer is a separate element: htmx would copy the style of one with an id, which the page's policy refuses.
   function stretch() {
     for (const each of all(".sentinel[data-rows]", list())) {
       const room = one(".room", each) ?? document.createElement("div");
@@ -40,7 +40,7 @@
     }
   }
 
-  // The rows that are seen: all are of one height and stand one under the other, so one of them is measured.
+  // The visible rows: all have the same height, so one of them is measured.
   function inView() {
     const present = rows();
     if (!present.length) return [];
@@ -58,7 +58,7 @@
   function restorePlace() {
     const kept = place && document.getElementById(place.id);
     if (!kept) return false;
-    // The list may have been scrolled since, before the event says so. That is not undone.
+    // The list may have been scrolled since, before the event is fired. That is not undone.
     const since = place.list === list() ? list().scrollTop - place.scrolled : 0;
     const moved = offset(kept) - place.offset + since;
     if (Math.abs(moved) >= 1) list().scrollTop += moved;
@@ -72,7 +72,7 @@
     if (!place) settling = setTimeout(jump, 60);
   }
 
-  // Whoever drags the scrollbar far away sees no rows: those of that place are fetched.
+  // Dragging the scrollbar far away shows no rows: the rows there are fetched.
   function jump() {
     const box = list();
     const [first] = rows();
@@ -101,7 +101,7 @@
     const sequence = step.dataset.sequence;
     const chosen = row(sequence);
     const focused = document.activeElement?.closest?.(".row");
-    const elsewhere = jumping !== null; // the rows of another place are on their way, and come instead of these
+    const elsewhere = jumping !== null; // the rows of another place are loading and will replace these
     clearTimeout(settling);
     for (const link of all(".row > [aria-current]")) link.removeAttribute("aria-current");
     if (!chosen || elsewhere) {
@@ -125,10 +125,10 @@
     }, 500);
   }
 
-  // what a copied link says comes last
+  // the position in a copied link comes last
   document.addEventListener("click", (event) => event.target.closest?.("[data-copy-address]") && clearTimeout(announcing));
 
-  // A window of rows is enough in the page: what is far away goes, its room stays, and its sentinel brings it back.
+  // A window of rows is enough on the page: distant rows are removed, their space stays, and a sentinel loads them again.
   function trim(added) {
     const present = rows();
     const far = present.length - MOST_ROWS;
@@ -158,7 +158,7 @@
     if (!counted()) restorePlace();
   }
 
-  // --- the minimap: where the selected step and the rows in view lie, and the way to any other
+  // --- the minimap: where the selected step and the visible rows are, and how to get to any other
 
   const map = () => document.getElementById("minimap");
   const scrubber = () => document.getElementById("scrubber");
@@ -202,7 +202,7 @@
     scrubber().setAttribute("aria-valuetext", `Step ${sequence.toLocaleString("en")} of ${last.toLocaleString("en")}`);
   }
 
-  // An entry of the history without htmx's mark is one that Back would leave the page as it is for.
+  // For a history entry without htmx's mark, Back would leave the page unchanged.
   function visit(address, push) {
     const mark = { htmx: true };
     history.replaceState(mark, "", push ? location.href : address);
@@ -260,7 +260,7 @@
     if (map()) one(".brush", map())?.remove();
   });
 
-  // To look at a stretch is to filter by its steps: the address says so, and the filter's chip leads back.
+  // Showing a range means filtering by its steps: it is in the URL, and the filter's chip leads back.
   function zoom(first, last) {
     const end = Number(document.getElementById("goto").max);
     const [from, to] = [Math.max(1, first), Math.min(end, last)];
@@ -290,7 +290,7 @@
     zoom(...moves[event.key]);
   });
 
-  // --- play: one step after the other, as if somebody pressed Next
+  // --- play: one step after another, as if someone pressed Next
 
   let playing = 0;
 
@@ -321,7 +321,7 @@
     document.getElementById("play").click();
   });
 
-  // --- what comes from the server
+  // --- responses from the server
 
   function begin() {
     if (!list()) {
@@ -347,7 +347,7 @@
     stretch();
     const selected = document.getElementById("step")?.dataset.sequence;
     const present = row(selected);
-    if (present) one("a", present).setAttribute("aria-current", "step"); // rows that were taken out come back without it
+    if (present) one("a", present).setAttribute("aria-current", "step"); // rows that were removed come back without it
     const chosen = following && present;
     if (chosen) {
       intoView(chosen, "middle");
@@ -382,7 +382,7 @@
     if (step) select(step);
     if (fresh || step) keepPlace(); // measured before anything else is written: the page is laid out once
     if (step) {
-      document.getElementById("no-step")?.remove(); // what was said of the address before
+      document.getElementById("no-step")?.remove(); // the message about the previous URL
       if (step.dataset.sequence !== shown) one(".detail").scrollTop = 0;
       announce(step);
       shown = step.dataset.sequence;

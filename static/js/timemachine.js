@@ -1,16 +1,16 @@
-// Time Machine's own script. It only quickens what links and forms do without it: single keys press the links that carry
-// them, and what goes wrong on the way to the server is said.
+// Time Machine's own script. It only speeds up what links and forms do without it: keyboard shortcuts press the links that
+// declare them, and failed requests show a message.
 
 const one = (selector, from = document) => from.querySelector(selector);
 const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 
-// --- single keys: every control says its own keys in data-key, with a space between two
+// --- keyboard shortcuts: every control declares its keys in data-key, separated by a space
 
 const typing = (element) =>
   element.isContentEditable || /^(input|textarea|select)$/i.test(element.tagName);
 
-// Escape leaves a field that a key led to, where it closes nothing first; then the keys are the page's again, the very next
-// one too. Here, on the window, every listener of the document has been asked.
+// Escape leaves a field that a shortcut focused, unless it closes something first. Then the shortcuts work again, from the
+// very next key. Here, on the window, all listeners of the document have already run.
 window.addEventListener("keydown", (event) => {
   const field = event.target;
   if (event.key !== "Escape" || event.defaultPrevented || !typing(field) || !field.dataset.key) return;
@@ -25,17 +25,17 @@ document.addEventListener("keydown", (event) => {
   const control = all("[data-key]").find((each) => each.dataset.key.split(" ").includes(event.key));
   if (!control) return;
   event.preventDefault();
-  if (event.repeat && one(".htmx-request")) return; // a key held down goes on when the last step has come
+  if (event.repeat && one(".htmx-request")) return; // a key held down continues when the last step has arrived
   if (typing(control)) {
     control.focus();
     control.select();
   } else {
-    window.htmx?.process(control); // a key held down may come before a swapped link has been made quick
+    window.htmx?.process(control); // a key held down may arrive before htmx has processed a swapped link
     control.click();
   }
 });
 
-// --- an error page is a page of its own, never a part of another; where no answer comes, what is there stays
+// --- an error page replaces the whole page, never a part; without a response, the page stays
 
 for (const name of ["htmx:response:error", "htmx:responseError"]) {
   document.addEventListener(name, ({ detail: { ctx, xhr } }) => {
@@ -61,7 +61,7 @@ function trouble() {
   document.body.append(note);
 }
 
-// --- what its answer is late for is greyed (a transition with a delay would have every step painted twice)
+// --- a part whose response is late is greyed out (a transition with a delay would paint every step twice)
 
 document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
   ctx.late = setTimeout(() => ctx.target?.classList.add("late"), 300);
@@ -71,7 +71,7 @@ document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
   ctx.target?.classList.remove("late");
 });
 
-// --- choosing a file is enough to import it
+// --- choosing a file imports it
 
 document.addEventListener("change", (event) => {
   if (event.target.matches(".import [type=file]") && event.target.files.length) event.target.form.requestSubmit();
@@ -84,7 +84,7 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// --- files that are dropped on a page that imports are imported, wherever on it
+// --- files dropped anywhere on a page with the import form are imported
 
 const importing = (event) => event.dataTransfer?.types.includes("Files") && document.querySelector(".import [type=file]");
 document.addEventListener("dragover", (event) => {
@@ -100,7 +100,7 @@ document.addEventListener("drop", (event) => {
   file.form.requestSubmit();
 });
 
-// --- a sentence of an answer leads where its mark does; whoever selects some of its words stays
+// --- clicking a sentence of an answer follows its mark; selecting text does not
 
 document.addEventListener("click", (event) => {
   const sentence = event.target.closest(".sentence[data-number]");
