@@ -40,7 +40,7 @@ def test_a_pdf_is_uploaded_followed_and_shown_with_its_passage_marked(ada: Page,
     )
     ada.get_by_role("button", name="Upload files").click()
     ada.wait_for_url("**/intakes/*/")
-    ada.get_by_text("2 of 2 passages put").wait_for()
+    ada.get_by_text("2 of 2 passages stored").wait_for()
     ada.get_by_role("link", name="Open the collection").click()
     ada.get_by_role("link", name="House rules").nth(1).click()
     ada.get_by_role("link", name="rules.pdf, characters").click()

@@ -110,7 +110,7 @@ def test_more_than_is_signed_and_another_key_s_name_are_faults(made: Made, says:
     files, forger = unpacked(made.session), Forger()
     document("keys.json", lambda keys: keys[0].update(fingerprint=forger.key))(files)
     forger.seal(files)
-    assert f"What is said of the key {made.key} is another one's" in says(files)
+    assert f"The details of the key {made.key} belong to a different key" in says(files)
 
 
 def test_it_says_how_many_records_are_shown_and_names_those_that_belong_there(

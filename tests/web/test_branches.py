@@ -208,8 +208,8 @@ def test_a_session_whose_parent_is_not_here_says_from_which_it_went_on(project: 
         assert found["parent_awaited"] == {"key": "p2", "sequence": sequence}
         assert went_on_from(found) == f"{told}, which is not here"
         page = words(browser.get(f"/sessions/{session.id}/branches/").text)
-        assert f"from {told} , which is not here" in page
-        assert "went on from none" not in page
+        assert f"from {told} , which is not in this project" in page
+        assert "No branches." not in page
     parent = start_session(project, name="Came", key="p2", by="test")
     found = program(project, "read").get("/sessions/waits").json()
     assert (found["parent"]["session"], found["parent_awaited"]) == (str(parent.id), None)

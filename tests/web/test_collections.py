@@ -89,7 +89,7 @@ def test_files_become_frames_all_together(operator: Client, handbook: Collection
         operator, ("notes.md", "# Grüße\r\nein Satz".encode()), ("facts.JSONL", b"\xef\xbb\xbf" + lines)
     )
     assert sent.status_code == 303
-    assert "3 passages put: frames 3 to 5." in operator.get(HERE).text
+    assert "3 passages stored: frames 3 to 5." in operator.get(HERE).text
     new = frames_at(handbook).filter(number__gte=3)
     assert [(f.title, f.uri, f.metadata, text(f.payload)) for f in new] == [
         ("Grüße", "notes.md", {}, "# Grüße\r\nein Satz"),

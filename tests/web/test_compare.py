@@ -104,7 +104,7 @@ def test_the_two_that_were_ticked_are_compared(viewer: Client, both: tuple[Sessi
 
 def test_who_ticked_one_or_three_is_asked_for_two(viewer: Client, both: tuple[Session, Session]) -> None:
     one = page(viewer, f"/compare/?run={both[0].id}")
-    assert "You selected 1 session; tick two" in words(one)
+    assert "You selected 1 session. Select two" in words(one)
     assert f'value="{both[0].id}"' in one
     assert "You selected" not in page(viewer, "/compare/")
 

@@ -334,7 +334,7 @@ def test_a_comparison_is_cancelled_and_tried_again_from_its_page(browser: Client
     assert "0 of 6 answered, 6 cancelled" in said
     assert re.search(r"Cancelled ?\d.+ by operator@example.org", said)
     assert "Ask cancelled answers again" in said
-    assert "Try failed answers again" not in said
+    assert "Retry failed answers" not in said
     assert "cancelled 3 " in said
     assert "3 of 3 asks" in words(browser, f"/comparisons/{made.id}/?lacking=cancelled")
     assert "0 of 6, 6 cancelled" in words(browser, "/comparisons/")

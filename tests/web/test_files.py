@@ -175,8 +175,8 @@ def test_a_newer_file_shows_the_passages_it_kept_and_a_frame_all_its_files(
     assert f"{HERE}frames/{changed.number}/" in page
     assert '<mark id="passage">' in page
     frame = operator.get(f"{HERE}frames/{kept.number}/").text
-    assert frame.index("Also in") < frame.index(str(newer_file.id)) < frame.index("Came with")
-    assert frame.index("Came with") < frame.index(str(older_file.id))
+    assert frame.index("Also in") < frame.index(str(newer_file.id)) < frame.index("<dt>From</dt>")
+    assert frame.index("<dt>From</dt>") < frame.index(str(older_file.id))
 
 
 def test_two_files_of_one_name_are_not_taken_for_one(operator: Client, handbook: Collection) -> None:

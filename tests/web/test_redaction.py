@@ -172,7 +172,7 @@ def test_a_recorded_step_is_tried(viewer: Client, project: Project) -> None:
     page = viewer.post("/settings/redaction/", sent).text.split('id="outcome"')[1]
     assert "2 places withheld in step 1" in words(page)
     assert "Affected fields: agent, input" in words(page)
-    assert "all of it was looked through" in page
+    assert "Everything was searched" in page
     assert "@" not in page
 
 

@@ -39,7 +39,7 @@ def test_a_pinned_step_is_the_base_and_stays_so_while_one_walks_on(
     recorded(project, story())
     page = get(operator, "/sessions/s/?step=4&tab=diff&pin=1")
     assert "Compared with the pinned step 1" in words(page)
-    assert "Messages said 1" in words(page)
+    assert "Messages 1" in words(page)
     assert "Frames used for the first time 2" in words(page)
     onward = [link for link in links(page) if "step=5" in link]
     assert onward

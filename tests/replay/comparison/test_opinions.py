@@ -306,7 +306,7 @@ def test_the_page_asks_a_judge_and_shows_whose_opinion_it_is(
     assert "hx-trigger" in waiting
     work_off(made.id)
     page = browser.get(f"/comparisons/{made.id}/").text
-    assert "contradicts, neither better" in page
+    assert "contradicts, neither is better" in page
     assert JUDGE in page
     step = CellOpinion.objects.order_by("id").first()
     assert step is not None
