@@ -69,7 +69,7 @@ class Bundle {
     for (let left = view.getUint16(end + 10, true); left > 0; left--) {
       const [names, extra, comment] = [28, 30, 32].map((offset) => view.getUint16(at + offset, true));
       const name = decoder.decode(new Uint8Array(data, at + 46, names));
-      if (this.entries.has(name)) throw new Error("Two files in the ZIP file have the same name");
+      if (this.entries.has(name)) throw new Error("Two files in the ZIP have the same name");
       const begin = view.getUint32(at + 42, true);
       const from = begin + 30 + view.getUint16(begin + 26, true) + view.getUint16(begin + 28, true);
       this.entries.set(name, { packed: view.getUint16(at + 10, true) === 8, from, size: view.getUint32(at + 20, true) });
@@ -156,7 +156,7 @@ class Check {
     if (key && key !== this.key) this.fault("statement.json", `It is signed by the key ${this.key}, but this page names ${key}. If the key was replaced in the meantime, reload the page.`);
     if (!key) this.beside.push("whose key signed it, because this page was loaded before there was one");
     if (this.bundle.behind) this.fault("the end of the zip", `After its end ${this.bundle.behind === 1 ? "there is 1 byte" : `there are ${this.bundle.behind} bytes`} not covered by any file or signature.`);
-    this.beside.push("bytes between the files of the ZIP file (use tm_verify.py)");
+    this.beside.push("bytes between the files of the ZIP (use tm_verify.py)");
   }
 
   async publicKeys() {
@@ -611,7 +611,7 @@ function* told({ faults, unchecked, beside, counts, key, subject, shown }) {
     yield list;
   }
   for (const what of [...unchecked, ...beside]) yield line("p", `Not checked: ${what}.`);
-  yield line("p", `${subject}, signed by ${key}. Compare it with the fingerprint that you received through another channel.`, "quiet hash");
+  yield line("p", `${subject}, signed by ${key}. Compare it with the fingerprint you received through another channel.`, "quiet hash");
 }
 
 function line(tag, words, kind = "") {

@@ -32,11 +32,11 @@ def test_a_newcomer_records_replays_and_shares(
     # three documents
     ada.get_by_role("link", name="Collections").click()
     ada.get_by_label("Name").fill("Handbuch ä")
-    ada.get_by_role("button", name="Make", exact=False).first.click()
+    ada.get_by_role("button", name="Create collection").click()
     for title, text in DOCUMENTS:
         ada.get_by_label("Title").first.fill(title)
         ada.get_by_label("Text").first.fill(text)
-        ada.get_by_role("button", name="Put", exact=False).first.click()
+        ada.get_by_role("button", name="Add passage").click()
         expect(ada.get_by_role("link", name=title)).to_be_visible()
 
     # a session: a find, two asks, the end
@@ -104,9 +104,9 @@ def test_a_newcomer_records_replays_and_shares(
     visitor.route("**/evidence.zip", lambda route: tampered(route, tmp_path))
     visitor.get_by_role("button", name="Check here").click()
     expect(told).to_contain_text("not verified: 2 faults")
-    expect(told).to_contain_text("replay record 2 output: This is not what was sealed")
-    expect(told).to_contain_text("replay/disclosed.jsonl: The file is not the one that was signed")
-    expect(told).to_contain_text("2 fields withheld, 1 field that does not fit")
+    expect(told).to_contain_text("replay record 2 output: It differs from the seal")
+    expect(told).to_contain_text("replay/disclosed.jsonl: The file differs from the signed one")
+    expect(told).to_contain_text("2 fields withheld, 1 field that does not match")
     visitor.unroute("**/evidence.zip")
     visitor.route("**/evidence.zip", longer)
     visitor.get_by_role("button", name="Check here").click()

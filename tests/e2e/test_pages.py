@@ -118,7 +118,7 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     made["trial"] = api.post(f"/sessions/{made['session']['id']}/actions/2/trials", json=trial).json()[
         "replay_id"
     ]
-    for sequence, text in ((2, "The fee is in no passage: it lies at rank 12."), (5, "Ask the desk.")):
+    for sequence, text in ((2, "The fee is in no passage: it is at rank 12."), (5, "Ask the desk.")):
         note = {"sequence": sequence, "text": text}
         assert api.post(f"/sessions/{made['session']['id']}/notes", json=note).status_code == 201
     jobs = [f"/replays/{each}" for each in (*(one["id"] for one in made["replays"]), made["trial"])]

@@ -124,8 +124,8 @@ def test_a_refusal_that_claims_nothing_has_no_empty_grounding(
 def test_the_providers_own_error_is_shown(operator: Client, session: Session, stub: StubModelServer) -> None:
     stub.script(Script(mode="500"))
     page = asked(operator, session, MODELS[1]).content.decode()
-    for part in ("The provider&#x27;s own error", "stub_error", "req_stub", "<dt>attempts</dt>"):
-        assert part in page.replace("The provider's", "The provider&#x27;s")
+    for part in ("Provider error", "stub_error", "req_stub", "<dt>attempts</dt>"):
+        assert part in page
 
 
 def test_the_text_goes_to_the_page_as_it_is_written_with_nothing_in_it_hidden(
@@ -165,7 +165,7 @@ def test_an_ask_under_way_is_shown_and_cancelled_from_another_page(
     while next(stream).name != "text":
         pass
     page = operator.get(f"/sessions/{session.id}/work/").content.decode()
-    assert "An ask is under way" in page
+    assert "An ask has been running since" in page
     assert address in page
     assert browser_of(project, "viewer").post(address).status_code == 403
     assert operator.post(address).status_code == 303

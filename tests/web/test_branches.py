@@ -66,7 +66,7 @@ def test_the_page_nests_each_under_the_one_it_went_on_from(tree: Tree, project: 
     assert f'href="/sessions/{tree.first.id}/?step=7"' in page
     assert page.count("aria-current") == 1 + page[: page.index("<main")].count("aria-current")
     alone = browser.get(f"/sessions/{tree.alone.id}/branches/")
-    assert "No session went on from this one" in alone.content.decode()
+    assert "No branches." in alone.content.decode()
 
 
 def test_only_a_timeline_that_has_branches_leads_to_them(project: Project) -> None:

@@ -27,7 +27,7 @@ def test_a_new_collection_is_empty_and_says_how_to_fill_it(operator: Client, pro
     made = operator.post("/collections/", {"name": NAME})
     assert (made.status_code, made["Location"]) == (303, HERE)
     page = operator.get(HERE).text
-    assert "Nothing in it yet" in page
+    assert "No frames yet" in page
     assert NAME in page
     assert collection_of(project, NAME).created_by == "operator@example.org"
     assert NAME in operator.get("/collections/").text
@@ -202,7 +202,7 @@ def test_a_find_that_finds_nothing_says_so(viewer: Client, handbook: Collection)
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"q": "  "}, "Write what to look for."),
+        ({"q": "  "}, "Enter a search query."),
         ({"q": "x", "mode": "psychic"}, "Mode must be hybrid, semantic or lexical."),
         ({"q": "x", "top_k": "0"}, "Top k must be a whole number from 1 to 1,000."),
         ({"q": "x", "top_k": "many"}, "Top k must be a whole number from 1 to 1,000."),
@@ -240,7 +240,9 @@ def test_the_collection_shows_as_it_was_and_is_searched_as_it_was(
     present = viewer.get(HERE, {"q": "invoices"}).text
     assert "2 frames" in present
     assert "burnt" in present
-    assert "The collection had no frames then." in viewer.get(HERE, {"as_of": "2001-01-01T00:00:00Z"}).text
+    assert (
+        "The collection was empty at that time." in viewer.get(HERE, {"as_of": "2001-01-01T00:00:00Z"}).text
+    )
     searched = viewer.get(HERE, {"as_of": "2001-01-01T00:00:00Z", "q": "invoices"}).text
     assert "The collection had no frames then; its first came at" in searched
 

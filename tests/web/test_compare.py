@@ -114,7 +114,7 @@ def test_a_session_stands_beside_its_replay_with_frames_that_moved(viewer: Clien
     replay = replayed(session, ReplayOptions(audit=False, top_k=3))
     address = f"a={session.id}&b={replay.id}"
     shown = page(viewer, f"/compare/?{address}")
-    assert "Only finds and asks are compared" in shown
+    assert "Only find and ask steps are compared" in shown
     assert f'href="/replays/{replay.id}/steps/1/"' in shown
     diff = page(viewer, f"/compare/steps/?{address}&left=1&right=1")
     assert "gained" in diff
@@ -149,7 +149,7 @@ def test_a_replay_that_failed_before_it_found_anything_says_so(viewer: Client, p
     append(session.id, [ActionDraft(kind="find", input={"strange": 1}, retrieval=hits)])
     replay = replayed(session, ReplayOptions(audit=False))
     diff = words(page(viewer, f"/compare/steps/?a={session.id}&b={replay.id}&left=1&right=1"))
-    assert "failed at this step before it had found any frames" in diff
+    assert "failed at this step before it found any frames" in diff
     assert "overlap" not in diff
 
 

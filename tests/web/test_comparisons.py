@@ -333,7 +333,7 @@ def test_a_comparison_is_cancelled_and_tried_again_from_its_page(browser: Client
     said = words(browser, f"/comparisons/{made.id}/")
     assert "0 of 6 answered, 6 cancelled" in said
     assert re.search(r"Cancelled ?\d.+ by operator@example.org", said)
-    assert "Ask cancelled answers again" in said
+    assert "Retry cancelled answers" in said
     assert "Retry failed answers" not in said
     assert "cancelled 3 " in said
     assert "3 of 3 asks" in words(browser, f"/comparisons/{made.id}/?lacking=cancelled")
@@ -401,7 +401,7 @@ def test_another_projects_comparison_is_not_there(
 
 
 def test_the_empty_pages_say_what_to_do(browser: Client, project: Project) -> None:
-    assert "No comparison yet" in page(browser, "/comparisons/")
+    assert "No comparisons yet" in page(browser, "/comparisons/")
     start_session(project, name="without an ask", by="test")
     assert "Nothing to compare yet" in page(browser, "/comparisons/new/")
 

@@ -75,7 +75,7 @@ def test_rows_lead_to_the_same_alone_and_to_their_sessions(browser: Client, proj
 
 
 def test_an_empty_project_is_told_what_fills_the_page(browser: Client, project: Project) -> None:
-    assert "Nothing is recorded yet" in words(browser, "/costs/")
+    assert "Nothing recorded yet" in words(browser, "/costs/")
     assert "Record a session" in words(browser, "/costs/")
     viewer = browser_of(project, VIEWER)
     assert "Record a session" not in words(viewer, "/costs/")
@@ -165,7 +165,7 @@ def test_recorded_names_do_no_harm(browser: Client, project: Project) -> None:
 
 def test_another_project_sees_nothing_of_it(other_project: Project, project: Project) -> None:
     two_sessions(project)
-    assert "Nothing is recorded yet" in words(browser_of(other_project), f"/costs/?{DAYS}")
+    assert "Nothing recorded yet" in words(browser_of(other_project), f"/costs/?{DAYS}")
 
 
 def test_the_page_asks_as_much_of_many_sessions_as_of_one(

@@ -43,7 +43,7 @@ def test_fields_of_a_step_are_seen_and_then_erased_for_a_reason(
     assert 'value="2"' in administrator.get(f"{address}?step=2").text
     found = administrator.post(address, {"of_step": ["output"], "steps": "2"})["Location"]
     seen = administrator.get(found).text
-    assert "What would go" in seen
+    assert "Content to erase" in seen
     assert "Answers of the cache" in seen
     assert administrator.post(f"{found}confirm/", {"reason": ""}).status_code == 422
     assert administrator.post(f"{found}confirm/", {"reason": "asked for"})["Location"] == found
@@ -70,7 +70,7 @@ def test_the_first_places_are_shown_as_they_would_read_and_kept_nowhere(
     address = f"/sessions/{session.id}/erase-fields/"
     found = administrator.post(address, {"redaction": "built-in"})["Location"]
     shown = administrator.get(found).text
-    sample = shown[shown.index("The first of them") :]
+    sample = shown[shown.index("First matches, after erasing") :]
     assert sample.count("erased: e-mail</span>") == 20
     assert "Session, <bdi>agent</bdi>" in " ".join(sample.split())
     assert "Jo &lt;b&gt;x&lt;/b&gt; " in sample
@@ -81,7 +81,7 @@ def test_the_first_places_are_shown_as_they_would_read_and_kept_nowhere(
     assert "…" in sample
     assert not Erasure.objects.filter(preview__icontains="behind").exists()
     administrator.post(f"{found}confirm/", {"reason": "asked for"})
-    assert "The first of them" not in administrator.get(found).text
+    assert "First matches, after erasing" not in administrator.get(found).text
 
 
 def test_the_places_of_a_field_that_was_chosen_are_shown_with_those_that_repeat_it(
@@ -130,7 +130,7 @@ def test_a_long_session_is_followed_while_a_worker_looks(
     assert administrator.post(f"{found}confirm/", {"reason": "x"}).status_code == 409
     commands.work(Erasure.objects.get().id)
     part = administrator.get(found, headers={"HX-Request": "true", "HX-Target": "div#erasure"}).text
-    assert "What would go" in part
+    assert "Content to erase" in part
     assert "<h1" not in part
 
 

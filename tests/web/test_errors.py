@@ -11,7 +11,7 @@ from timemachine.core.accounts.models import Project
 def test_a_page_that_there_is_not_is_a_page_that_says_so(path: str) -> None:
     answer = Client().get(path)
     assert answer.status_code == 404
-    assert "There is no such page" in answer.content.decode()
+    assert "This page does not exist" in answer.content.decode()
 
 
 @pytest.mark.django_db

@@ -311,7 +311,7 @@ def test_a_failed_file_is_dismissed_from_the_list_and_keeps_its_page(
     assert operator.get(f"{address}dismiss/").status_code == 405
     for _ in range(2):
         assert operator.post(f"{address}dismiss/")["Location"] == f"{HERE}#files"
-    assert "is out of the list" in operator.get(HERE).text
+    assert "removed from the list" in operator.get(HERE).text
     assert "scan.pdf" not in operator.get(HERE).text
     page = operator.get(address).text
     assert "Dismissed" in page

@@ -77,9 +77,9 @@ def test_where_all_that_was_found_is_held_nothing_is_offered(
     assert "Delete permanently" in administrator.get(found).text
     legal_holds.place(project, reason="case 12", by="ada", sessions=[session])
     page = administrator.get(found).text
-    assert "There is nothing to delete." in page
+    assert "Nothing to delete." in page
     assert "Delete permanently" not in page
-    assert "every session of the project" not in page
+    assert "every session in the project" not in page
 
 
 def test_pages_that_delete_say_that_a_summary_stays_and_that_it_is_every_session(
@@ -92,18 +92,18 @@ def test_pages_that_delete_say_that_a_summary_stays_and_that_it_is_every_session
     assert '<a href="/collections/lessons/frames/0/">' in administrator.get(address).text
     found = administrator.post("/forgettings/new/", {"tag": "junk"})["Location"]
     shown = administrator.get(found).text
-    assert "This is every session of the project." in shown
-    assert "Of 1 session a summary stays in a collection" in shown
+    assert "This is every session in the project." in shown
+    assert "Summaries of 1 session stay in collections" in shown
 
 
 def test_what_fits_a_filter_is_held_together(administrator: Client, session: Session) -> None:
     assert 'method="get"' not in administrator.get("/settings/retention/").text
     address = administrator.post("/forgettings/new/", {"tag": "junk", "do": "hold"})["Location"]
     assert address == "/holds/new/?tag=junk"
-    assert "<b>1 session</b> with 2 turns fit now" in administrator.get(address).text
+    assert "<b>1 session</b> with 2 steps match now" in administrator.get(address).text
     made = administrator.post(address, REASON)["Location"]
     assert "Talk" in administrator.get(made).text
-    assert "there is nothing to hold" in administrator.get("/holds/new/?tag=none").text
+    assert "No session matches." in administrator.get("/holds/new/?tag=none").text
     assert administrator.get("/holds/new/").status_code == 422
     assert administrator.get("/holds/new/?older_than_days=soon").status_code == 422
 

@@ -105,7 +105,7 @@ def test_files_that_are_all_refused_get_a_line_each_and_the_formats_once(operato
     for name in ("a", "b", "c"):
         assert page.count(f"{name}.txt is no transcript that can be imported.") == 1
     assert "None of the 3 files was imported." in page
-    assert page.count("What can be imported:") == 1
+    assert page.count("Supported formats:") == 1
     assert page.count("a Claude Code session") == 2  # there, and in the choice of a format
 
 
@@ -120,9 +120,9 @@ def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
     page = operator.get("/import/done/").text
     assert Session.objects.count() == 2
     assert "no.txt is no transcript that can be imported" in page
-    assert "Nothing of it was kept." in page
+    assert "Nothing was imported." in page
     assert "3 files: 2 with new steps, 1 refused." in page
-    assert page.count("What can be imported:") == 1
+    assert page.count("Supported formats:") == 1
     assert "b.jsonl" in page
 
 
@@ -248,7 +248,7 @@ def test_a_page_that_asks_for_news_gets_none_where_there_is_none(
     )
     news = operator.get(f"{address}?rev=0", headers=asked | {"HX-Target": "progress"}).text
     assert "It is cut off." in news
-    assert "Nothing of it was kept." in news
+    assert "Nothing was imported." in news
 
 
 def test_several_files_say_each_where_it_is(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ def test_every_member_reads_what_can_be_asked_and_why_not(project: Project) -> N
         "where none is named, local:extractive-3 answers",
     ):
         assert each in words
-    for each in ("Keys of this project", ">Test<", "Who changed what"):
+    for each in ("Keys of this project", ">Test<", "History"):
         assert each not in browser.get(PAGE).text
 
 
@@ -140,11 +140,11 @@ def test_an_administrator_adds_and_removes_a_server(project: Project) -> None:
 def test_an_operator_tests_a_model_and_is_told_time_and_cost(project: Project, stub: StubModelServer) -> None:
     stub.script(Script(answer="<b>OK", usage={"prompt_tokens": 12, "completion_tokens": 2}))
     browser = browser_of(project, OPERATOR)
-    assert "it is paid for like any other" in seen(browser)
+    assert "A test makes one small paid call" in seen(browser)
     assert browser.post(f"{PAGE}test/", {"model": "openai:gpt-4o-mini"}).status_code == 303
     words = seen(browser)
     assert "openai:gpt-4o-mini answered “&lt;b&gt;OK” in" in words
-    assert "12 tokens read, 2 written, cost $0.000003." in words
+    assert "12 input tokens, 2 output tokens, cost $0.000003." in words
     stub.script(Script(mode="500"))
     browser.post(f"{PAGE}test/", {"model": "openai:gpt-6.1-terra"})
     assert "The test failed. openai:gpt-6.1-terra answered 500" in seen(browser)

@@ -72,8 +72,8 @@ def test_the_form_names_its_step_and_has_a_key(operator: Client, session: Sessio
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "Write what is to be remembered of this step."),
-        (" \r\n ", "Write what is to be remembered of this step."),
+        ("", "Enter a note."),
+        (" \r\n ", "Enter a note."),
         ("ä" * (LONGEST_TEXT + 1), "at most 2,000 characters, and this one has 2,001"),
     ],
 )

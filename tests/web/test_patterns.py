@@ -88,7 +88,7 @@ def test_a_pattern_says_where_it_came_and_what_solved_it(
     pattern = patterns(project)[0]
     told = words(page(browser, f"/patterns/{pattern.id}/"))
     assert "13 times in 2 sessions" in told
-    assert "lately in first : step 2 is marked as what solved it" in told
+    assert "most recently in first : step 2 is marked as what solved it" in told
     assert "Take the &lt;other&gt; card." in told
     assert "not enough balance in payment method gift_card_&lt;id&gt; 1 step" in told
     assert "and 2 more" in told
@@ -165,7 +165,7 @@ def test_a_rule_is_made_and_deleted_on_the_page_and_what_it_finds_is_a_mark_unti
     session_of(project, failed(SHORT))
     read(project)
     text = page(browser, "/")
-    assert 'title="1 pattern came again"' in text
+    assert 'title="1 recurring pattern"' in text
     listed = words(page(browser, "/patterns/"))
     assert "Errors again in 2 sessions of one month" in listed
     assert "in 3 sessions of the month from 1 " in listed

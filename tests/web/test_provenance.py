@@ -54,8 +54,8 @@ def test_every_hit_says_which_step_put_it_or_who_did_and_when(operator: Client, 
     for step in (2, 3, 4):
         for tab in ("action", "context"):
             page = get(operator, f"/sessions/told/?step={step}&tab={tab}")
-            assert re.search(r'put by\s+<a href="\?step=1#s1">step 1</a>', page), (step, tab)
-            assert re.search(r"put by anna@example.org , .* outside a session", words(page)), (step, tab)
+            assert re.search(r'stored by\s+<a href="\?step=1#s1">step 1</a>', page), (step, tab)
+            assert re.search(r"stored by anna@example.org , .* outside a session", words(page)), (step, tab)
             assert "/collections/shelf/frames/1/?version=1" in page
 
 
@@ -75,7 +75,7 @@ def test_a_version_leads_to_the_step_that_put_that_version(
     answering.put(shelf, [mended], by="test", session=told)
     answering.find(shelf, QUESTION, session=told)
     page = get(operator, "/sessions/told/?step=6")
-    assert re.search(r'put by\s+<a href="\?step=5#s5">step 5</a>', page)
+    assert re.search(r'stored by\s+<a href="\?step=5#s5">step 5</a>', page)
 
 
 def test_a_passage_of_a_file_leads_to_the_step_that_put_it(
@@ -87,7 +87,7 @@ def test_a_passage_of_a_file_leads_to_the_step_that_put_it(
     last = session.last_sequence
     answering.find(shelf, QUESTION, session=session)
     page = get(operator, f"/sessions/files/?step={last + 1}")
-    assert re.search(rf'put by\s+<a href="\?step={last}#s{last}">step {last}</a>', page)
+    assert re.search(rf'stored by\s+<a href="\?step={last}#s{last}">step {last}</a>', page)
 
 
 def test_a_hit_of_another_program_and_one_of_an_erased_frame_say_so(
@@ -158,7 +158,7 @@ def test_another_projects_put_is_never_named(
         told.id,
         [ActionDraft(kind="put", input="i", output={"collection": "theirs", "frame": 0, "version": 1})],
     )
-    assert "What became of it" not in get(operator, "/sessions/told/?step=5")
+    assert "Where it was used" not in get(operator, "/sessions/told/?step=5")
 
 
 def test_a_grounding_of_any_form_rests_on_nothing(

@@ -60,7 +60,7 @@ def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project:
     assert "before 2020-05-01" in words(viewer, "/recall/?q=gateway+before+May+2020")
     told = words(viewer, "/recall/?q=what+happened+in+the+last+session%3F")
     assert "means the previous session, Nightly" in told
-    assert "these are the most important turns" in told
+    assert "No search terms: showing the most important steps." in told
     told = words(viewer, "/recall/?q=what+happened+in+our+last+meeting%3F")
     assert "means the previous session of any kind, Nightly" in told
     told = words(viewer, "/recall/?q=Last+Session+what+happened%3F")
@@ -166,7 +166,7 @@ def test_what_is_not_indexed_or_too_common_is_said(
         ("gateway+before+May+2020", "in that time: before 2020-05-01 00:00 (UTC)."),
         ("gateway+in+May+2020&agent=ada", "Nothing that the filter leaves (agent ada) was recorded in that time:"),
         ("gateway&min_importance=1&agent=ada&tag=x", "The filter leaves no turn: agent ada, tag x, importance from 1."),
-        ("mutex&mode=text", "No turn holds one of the words. Ask with other words."),
+        ("mutex&mode=text", "No turn holds one of the words. Try other words."),
         ("mutex&mode=text&kind=message", "No turn of those asked for holds one of the words."),
         ("gateway+in+the+last+session&user=nobody", "There is no session before."),
     ],
@@ -178,7 +178,7 @@ def test_why_nothing_was_found_is_what_is_the_cause(
     index(project)
     told = words(viewer, f"/recall/?q={asked}")
     assert why in told
-    assert ("Ask with other words" in told) == ("mutex" in asked)
+    assert ("Try other words" in told) == ("mutex" in asked)
 
 
 def test_where_nothing_is_recorded_that_is_said(viewer: Client, project: Project) -> None:

@@ -56,7 +56,7 @@ def test_a_check_of_a_comparison_finds_it_too(operator: Client, project: Project
     seals.seal_comparison(comparison.id)
     address = f"/comparisons/{comparison.id}/"
     operator.post(f"{address}evidence/check/")
-    assert "So were the " in operator.get(f"{address}evidence/").text
+    assert "Also checked: " in operator.get(f"{address}evidence/").text
     tamper(BROKEN, [str(session.id), 2])
     operator.post(f"{address}evidence/check/")
     assert "Repeated recorded step 2." in operator.get(f"{address}evidence/").text
@@ -83,7 +83,7 @@ def test_a_session_that_is_known_to_be_altered_is_said_of_its_replay_before_that
         True,
     )
     shown = operator.get(f"/replays/{replay.id}/evidence/").text
-    assert "The last check of a session that it repeats found that one altered" in shown
+    assert "The last check of a session that it repeats found differences from its seal" in shown
     assert ">altered</a>" in operator.get(f"/sessions/{session.id}/").text
 
 

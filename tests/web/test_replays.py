@@ -261,10 +261,10 @@ def test_the_demo_is_loaded_and_removed_with_one_click_each(browser: Client, pro
     collection = Session.objects.get().collection
     mine = start_session(project, name="mine", by="test", collection=collection)
     browser.post(f"/sessions/{mine.id}/work/", {"do": "find", "text": "card", "mode": "hybrid", "top_k": "3"})
-    assert "Remove the demo" in page(browser, "/")
+    assert "Remove demo" in page(browser, "/")
     assert browser.post("/demo/remove/").status_code == 303
     assert [each.name for each in Session.objects.all()] == ["mine"]
-    assert "Remove the demo" not in page(browser, "/")
+    assert "Remove demo" not in page(browser, "/")
 
 
 def test_removing_the_demo_asks_first_where_somebody_added_to_it(browser: Client, project: Project) -> None:

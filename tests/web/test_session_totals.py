@@ -60,8 +60,8 @@ def test_above_the_list_they_stand_where_the_address_asks_and_stay_for_a_stretch
     address = f"/sessions/{session.id}/"
     plain = get(operator, address)
     assert 'href="?step=1&amp;totals=kind"' in plain
-    assert "Time is what the steps recorded" not in plain
-    assert "Time is what the steps recorded" not in get(operator, f"{address}?totals=day")
+    assert "Time is the sum of the recorded durations" not in plain
+    assert "Time is the sum of the recorded durations" not in get(operator, f"{address}?totals=day")
     page = get(operator, f"{address}?totals=tool&filter=step:4-5&view=table")
     assert names(page)[:1] == ["read"]
     assert 'href="?filter=step:4-5+tool:read&amp;view=table&amp;totals=tool"' in page

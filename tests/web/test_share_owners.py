@@ -262,8 +262,8 @@ def test_a_log_that_was_changed_is_said_on_the_page_of_its_link(
     assert "Intact: 2 lines" in operator.get(f"/shares/{link.id}/").text
     tamper("UPDATE tm_share_opening SET browser = 'Opera' WHERE sequence = %s", [2])
     said = operator.get(f"/shares/{link.id}/").text
-    assert "This log is not whole" in said
-    assert "Line 2: it was changed" in said
+    assert "This log is not intact" in said
+    assert "Line 2 does not match: it was changed" in said
 
 
 def test_the_list_shows_the_begin_of_a_long_name_and_all_of_it_on_hover(

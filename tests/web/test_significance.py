@@ -37,7 +37,7 @@ def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, 
     to = weigh(operator, significance="decision")
     assert to == "/sessions/s/?step=1&filter=kind:message"
     page = words(get(operator, to))
-    assert "decision importance 0.92 recorded: none; said by operator" in page
+    assert "decision importance 0.92 recorded: none; changed by operator" in page
     assert "Significance of step 1 changed" in page
     assert '<span class="significance">decision</span>' in get(operator, "/sessions/s/")
     weigh(operator, significance="", importance="0.4")

@@ -62,7 +62,7 @@ def words(browser: Client, address: str) -> str:
 
 
 def test_a_suite_is_made_by_the_form_and_run_by_a_button(browser: Client, session: Session) -> None:
-    assert "No suite yet" in words(browser, "/suites/")
+    assert "No suites yet" in words(browser, "/suites/")
     ticked = f"/suites/new/?session={session.id}"
     assert ticked in page(browser, f"/sessions/{session.id}/replay/")
     assert "checked" in page(browser, ticked)
@@ -129,7 +129,7 @@ def test_the_report_shows_both_runs_and_leads_to_their_steps(
     assert QUESTIONS[0] in words(browser, f"{address}?change=same")
     assert QUESTIONS[0] in words(browser, f"{address}?change=all")
     assert QUESTIONS[0] not in words(browser, f"{address}?change=nonsense")
-    assert "No step fits" in words(browser, f"{address}?at=99.0")
+    assert "No step matches" in words(browser, f"{address}?at=99.0")
     assert QUESTIONS[1] in words(browser, f"{address}?at=nonsense")
     suites = words(browser, "/suites/")
     assert "conditions hold 2 worse" in suites

@@ -149,7 +149,7 @@ def test_the_page_says_how_many_calls_are_being_ended(project: Project, stub: St
     leases.claim(replay.id, "one", calls=True)
     cancel(replay, by="zoe@example.org")
     page = browser_of(project).get(f"/replays/{replay.id}/").text
-    assert "Cancelling: 1 step under way is being ended" in page
+    assert "Cancelling 1 running step" in page
 
 
 def test_a_step_whose_model_is_busy_says_so_and_until_when(
