@@ -62,7 +62,7 @@ MISBEHAVIOURS = (
     Misbehaviour(mode="garbage", code="model_not_understood", words="cannot be read"),
     Misbehaviour(mode="broken_event", code="model_not_understood", words="is no JSON", partial="Invoices"),
     Misbehaviour(mode="html", code="model_not_understood", words="it was sent as text/html"),
-    Misbehaviour(mode="empty", code=None, words="The model answered with an empty text."),
+    Misbehaviour(mode="empty", code=None, words="The model returned an empty answer."),
     Misbehaviour(mode="truncated", code=None, words="cut off"),
     Misbehaviour(mode="closed", code="model_interrupted", words="may have been billed", partial="Invoices"),
     Misbehaviour(mode="error_event", code="model_interrupted", words="Overloaded", partial="Invoices"),

@@ -78,7 +78,7 @@ def test_a_branch_says_what_it_went_on_from(viewer: Client, project: Project) ->
         (
             "from step 1 of Week 40",
             "from the end of Week 40",
-            "from step 4 of elsewhere not here",
+            "from step 4 of elsewhere not in this project",
             "from somewhere",
         ),
         told,

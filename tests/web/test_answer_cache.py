@@ -110,7 +110,7 @@ def test_the_workbench_asks_again_where_it_is_told_to(project: Project) -> None:
 def test_an_administrator_switches_and_empties_it(project: Project) -> None:
     recorded_session(project)
     client = browser_of(project, "admin")
-    assert "It holds 3 answers" in text_of(client, "/settings/")
+    assert "It has 3 answers" in text_of(client, "/settings/")
     assert (
         client.post("/settings/answer-cache/switch/", {"switch": "off"})["Location"]
         == "/settings/#answer-cache"

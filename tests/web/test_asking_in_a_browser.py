@@ -107,7 +107,7 @@ def test_a_question_sent_meanwhile_waits_for_its_turn_and_so_does_the_end(
     expect(page.locator("#writing [data-part=text]")).to_contain_text("Invoices")
     threading.Timer(0.5, second.set).start()
     page.get_by_role("button", name="End session").click()
-    expect(page.locator(".messages")).to_contain_text("ended with 4 actions")
+    expect(page.locator(".messages")).to_contain_text("ended with 4 steps")
     assert not session.actions.exclude(error_type=None).exists()
 
 
@@ -115,7 +115,9 @@ def test_a_question_sent_meanwhile_waits_for_its_turn_and_so_does_the_end(
 def test_cancel_ends_an_ask_however_silent_its_model_is(page: Page, stub: StubModelServer, mode: Any) -> None:
     stub.script(Script(mode=mode, seconds=10, answer=ANSWER))
     ask(page, "How long are invoices kept?")
-    expect(page.locator("#writing [data-part=says]")).to_have_text(re.compile("asked|written"))
+    expect(page.locator("#writing [data-part=says]")).to_have_text(
+        re.compile("Asking the model|Writing the answer")
+    )
     page.locator("#writing").get_by_role("button", name="Cancel").click()
     expect(page.locator("#done")).to_contain_text("was cancelled before its end")
     expect(page.get_by_label("Question or query")).to_have_value("How long are invoices kept?")

@@ -121,7 +121,7 @@ def test_a_branch_says_from_which_step_of_a_deleted_session_it_went_on(tree: Tre
         step = 2 if of == tree.early else 7
         assert f'from step {step} of <a href="/sessions/{tree.first.id}/">a deleted session</a>' in page
         assert "First" not in page
-    assert "a session that was deleted" in browser.get(f"/sessions/{tree.late.id}/").text
+    assert "a deleted session" in browser.get(f"/sessions/{tree.late.id}/").text
     address = browser.get(f"/sessions/{tree.first.id}/")
     assert (address.status_code, "deleted" in address.text) == (404, True)
 
@@ -142,7 +142,7 @@ def test_of_a_parent_that_an_earlier_version_deleted_the_step_alone_is_told(
     found: Any = program(project, "read").get("/sessions/late").json()
     assert found["parent_deleted"] == {"session": None, "sequence": 7}
     page = browser_of(project).get(f"/sessions/{tree.late.id}/branches/").text
-    assert "from step 7 of a session that was deleted" in page
+    assert "from step 7 of a deleted session" in page
 
 
 def test_the_page_that_deletes_a_session_says_how_many_went_on_from_it(tree: Tree, project: Project) -> None:
@@ -196,7 +196,7 @@ def test_a_checkpoint_says_how_to_go_on_and_what_went_on_from_it(project: Projec
     assert ("Resume from here" in page(3), page(3).count("<bdi>More ")) == (False, 10)
     assert "all of them" not in page(3)
     start_session(project, name="More of it", by="test", parent=(first, 3))
-    assert f'The first 10; <a href="/sessions/{first.id}/branches/">Show all</a>' in page(3)
+    assert f'The first 10 are listed. <a href="/sessions/{first.id}/branches/">Show all</a>' in page(3)
 
 
 def test_a_session_whose_parent_is_not_here_says_from_which_it_went_on(project: Project) -> None:

@@ -57,7 +57,7 @@ def test_a_passage_written_by_hand_becomes_the_next_frame(operator: Client, hand
     form = {"title": "Zoë", "uri": "https://example.org/zoe", "text": "Page Zoë.\r\nAt night too."}
     sent = operator.post(f"{HERE}put/", form)
     assert (sent.status_code, sent["Location"]) == (303, HERE)
-    assert "1 passage put: frame 3." in operator.get(HERE).text
+    assert "1 passage stored: frame 3." in operator.get(HERE).text
     frame = frames_at(handbook).get(number=3)
     assert (frame.title, frame.uri, text(frame.payload)) == (
         "Zoë",
@@ -69,7 +69,7 @@ def test_a_passage_written_by_hand_becomes_the_next_frame(operator: Client, hand
 
 def test_the_same_passage_again_adds_nothing_and_says_so(operator: Client, handbook: Collection) -> None:
     operator.post(f"{HERE}put/", {"title": FACTS[0].title, "text": FACTS[0].text})
-    assert "as frame 0: nothing was added." in operator.get(HERE).text
+    assert "as frame 0. Nothing was added." in operator.get(HERE).text
     assert Frame.objects.count() == len(FACTS)
 
 
@@ -152,7 +152,7 @@ def test_an_upload_over_the_limit_ends_in_a_sentence(
 def test_too_many_files_end_in_a_sentence(operator: Client, handbook: Collection) -> None:
     page = upload(operator, *((f"{number}.txt", b"x") for number in range(101)))
     assert page.status_code == 413
-    assert "send at most 100 at once" in page.text
+    assert "Upload at most 100 at once" in page.text
 
 
 def test_a_find_that_is_tried_shows_ranks_and_the_score_of_each_leg_as_live(
@@ -233,7 +233,7 @@ def test_the_collection_shows_as_it_was_and_is_searched_as_it_was(
     put(handbook, [NewFrame(number=0, title="Retention", text="Invoices are burnt at once.")], by="test")
     delete(handbook, 2, by="test")
     then = viewer.get(HERE, {"as_of": before, "q": "invoices"}).text
-    assert "3 frames then" in then
+    assert "3 frames at that time" in then
     assert "Garten" in then
     assert "shredded by the archive team" in then
     assert "burnt" not in then
@@ -311,7 +311,7 @@ def test_the_deleted_frames_are_a_list_of_their_own(operator: Client, handbook: 
     assert "Retention" not in deleted.text
     then = operator.get(HERE, {"frames": "deleted", "as_of": before})
     assert [each["number"] for each in then.context["frames"]] == [2]
-    assert "1 deleted by then" in then.text
+    assert "1 deleted by that time" in then.text
 
 
 def test_deleted_frames_come_in_pages_of_a_hundred(viewer: Client, project: Project) -> None:

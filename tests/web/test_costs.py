@@ -39,7 +39,7 @@ def links(browser: Client, address: str) -> set[str]:
 def test_the_page_adds_up_what_was_recorded(browser: Client, project: Project) -> None:
     two_sessions(project)
     said = words(browser, f"/costs/?{DAYS}")
-    assert "What was recorded from 2026-11-20 to 2026-11-21, 2 days" in said
+    assert "Steps that began from 2026-11-20 to 2026-11-21 (2 days, UTC)" in said
     assert "Cost $0.42 + 1 call of unknown price Sessions 2 Model calls 5 Tool calls 3 Tokens 48" in said
     assert "Saved by the answer cache $0.05 1 answer" in said
     assert (
@@ -135,7 +135,7 @@ def test_many_rows_end_in_one_line(browser: Client, project: Project) -> None:
     session = start_session(project, name="Many", by="test")
     append(session.id, [call(f"acme:{number:02}", "0.01") for number in range(30)])
     said = words(browser, f"/costs/?{DAYS}")
-    assert "5 more, cost $0.05 together" in said
+    assert "5 more, cost $0.05 in total" in said
     assert "acme:24" in said
     assert "acme:25" not in said
 

@@ -43,12 +43,12 @@ def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(
     assert '<span class="redacted"><span>deleted on ' in told
     assert "asked for" in told
     gone = administrator.get(address).text
-    assert "deleted already" in gone
+    assert "This step has already been deleted." in gone
     assert "asked for" in gone
     assert "<textarea" not in gone
     assert 'name="reason"' not in gone
     again = administrator.post(address, REASON)
-    assert (again.status_code, "deleted already" in again.text) == (409, True)
+    assert (again.status_code, "This step has already been deleted." in again.text) == (409, True)
 
 
 def test_what_a_page_calls_the_answer_of_the_api_is_that_of_a_deleted_turn_too(
@@ -165,7 +165,7 @@ def test_a_turn_that_says_what_was_summarised_names_that_summary_before_and_behi
     assert f"even if they may quote this step: a summary in {frame}" in administrator.get(address).text
     done = administrator.post(address, REASON)
     shown = administrator.get(done["Location"]).text
-    assert "1 other turn repeated it" in shown
+    assert "1 other step repeated it" in shown
     assert frame in shown
 
 

@@ -66,7 +66,9 @@ def test_what_the_server_refused_stands_on_the_page_with_its_reason(
     keep_refusal(handbook, handbook.embedding_model, frame, "it answered 413: <long>")
     page = admin.get(PAGE).content.decode()
     assert "2 of 3 embedded" in page
-    assert "1 refused by the server (the latest is frame 2): <bdi>it answered 413: &lt;long&gt;</bdi>" in page
+    assert (
+        "1 frame rejected by the server (latest: frame 2): <bdi>it answered 413: &lt;long&gt;</bdi>" in page
+    )
     assert "hx-trigger" not in page[page.index('id="embedded"') :]
 
 

@@ -28,7 +28,7 @@ def test_a_page_of_the_project_asks_people_to_sign_in(project: Project, path: st
 def test_a_form_without_its_token_is_refused_with_a_sentence() -> None:
     answer = Client(enforce_csrf_checks=True).post("/sign-in/", {"email": "a@b.c", "password": "x"})
     assert answer.status_code == 403
-    assert "too old" in answer.content.decode()
+    assert "This form has expired" in answer.content.decode()
 
 
 @pytest.mark.django_db

@@ -94,7 +94,7 @@ def test_an_intake_is_followed_until_it_is_over(operator: Client, handbook: Coll
     assert operator.get(sent["Location"], {"rev": "0"}, headers=polled).status_code == 204
     put_file(Intake.objects.get().id)
     part = operator.get(sent["Location"], {"rev": "0"}, headers=polled)
-    assert "1 of 1 passage put" in part.text
+    assert "1 of 1 passage stored" in part.text
     assert "hx-trigger" not in part.text
     assert "<title>" not in part.text
 
@@ -134,7 +134,7 @@ def test_a_file_put_again_warns_of_a_passage_edited_by_hand(operator: Client, ha
     upload(operator, ("guide.md", GUIDE.encode()))
     beside = Frame.objects.get(title=edited.title, version=1, valid_until=None).number
     page = operator.get(HERE).text
-    assert "1 passage put" in page
+    assert "1 passage stored" in page
     assert "1 passage was edited by hand, and its old text from the file is current beside the edit" in page
     assert f"#{edited.number} “{escape(edited.title)}” beside #{beside}" in page
     upload(operator, ("guide.md", GUIDE.encode()))
@@ -210,7 +210,7 @@ def test_a_frame_names_the_sessions_that_used_it(operator: Client, handbook: Col
     page = operator.get(f"{HERE}frames/0/").text
     assert "1 session, 2 steps" in page
     assert f'href="/sessions/{session.id}/?step=2"' in page
-    assert "1 session over it" in operator.get(HERE).text
+    assert "used by 1 session" in operator.get(HERE).text
 
 
 def test_the_collection_of_a_recorded_step_is_shown(operator: Client, handbook: Collection) -> None:
@@ -288,7 +288,7 @@ def test_an_ended_passage_leads_to_the_file_that_ended_it(operator: Client, hand
     assert f'<a href="{HERE}sources/{source.id}/#frames-head">Current passages</a>' in page
     assert "deleted" not in page
     about = " ".join(operator.get(f"{HERE}sources/{source.id}/").text.split())
-    assert ": 1 passage new, 1 kept, 1 of an earlier version ended" in about
+    assert ": 1 new passage, 1 unchanged, 1 of an earlier version ended" in about
 
 
 def test_the_page_of_a_file_says_what_was_left_out_of_it(operator: Client, handbook: Collection) -> None:

@@ -59,7 +59,7 @@ def test_sessions_are_seen_before_they_are_deleted_together(
     assert administrator.post("/forgettings/new/", {"status": ""}).status_code == 422
     found = administrator.post("/forgettings/new/", {"tag": "junk"})["Location"]
     seen = administrator.get(found).text
-    assert "<b>1 session</b> with 2 turns" in seen
+    assert "<b>1 session</b> with 2 steps" in seen
     assert administrator.post(f"{found}confirm/", {"reason": ""}).status_code == 422
     assert administrator.post(f"{found}confirm/", REASON)["Location"] == found
     assert "every 1s" in administrator.get(found).text
@@ -110,12 +110,12 @@ def test_what_fits_a_filter_is_held_together(administrator: Client, session: Ses
 
 def test_a_rule_is_set_with_a_reason_where_it_is_early_and_taken_away(administrator: Client) -> None:
     address = "/settings/retention/"
-    assert "every session is kept for good" in administrator.get(address).text
+    assert "All sessions are kept permanently" in administrator.get(address).text
     refused = administrator.post(address, {"days": "30"})
     assert (refused.status_code, "six months" in refused.text) == (422, True)
     rule = {"days": "30", "tag": "junk"} | REASON
     assert "Nothing to delete today" in administrator.post(address, rule).text
-    assert "every session is kept for good" in administrator.get(address).text
+    assert "All sessions are kept permanently" in administrator.get(address).text
     assert 'value="junk"' in administrator.post(address, rule | {"change": "yes"}).text
     assert administrator.post(address, rule | {"confirmed": "yes"})["Location"] == address
     shown = administrator.get(address).text
@@ -123,7 +123,7 @@ def test_a_rule_is_set_with_a_reason_where_it_is_early_and_taken_away(administra
     assert "Shorter than six months (183 days)" in shown
     removed = re.search(r"/settings/retention/[0-9a-f-]+/remove/", shown)
     assert administrator.post(removed[0] if removed else "")["Location"] == address
-    assert "every session is kept for good" in administrator.get(address).text
+    assert "All sessions are kept permanently" in administrator.get(address).text
 
 
 def test_only_administrators_delete_hold_and_set_rules(project: Project, session: Session) -> None:
@@ -161,7 +161,7 @@ def test_a_rule_says_what_it_would_delete_and_since_when_before_it_is_set(
     assert f"{now() - timedelta(days=20):%Y-%m-%d}" in seen
     legal_holds.place(project, reason="case 12", by="ada", sessions=[session_of(project, "older")])
     seen = words(administrator.post("/settings/retention/", asked).text)
-    assert "<b>2 sessions with 4 turns, 1 of them under legal hold</b>" in seen
+    assert "<b>2 sessions with 4 steps, 1 of them under legal hold</b>" in seen
     assert f"{now() - timedelta(days=10):%Y-%m-%d}" in seen
     later = words(administrator.post("/settings/retention/", {"days": "400"}).text)
     assert "Nothing to delete today" in later
@@ -222,7 +222,7 @@ def test_the_address_of_a_deleted_session_says_so_to_its_project_alone(
         assert answer.status_code == 404
         assert "This session was deleted" in shown
         assert "asked for" in shown
-        assert f"{session.last_sequence} actions" in shown
+        assert f"{session.last_sequence} steps" in shown
         assert '<a href="/collections/lessons/frames/0/">' in shown
         assert re.search(r"entry [0-9]+ of the project's log", shown)
         told = program(project).get(f"/sessions/{named}")
@@ -251,7 +251,7 @@ def test_what_was_deleted_one_by_one_stands_among_the_deletions(
     other = start_session(project, name="Other", by="test", key="other", tags=["bulk"])
     administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
     shown = " ".join(administrator.get(address).text.split())
-    assert "turn 1 of <bdi>Talk</bdi>" in shown
+    assert "step 1 of <bdi>Talk</bdi>" in shown
     found = administrator.post("/forgettings/new/", {"tag": "bulk"})["Location"]
     administrator.post(f"{found}confirm/", REASON)
     commands.work(Forgetting.objects.get(project=project).id)

@@ -107,7 +107,7 @@ def test_a_deleted_frame_keeps_its_versions_and_takes_no_more(operator: Client, 
     sent = operator.post(f"{address}delete/")
     assert (sent.status_code, sent["Location"]) == (303, address)
     page = operator.get(address).text
-    assert "Frame 2 is deleted; its one version stays in the history." in page
+    assert "Frame 2 deleted; its one version stays in the history." in page
     assert "Apfelbäume" in page
     assert "Add a new version" not in page
     assert operator.post(f"{address}update/", {"title": "x", "text": "y"}).status_code == 404

@@ -229,7 +229,7 @@ def test_a_large_file_has_a_page_that_says_how_far_a_worker_is(
     work(found.id)
     with django_assert_max_num_queries(12):
         page = operator.get(address).text
-    assert "1 of 1 action recorded" in page
+    assert "1 of 1 step imported" in page
     assert "hx-get" not in re.findall(r'<div id="progress"[^>]*>', page)[0]
     assert f'href="/sessions/{Session.objects.get().id}/"' in page
     assert "1 line" in page

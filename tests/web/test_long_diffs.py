@@ -54,7 +54,7 @@ def test_a_long_diff_is_waited_for_by_polling_or_by_reload_and_then_shown(
     viewer: Client, both: list[Session]
 ) -> None:
     waiting = page(viewer, address(both))
-    assert "a worker compares them" in waiting
+    assert "Comparing long texts in the background" in waiting
     assert 'hx-trigger="every 1s"' in waiting
     assert "<noscript>" in waiting
     assert viewer.get(address(both), headers=POLL).status_code == 204
@@ -92,7 +92,7 @@ def test_long_json_is_compared_by_its_structure_by_a_worker(viewer: Client, proj
         rows = [{"id": number, "price": price if number == 700 else 5} for number in range(1_000)]
         append(session.id, [ActionDraft(kind="tool_result", tool="list", output=rows)])
         runs.append(session)
-    assert "a worker compares them" in page(viewer, address(runs))
+    assert "Comparing long texts in the background" in page(viewer, address(runs))
     long_diffs.make(LongDiff.objects.get().id)
     shown = " ".join(re.sub(r"<[^>]*>", " ", page(viewer, address(runs))).split())
     assert "/700/price changed 70007 80008" in shown

@@ -213,7 +213,7 @@ def test_where_no_answer_comes_what_is_there_stays(
         page.goto(f"{live_server.url}/sessions/story/?step=1")
         page.route("**/*step=4*", lambda asked: asked.abort())
         page.click("#s4 > a")
-        page.get_by_text("The server did not answer").wait_for()
+        page.get_by_text("The server did not respond").wait_for()
         assert "Find out why." in page.locator("#step").inner_text()
         page.unroute("**/*step=4*")
         page.click("#s4 > a")

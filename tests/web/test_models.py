@@ -54,7 +54,7 @@ def test_every_member_reads_what_can_be_asked_and_why_not(project: Project) -> N
         "xai:grok-4.7 xAI no XAI_API_KEY is not set, and this project has no key of its own. missing an administrator can set one here, or the operator sets XAI_API_KEY",
         "runs on your own machine",
         "up to 272,000 input tokens",
-        "where none is named, local:extractive-3 answers",
+        "default model local:extractive-3",
     ):
         assert each in words
     for each in ("Keys of this project", ">Test<", "History"):
@@ -78,12 +78,12 @@ def test_an_administrator_sets_replaces_and_removes_a_key_that_no_page_shows(pro
     assert (sent.status_code, sent["Location"]) == (303, f"{PAGE}#keys")
     words = seen(browser)
     assert "Key for Anthropic saved." in words
-    assert "anthropic:claude-3-haiku Anthropic yes of this project ends in wxyz" in words
+    assert "anthropic:claude-3-haiku Anthropic yes from this project ends in wxyz" in words
     assert "anthropic key set (ends in wxyz )" in words
     assert KEY not in browser.get(PAGE).text
     assert KEY[3:20] not in browser.get(PAGE).text
     assert browser.post(f"{PAGE}keys/anthropic/", {"key": KEY + "1"}).status_code == 303
-    assert "anthropic:claude-sonnet-5-5 Anthropic yes of this project ends in xyz1" in seen(browser)
+    assert "anthropic:claude-sonnet-5-5 Anthropic yes from this project ends in xyz1" in seen(browser)
     assert browser.post(f"{PAGE}keys/anthropic/remove/").status_code == 303
     assert "anthropic:claude-sonnet-5-5 Anthropic no ANTHROPIC_API_KEY is not set" in seen(browser)
     assert browser.post(f"{PAGE}keys/anthropic/remove/").status_code == 404
@@ -119,14 +119,14 @@ def test_a_key_that_cannot_be_read_any_more_says_so(project: Project, settings: 
     settings.SECRET_KEY = of_now
     words = seen(browser_of(project, ADMIN))
     assert "xai:grok-4.7 xAI no Its kept key cannot be read, because SECRET_KEY has changed since" in words
-    assert "cannot be read any more" in words
+    assert "no longer readable" in words
 
 
 def test_an_administrator_adds_and_removes_a_server(project: Project) -> None:
     browser = browser_of(project, ADMIN)
     server = {"name": "house", "base_url": "https://8.8.8.8/v1", "key": KEY, "default_model": "qwen3"}
     assert browser.post(f"{PAGE}servers/", server)["Location"] == f"{PAGE}#servers"
-    assert "house:qwen3 https://8.8.8.8/v1 yes of this project unknown" in seen(browser)
+    assert "house:qwen3 https://8.8.8.8/v1 yes from this project unknown" in seen(browser)
     assert ModelServer.objects.get().created_by is not None
     taken = browser.post(f"{PAGE}servers/", server)
     assert (taken.status_code, "has a model server named house already" in taken.text) == (409, True)
@@ -156,9 +156,9 @@ def test_a_provider_that_was_not_reached_says_so_and_only_then(
 ) -> None:
     monkeypatch.setenv("OLLAMA_BASE_URL", "http://127.0.0.1:9")
     browser = browser_of(project, OPERATOR)
-    assert "not reached" not in seen(browser)
+    assert "not reachable" not in seen(browser)
     browser.post(f"{PAGE}test/", {"model": "ollama"})
-    assert "ollama:llama3.2 Ollama (on this machine) not reached at the last test" in seen(browser)
+    assert "ollama:llama3.2 Ollama (on this machine) not reachable" in seen(browser)
 
 
 def test_a_test_that_cannot_be_made_says_why_on_the_page(project: Project) -> None:
@@ -203,7 +203,7 @@ def test_prices_of_models_that_only_the_operator_names_stand_under_their_provide
     file.write_text('[[prices]]\nmodel = "openai:our-own"\ninput = 3\noutput = 9\n')
     settings.MODEL_PRICES = str(file)
     shown = seen(browser_of(project, VIEWER))
-    assert "openai:our-own $3.00 read , $9.00 written the operator" in " ".join(shown.split())
+    assert "openai:our-own $3.00 input , $9.00 output the operator" in " ".join(shown.split())
     assert "openai:our-own" in {str(each.name) for each in model_choices(project.id)}
 
 

@@ -130,7 +130,7 @@ def test_a_put_of_what_stood_there_says_so_and_counts_only_what_came_after_it(
         shelf, [NewFrame(title="Retention", text="Invoices are kept for ten years.")], by="test", session=told
     )
     page = words(get(operator, "/sessions/told/?step=5"))
-    assert "where it stood already" in page
+    assert "where it had already been stored" in page
     assert "No later step of this session used it." in page
 
 
@@ -204,7 +204,7 @@ def test_a_step_asks_as_much_for_many_passages_and_uses_as_for_one(
     assert asked(operator, "/sessions/many/?step=30") == few
     assert "202 later steps of this session" in words(get(operator, "/sessions/many/?step=30"))
     assert "The first 20 of 202." in words(get(operator, "/sessions/many/?step=30"))
-    assert "The first 20; all of them" in words(get(operator, "/sessions/many/?step=32"))
+    assert "The first 20 are listed. Show all" in words(get(operator, "/sessions/many/?step=32"))
     end_session(session.id)
 
 

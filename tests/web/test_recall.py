@@ -51,7 +51,7 @@ def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project:
     session = session_of(project, said("The gateway timed out."), name="Nightly")
     index(project)
     told = words(viewer, "/recall/?q=the+gateway+in+May+2020&time_zone=Europe/Berlin")
-    assert "in May 2020 is read as 2020-04-30 22:00" in told
+    assert "in May 2020 means 2020-04-30 22:00" in told
     assert "Search without time expressions" in told
     page = viewer.get("/recall/?q=the+gateway+in+May+2020&times=words").text
     assert f"/sessions/{session.id}/?step=1" in page

@@ -98,7 +98,7 @@ def test_a_step_says_what_its_call_was_given_in_place_of_the_recorded(
     replay = audit(project, recorded_with=MODEL, system_prompt="Answer in Latin.", max_tokens=70)
     said = words(browser, f"/replays/{replay.id}/steps/2/")
     assert "System prompt, changed Answer in Latin. instead of You answer questions from the numbered" in said
-    assert "Max tokens, changed 70 instead of one that was not recorded" in said
+    assert "Max tokens, changed 70 instead of an unrecorded one" in said
     assert "The local model uses no prompt" not in said
     recorded = replay.steps.get(sequence=2).action.parameters or {}
     as_it_was = audit(project, recorded_with=MODEL, system_prompt=recorded["system_prompt"])
@@ -120,7 +120,7 @@ def test_the_order_of_what_stayed_is_told_with_how_far_it_goes(project: Project,
     session = recorded_session(project, top_k=4)
     replay = replayed(session, ReplayOptions(top_k=1, as_of="recorded"))
     said = words(browser, f"/replays/{replay.id}/steps/1/")
-    assert "rank-biased 1.00 down to rank 1, where the shorter list ends (p = 0.9)" in said
+    assert "rank-biased 1.00 down to rank 1, the end of the shorter list (p = 0.9)" in said
 
 
 def test_long_counts_have_their_thousands_apart(
@@ -128,4 +128,4 @@ def test_long_counts_have_their_thousands_apart(
 ) -> None:
     stub.script(Script(answer="Ten years. " * 300))
     said = words(browser, f"/replays/{audit(project, recorded_with=MODEL).id}/steps/2/")
-    assert re.search(r"Characters of both 3,(299|300) ", said)
+    assert re.search(r"Characters in both 3,(299|300) ", said)

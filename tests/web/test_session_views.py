@@ -67,7 +67,7 @@ def test_an_unknown_view_is_the_timeline_and_says_so(operator: Client, project: 
         "There is no tab “zz”. Available tabs: action, state"
         in operator.get("/sessions/s/", {"tab": "zz"}).text
     )
-    assert "there are timeline, table, compact, raw" in page
+    assert "Available views: timeline, table, compact, raw" in page
     assert rows(page) == [1, 2, 4, 5]
 
 

@@ -22,9 +22,9 @@ def drawn(
 @pytest.mark.parametrize(
     ("timed", "errors", "words"),
     [
-        (True, 0, "43 steps over time, most at 100 % of it"),
+        (True, 0, "43 steps over time, most at 100 %"),
         (True, 2, "43 steps over time, most at 100 %; 2 errors"),
-        (False, 1, "43 steps in their order; 1 error"),
+        (False, 1, "43 steps in order; 1 error"),
     ],
 )
 def test_it_says_in_words_what_it_shows(timed: bool, errors: int, words: str) -> None:

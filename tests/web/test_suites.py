@@ -315,7 +315,7 @@ def test_an_erased_session_is_named_on_the_pages(browser: Client, project: Proje
     assert browser.post(f"/suites/{suite['id']}/edit/", asked(repeat="")).status_code == 303
     said = words(browser, f"/suites/{suite['id']}/")
     assert "deleted: s1" in said
-    assert "it runs by hand" in said
+    assert "runs manually" in said
 
 
 def test_a_run_is_cancelled_and_a_suite_deleted_by_operators_only(
@@ -339,7 +339,7 @@ def test_a_run_is_cancelled_and_a_suite_deleted_by_operators_only(
     assert "key test 0 of 4 $0" in words(browser, address)
     assert "Delete suite" in words(browser, f"{address}delete/")
     gone = browser.post(f"{address}delete/", follow=True)
-    assert "The suite nightly is deleted" in gone.text
+    assert "Suite nightly deleted" in gone.text
     assert "nightly with 1 run" in words(browser, "/suites/")
 
 
@@ -402,7 +402,7 @@ def test_a_spend_limit_that_a_run_passed_is_told_with_by_how_much(
     assert "; the spend limit of $0.10 was passed by $0.0506" in run["summary"]
     said = words(browser, f"/suites/{suite['id']}/runs/1/")
     assert "Spent $0.15 of at most $0.10 exceeded by $0.0506" in said
-    assert "Not asked 1 step , because the spend limit was nearly reached" in said
+    assert "Not asked 1 step, because the spend limit was nearly reached" in said
     assert "$0.15, of at most $0.10, passed by $0.0506" in " ".join(run_lines(run, (), "address"))
     made(api, "s1", name="free")
     assert ran(api, "free")["over_limit_usd"] is None

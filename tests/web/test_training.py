@@ -52,7 +52,7 @@ def test_where_solutions_make_no_preference_the_page_says_why_and_leads_to_chats
     end_session(session.id)
     start_session(project, name="Open", by="test", key="open")
     shown = viewer.get("/training/?form=dpo").text
-    assert "<b>0 pairs</b> of 0 sessions; 2 sessions were looked at." in shown
+    assert "<b>0 pairs</b> from 0 sessions; 2 sessions examined." in shown
     assert "<dt>1 solution</dt>" in shown
     assert "<dt>1 session</dt>" in shown
     assert "No pairs yet" not in shown

@@ -46,8 +46,8 @@ def test_what_is_chosen_is_told_with_marks_and_downloads_of_the_same(viewer: Cli
     shown = page(viewer, story, significance=["error", "solution"])
     assert ("It fails." in shown, "A guess." in shown, "Close it." in shown) == (True, False, True)
     assert ("<b>2</b> of 3 turns" in shown, "1 turn left out" in shown) == (True, True)
-    assert "more for marks" in shown
-    assert "more for marks" not in page(viewer, story)
+    assert "more for gap markers" in shown
+    assert "more for gap markers" not in page(viewer, story)
     address = f"/sessions/{Session.objects.get().id}/transcript/messages?significance=error&amp;significance=solution"
     assert address in shown
     answer = viewer.get(address.replace("&amp;", "&"))

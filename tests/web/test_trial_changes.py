@@ -44,7 +44,7 @@ def test_each_change_stands_beside_what_was_recorded(kept: dict[str, Any], said:
 
 def test_a_model_instead_of_one_that_was_not_recorded_is_said_so() -> None:
     assert trial_changes({"use_model": "x:y"}, Action(kind="ask"), 0) == [
-        "model x:y instead of one that was not recorded"
+        "model x:y instead of an unrecorded one"
     ]
 
 

@@ -164,7 +164,7 @@ def test_a_passage_is_put_and_recorded(operator: Client, session: Session) -> No
     sent = operator.post(f"{work(session)}put/", {"title": "Zoë", "text": "Page Zoë.\r\nAt night too."})
     assert (sent.status_code, sent["Location"]) == (303, f"{work(session)}?step=1#done")
     page = operator.get(sent["Location"]).text
-    assert "1 passage put: frame 3." in page
+    assert "1 passage stored: frame 3." in page
     assert "Page Zoë.\nAt night too." in page
     assert kinds(session) == ["put"]
 
