@@ -122,7 +122,7 @@ def test_an_administrator_switches_and_empties_it(project: Project) -> None:
     client.post("/settings/answer-cache/switch/", {"switch": "on"})
     client.post("/settings/answer-cache/empty/")
     shown = text_of(client, "/settings/")
-    assert "It holds 0 answers" in shown
+    assert "It has 0 answers" in shown
     assert "Empty the cache" not in shown
 
 

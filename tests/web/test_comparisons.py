@@ -156,8 +156,8 @@ def test_the_form_estimates_before_anything_is_launched_and_needs_no_reason_for_
         ({"arm2-other_model": ""}, "2 to 8 arms"),
         ({"arm2-other_model": "nobody:x"}, "no model provider"),
         ({"arm2-other_model": ONE}, "are the same"),
-        ({"arm1-temperature": "9"}, "is a number from 0 to 2."),
-        ({"repeats": "0"}, "is a whole number from 1 to "),
+        ({"arm1-temperature": "9"}, "must be a number from 0 to 2."),
+        ({"repeats": "0"}, "must be a whole number from 1 to "),
     ],
 )
 def test_a_form_that_cannot_be_says_why_and_keeps_what_was_typed(

@@ -81,7 +81,7 @@ def test_an_empty_project_is_told_what_fills_the_page(browser: Client, project: 
     assert "Record a session" not in words(viewer, "/costs/")
     two_sessions(project)
     said = words(browser, "/costs/?since=2020-01-01&until=2020-01-02&agent=coder")
-    assert "Nothing was recorded from 2020-01-01 to 2020-01-02 that fits" in said
+    assert "No matching steps from 2020-01-01 to 2020-01-02" in said
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_the_best_score_is_the_highest_bar_and_what_was_left_out_is_marked() -> 
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ("relative", "cut below 60% of the best score"),
+        ("relative", "cut off below 60% of the best score"),
         ("cliff", "cut off below 40% of the previous score"),
         ("floor", "cut off below the minimum score"),
         ("top_k", "cut off at top k"),
@@ -80,7 +80,7 @@ def test_a_step_shows_why_its_passages_were_found_and_where_the_list_was_cut(
     shown = client.get(f"/sessions/{session.id}/?step=1&tab=context").content.decode()
     assert "cut off at top k" in shown
     assert "2 of 3 kept" in shown
-    assert "just below" in shown
+    assert "next:" in shown
     assert '<span class="mono identifier">parser.js:42</span>' in shown
     assert '<a href="/collections/handbook/frames/1/?version=1">Frame 1</a>' in shown
     tried = client.get("/collections/handbook/?q=pruning&mode=hybrid&top_k=1").content.decode()

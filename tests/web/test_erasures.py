@@ -52,7 +52,7 @@ def test_fields_of_a_step_are_seen_and_then_erased_for_a_reason(
     assert '<span class="redacted"><span>erased on' in shown
     assert "<b>output</b>" in shown
     assert '<span class="redacted"><span>erased: field</span></span>' in shown
-    assert "commitment" in shown
+    assert "Commitment" in shown
     administrator.post(f"/sessions/{session.id}/evidence/check/")
     assert (
         "erased; a tombstone in the log names each"

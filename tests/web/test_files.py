@@ -135,13 +135,13 @@ def test_a_file_put_again_warns_of_a_passage_edited_by_hand(operator: Client, ha
     beside = Frame.objects.get(title=edited.title, version=1, valid_until=None).number
     page = operator.get(HERE).text
     assert "1 passage stored" in page
-    assert "1 passage was edited by hand, and its old text from the file is current beside the edit" in page
+    assert "1 passage was edited manually, and its old text from the file is current beside the edit" in page
     assert f"#{edited.number} “{escape(edited.title)}” beside #{beside}" in page
     upload(operator, ("guide.md", GUIDE.encode()))
     assert "its old text from the file is current" in operator.get(HERE).text, "still, though nothing is new"
     operator.post(f"{HERE}frames/{beside}/delete/")
     upload(operator, ("other.md", b"# Other\n\nWords."))
-    assert "edited by hand, and" not in operator.get(HERE).text
+    assert "edited manually, and" not in operator.get(HERE).text
 
 
 def test_the_page_of_a_file_that_a_worker_put_warns_of_a_passage_edited_by_hand(
@@ -154,10 +154,10 @@ def test_the_page_of_a_file_that_a_worker_put_warns_of_a_passage_edited_by_hand(
     by_hand = NewFrame(number=edited.number, title=edited.title, uri=edited.uri, text="By hand.")
     put(handbook, [by_hand], by="test")
     again = upload(operator, file)["Location"]
-    assert "edited by hand" not in operator.get(again).text
+    assert "edited manually" not in operator.get(again).text
     put_file(Intake.objects.get(finished_at=None).id)
     assert (
-        "1 passage was edited by hand, and its old text from the file is current" in operator.get(again).text
+        "1 passage was edited manually, and its old text from the file is current" in operator.get(again).text
     )
 
 

@@ -65,7 +65,7 @@ def test_sessions_are_seen_before_they_are_deleted_together(
     assert "every 1s" in administrator.get(found).text
     commands.work(Forgetting.objects.get(project=project).id)
     done = administrator.get(found).text
-    assert "1 session deleted with 2 turns" in " ".join(done.split())
+    assert "1 session deleted with 2 steps" in " ".join(done.split())
     assert "1 session deleted" in " ".join(administrator.get("/settings/retention/").text.split())
     assert not Session.objects.filter(pk=session.pk).exists()
 

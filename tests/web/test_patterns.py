@@ -167,7 +167,7 @@ def test_a_rule_is_made_and_deleted_on_the_page_and_what_it_finds_is_a_mark_unti
     text = page(browser, "/")
     assert 'title="1 recurring pattern"' in text
     listed = words(page(browser, "/patterns/"))
-    assert "Errors again in 2 sessions of one month" in listed
+    assert "Errors in 2 sessions within one month" in listed
     assert "in 3 sessions of the month from 1 " in listed
     alert = PatternAlert.objects.get()
     assert browser.post(f"/patterns/alerts/{alert.id}/seen/").status_code == 303

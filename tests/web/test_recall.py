@@ -56,7 +56,7 @@ def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project:
     page = viewer.get("/recall/?q=the+gateway+in+May+2020&times=words").text
     assert f"/sessions/{session.id}/?step=1" in page
     assert "Time expressions are turned off." in page
-    assert "from 2020-05-01" in words(viewer, "/recall/?q=gateway+since+May+2020")
+    assert "since 2020-05-01" in words(viewer, "/recall/?q=gateway+since+May+2020")
     assert "before 2020-05-01" in words(viewer, "/recall/?q=gateway+before+May+2020")
     told = words(viewer, "/recall/?q=what+happened+in+the+last+session%3F")
     assert "means the previous session, Nightly" in told
@@ -89,8 +89,8 @@ def test_the_turns_around_are_shown_in_order_with_what_is_left_out(viewer: Clien
     index(project)
     assert "Show context steps" in words(viewer, "/recall/?q=glass&mode=text")
     told = words(viewer, "/recall/?q=glass&mode=text&around=1")
-    assert told.index("1 turn left out") < told.index("step of iron") < told.index("step of <b>wool</b>")
-    assert told.count("1 turn left out") == 2
+    assert told.index("1 step left out") < told.index("step of iron") < told.index("step of <b>wool</b>")
+    assert told.count("1 step left out") == 2
     told = words(viewer, "/recall/?q=wool&mode=text&around=1")
     assert "x" * 900 in told
     assert "x" * 1_001 not in told

@@ -44,7 +44,7 @@ def test_a_check_of_a_replay_finds_what_is_wrong_with_the_steps_that_it_repeats(
     operator.post(f"{address}check/")
     shown = operator.get(address).text
     assert "Repeated recorded step 2." in shown
-    assert "does not verify" in shown
+    assert "will not verify" in shown
     assert ">altered</a>" in operator.get(f"/replays/{replay.id}/").text
     with (tmp_path / "replay.zip").open("wb") as file:
         exporting.write_replay(file, replay)

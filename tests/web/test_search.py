@@ -89,7 +89,7 @@ def test_what_is_not_indexed_yet_is_said(viewer: Client, project: Project) -> No
         ("q=-not", "It only says what is not wanted"),
         ("q=x&kind=dance", "`kind` cannot be 'dance'"),
         ("q=x&since=yesterday", "yesterday"),
-        ("q=x&after=nowhere", "does not know that place"),
+        ("q=x&after=nowhere", "Invalid page"),
         ("q=nothing", "No results Nothing is recorded yet."),
         ("q=nothing&tool=read&min_cost=2", "The filter leaves no step: tool read, session cost from 2.0."),
         ("q=x&since=2026-02-02&until=2026-01-01", "is later than `until`"),

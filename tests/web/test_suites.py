@@ -88,7 +88,7 @@ def test_a_suite_is_made_by_the_form_and_run_by_a_button(browser: Client, sessio
     (poll,) = re.findall(r'hx-get="\?([^"]+)"', waiting)
     asks = {"HX-Request": "true", "HX-Target": "run"}
     assert browser.get(f"{first['Location']}?{poll}", headers=asks).status_code == 204
-    assert "Run 1 goes" in words(browser, f"/suites/{suite.id}/")
+    assert "Run 1 is active" in words(browser, f"/suites/{suite.id}/")
     work_off()
     fresh = browser.get(f"{first['Location']}?{poll}", headers=asks)
     assert (fresh.status_code, b"<html" in fresh.content, b"hx-trigger" in fresh.content) == (
@@ -132,7 +132,7 @@ def test_the_report_shows_both_runs_and_leads_to_their_steps(
     assert "No step matches" in words(browser, f"{address}?at=99.0")
     assert QUESTIONS[1] in words(browser, f"{address}?at=nonsense")
     suites = words(browser, "/suites/")
-    assert "conditions hold 2 worse" in suites
+    assert "failed conditions 2 worse" in suites
     bars = page(browser, f"/suites/{suite['id']}/")
     assert "run 1: 3, run 2: 1" in bars
     assert f"/suites/{suite['id']}/runs/2/" in page(browser, f"/replays/{steps.replay_id}/")

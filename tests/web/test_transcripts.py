@@ -61,9 +61,9 @@ def test_what_is_chosen_is_told_with_marks_and_downloads_of_the_same(viewer: Cli
     [
         ({"budget": "much"}, "is no number of tokens"),
         ({"budget": "99999999999999"}, "write a whole number from 1 to "),
-        ({"min_importance": "2"}, "is no importance"),
+        ({"min_importance": "2"}, "is not an importance"),
         ({"significance": "great"}, "it is one or more of normal"),
-        ({"after": "x", "significance": "solution"}, "does not know that place"),
+        ({"after": "x", "significance": "solution"}, "Invalid page"),
     ],
 )
 def test_what_cannot_be_asked_for_says_why_and_shows_every_turn(

@@ -13,7 +13,7 @@ from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.models import Session
 
 NOT_YET, SO_FAR, SEALED, STOPPED = "not yet", "so far", "sealed", "stopped"
-ANEW: Final = "being sealed anew"  # a comparison, after an erasure
+RESEALING: Final = "being resealed"  # a comparison, after an erasure
 _SEALS: Final = """
 SELECT seal.session_id, seal.problem, seal.signed_size, compared.finished_at, compared.started_at,
     COALESCE(compared.problems = '[]', true), erased.fields, erased.at
@@ -80,7 +80,7 @@ def listed_as(sealed: Sealed) -> ListedSeal:
 def _word_of_nothing(seal: Seal | None) -> str:
     if seal is None:
         return NOT_YET
-    return STOPPED if seal.problem else ANEW if seal.generation > 1 else NOT_YET
+    return STOPPED if seal.problem else RESEALING if seal.generation > 1 else NOT_YET
 
 
 def _listed(session: Session, seal: _Row | None) -> ListedSeal:

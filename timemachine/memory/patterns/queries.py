@@ -102,9 +102,7 @@ def patterns_after(found: QuerySet[Wording], place: str) -> QuerySet[Wording]:
     except ValueError:
         moment = None
     if wanted is None or moment is None or moment.tzinfo is None:
-        raise InvalidInput(
-            "This list does not know that place; open it from its first page.", code="unknown_after"
-        )
+        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
     return found.filter(Q(last_at__lt=moment) | Q(last_at=moment, id__lt=wanted))
 
 
@@ -309,9 +307,7 @@ def _before(written: str, row: str) -> Q:
     except ValueError:
         moment = None
     if wanted is None or moment is None or moment.tzinfo is None:
-        raise InvalidInput(
-            "This list does not know that place; open it from its first page.", code="unknown_after"
-        )
+        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
     return Q(last__lt=moment) | Q(last=moment, session__lt=wanted)
 
 

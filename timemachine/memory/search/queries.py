@@ -178,5 +178,5 @@ def _place(after: str) -> tuple[float, int]:
         return float(score), int(session)
     except (binascii.Error, ValueError, TypeError, RecursionError, OverflowError) as why:
         raise InvalidInput(
-            "This search does not know that place; open it from its first page.", code="unknown_after"
+            "Invalid page. Open the search from its first page.", code="unknown_after"
         ) from why

@@ -152,6 +152,4 @@ def _place(after: str) -> tuple[object, UUID]:
         started_at, last = base64.urlsafe_b64decode(after.encode()).decode().split(" ")
         return parse_time(started_at), UUID(last)
     except (ValueError, binascii.Error, InvalidInput) as why:
-        raise InvalidInput(
-            "This list does not know that place; open it from its first page.", code="unknown_after"
-        ) from why
+        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after") from why

@@ -62,7 +62,7 @@ def _importance(given: str | float | None) -> float | None:
         found = float("nan")
     if not isfinite(found) or not 0 <= found <= 1:
         raise InvalidInput(
-            f"{str(given)[:40]!r} is no importance; write a number from 0 to 1, as 0.9.",
+            f"{str(given)[:40]!r} is not an importance. Enter a number from 0 to 1, for example 0.9.",
             code="invalid_field",
             field="min_importance",
         )

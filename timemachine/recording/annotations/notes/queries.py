@@ -40,9 +40,7 @@ def notes_after(session: Session, after: UUID | None) -> QuerySet[Note]:
         return notes_of(session)
     sequence = Note.objects.filter(session=session, id=after).values_list("sequence", flat=True).first()
     if sequence is None:
-        raise InvalidInput(
-            "This list does not know that place; open it from its first page.", code="unknown_after"
-        )
+        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
     return notes_of(session).filter(Q(sequence__gt=sequence) | Q(sequence=sequence, id__gt=after))
 
 

@@ -66,9 +66,7 @@ def changes_before(session: Session, before: UUID | None) -> QuerySet[WeightChan
     if before is None:
         return changes_of(session)
     if not WeightChange.objects.filter(session=session, id=before).exists():
-        raise InvalidInput(
-            "This list does not know that place; open it from its first page.", code="unknown_after"
-        )
+        raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
     return changes_of(session).filter(id__lt=before)
 
 
