@@ -135,8 +135,8 @@ def test_a_file_put_again_warns_of_a_passage_edited_by_hand(operator: Client, ha
     beside = Frame.objects.get(title=edited.title, version=1, valid_until=None).number
     page = operator.get(HERE).text
     assert "1 passage stored" in page
-    assert "1 passage was edited manually, and its old text from the file is current beside the edit" in page
-    assert f"#{edited.number} “{escape(edited.title)}” beside #{beside}" in page
+    assert "1 passage was edited manually, and its old text from the file is current next to the edit" in page
+    assert f"#{edited.number} “{escape(edited.title)}” next to #{beside}" in page
     upload(operator, ("guide.md", GUIDE.encode()))
     assert "its old text from the file is current" in operator.get(HERE).text, "still, though nothing is new"
     operator.post(f"{HERE}frames/{beside}/delete/")

@@ -168,10 +168,10 @@ def test_a_rule_is_made_and_deleted_on_the_page_and_what_it_finds_is_a_mark_unti
     assert 'title="1 recurring pattern"' in text
     listed = words(page(browser, "/patterns/"))
     assert "Errors in 2 sessions within one month" in listed
-    assert "in 3 sessions of the month from 1 " in listed
+    assert "in 3 sessions in the month from 1 " in listed
     alert = PatternAlert.objects.get()
     assert browser.post(f"/patterns/alerts/{alert.id}/seen/").status_code == 303
-    assert "came again" not in page(browser, "/")
+    assert "recurring pattern" not in page(browser, "/")
     assert "Dismissed (1)" in words(page(browser, "/patterns/"))
     assert browser.post(f"/patterns/rules/{rule.id}/delete/").status_code == 303
     assert PatternRule.objects.count() == PatternAlert.objects.count() == 0
@@ -229,7 +229,7 @@ def test_what_came_again_is_not_told_when_its_sessions_were_deleted(
     assert "1 recurring pattern" in page(browser, "/patterns/")
     erase_session(sessions[0])
     read(project)
-    assert "came again" not in page(browser, "/patterns/").lower()
+    assert "recurring pattern" not in page(browser, "/patterns/").lower()
 
 
 def test_a_question_is_a_pattern_of_its_own(browser: Client, project: Project) -> None:

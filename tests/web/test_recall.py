@@ -68,19 +68,19 @@ def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project:
     told = words(viewer, "/recall/?q=LAST+MEETING+what+happened%3F")
     assert "means the previous session of any kind, Nightly" in told
     told = words(viewer, "/recall/?q=gateway+since+the+last+session%3F")
-    assert "since the last session is read as the time after the session Nightly" in told
+    assert "since the last session means the time after the session Nightly" in told
     told = words(viewer, "/recall/?q=gateway+on+31+February")
-    assert "on 31 February is not read as a time: there is no such day. It is looked for as words." in told
+    assert "on 31 February is not understood as a time (there is no such day); searched as words." in told
     told = words(viewer, "/recall/?q=gateway+in+the+last+three+sessions")
-    assert "is read as the sessions before (there is only 1), Nightly" in told
+    assert "means the previous sessions (there is only 1), Nightly" in told
     session_of(project, said("The gateway is back."), name="Morning")
     told = words(viewer, "/recall/?q=gateway+in+the+last+two+sessions")
-    assert "is read as the sessions before, Morning, Nightly" in told
+    assert "means the previous sessions, Morning, Nightly" in told
     told = words(viewer, "/recall/?q=gateway+before+the+last+two+sessions")
-    assert "is read as the time before the sessions Morning, Nightly" in told
+    assert "means the time before the sessions Morning, Nightly" in told
     told = words(viewer, "/recall/?q=gateway+in+the+session+before+last")
-    assert "is read as the session before the last, Nightly" in told
-    assert "the session before, and there is none" in words(viewer, "/recall/?q=last+session&user=nobody")
+    assert "means the session before the last, Nightly" in told
+    assert "the previous session, but there is none" in words(viewer, "/recall/?q=last+session&user=nobody")
 
 
 def test_the_turns_around_are_shown_in_order_with_what_is_left_out(viewer: Client, project: Project) -> None:

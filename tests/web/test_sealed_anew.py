@@ -84,7 +84,7 @@ def test_a_comparison_s_page_names_the_seal_before_and_why_it_was_replaced(
     shown = words(browser.get(f"{address}evidence/").text)
     assert f"with {before.size} records under the root {before.root_hex}" in shown
     fields = done.result["fields"]
-    assert f"after an erasure of {fields} fields of a session and its replays, by" in shown
+    assert f"after an erasure of {fields} fields in a session and its replays, by" in shown
     assert ": asked for by the person" in shown
     told = sealed_comparison(comparison).as_json()["earlier"]
     assert [(each["generation"], each["root"], each["erased_fields"]) for each in told] == [
