@@ -1,4 +1,6 @@
-"""Wiring: settings, URLs, the queue. Importing it loads the Celery app, so that whatever queues a job finds its broker."""
+"""Wiring: settings, URLs, the queue. Importing it loads the Celery app, so that every process that enqueues jobs has
+its broker.
+"""
 
 from timemachine.config.celery import app as celery_app
 

@@ -1,17 +1,20 @@
-"""Kombu's PGMQ transport with a shorter nap (Celery asks it to drain for 2 s and stops only between two such naps), and no pool left behind."""
+"""Kombu's PGMQ transport with shorter waits, and without leaked connection pools.
+
+Celery drains it for 2 s at a time and can stop only in between.
+"""
 
 from typing import Any
 
 from kombu.transport import pgmq
 
-LONGEST_NAP = 0.3
+LONGEST_WAIT = 0.3
 
 
 class Transport(pgmq.Transport):
-    """PGMQ, but never longer than `LONGEST_NAP` seconds in one wait: an idle worker stops in half a second."""
+    """PGMQ with waits of at most `LONGEST_WAIT` seconds, so that an idle worker stops within half a second."""
 
     def establish_connection(self) -> Any:
-        """Connect; where that fails, its pool of connections ends with it, and not at some garbage collection in one of its own threads."""
+        """Connect. If that fails, close the pool now, and not during a garbage collection in one of its threads."""
         try:
             return super().establish_connection()  # type: ignore[no-untyped-call]  # kombu has no types
         except Exception:
@@ -21,5 +24,5 @@ class Transport(pgmq.Transport):
             raise
 
     def drain_events(self, connection: Any, timeout: float | None = None, **more: Any) -> Any:
-        nap = LONGEST_NAP if timeout is None else min(timeout, LONGEST_NAP)
-        return super().drain_events(connection, timeout=nap, **more)  # type: ignore[no-untyped-call]  # kombu has no types
+        wait = LONGEST_WAIT if timeout is None else min(timeout, LONGEST_WAIT)
+        return super().drain_events(connection, timeout=wait, **more)  # type: ignore[no-untyped-call]  # kombu has no types

@@ -1,4 +1,4 @@
-"""The Celery app. One machine: PGMQ on the same Postgres. Larger ones: RabbitMQ or Redis by `CELERY_BROKER_URL`."""
+"""The Celery app. It uses PGMQ in the same PostgreSQL, or RabbitMQ or Redis if `CELERY_BROKER_URL` names one."""
 
 import os
 from typing import Any
@@ -17,6 +17,6 @@ app.autodiscover_tasks(["timemachine.jobs"], related_name="registry")
 
 @celeryd_init.connect(weak=False)
 def listen(conf: Any, **_: Any) -> None:
-    """Wake the worker by NOTIFY. Only here: a publisher with it would hold a connection that it never reads."""
+    """Wake the worker by NOTIFY. Only for workers: a publisher would hold a connection that it never reads."""
     if str(conf.broker_url).startswith("pgmq"):
         conf.broker_transport_options = {**conf.broker_transport_options, "use_notify": True}

@@ -1,4 +1,4 @@
-"""Every environment variable that Time Machine reads, in one place. `docs/settings.md` says what each is for."""
+"""Read environment variables. `docs/settings.md` describes all that Time Machine reads."""
 
 import os
 
@@ -6,21 +6,21 @@ TRUE = {"1", "true", "yes", "on"}
 
 
 def text(name: str, default: str = "") -> str:
-    """The variable, or the default where it is absent or empty."""
+    """Return the variable, or the default if it is absent or empty."""
     return os.environ.get(name, "").strip() or default
 
 
 def flag(name: str, *, default: bool) -> bool:
-    """The variable as yes or no."""
+    """Return the variable as a boolean."""
     value = os.environ.get(name, "").strip().lower()
     return value in TRUE if value else default
 
 
 def number(name: str, default: int) -> int:
-    """The variable as a whole number."""
+    """Return the variable as an integer."""
     return int(text(name, str(default)))
 
 
 def names(name: str) -> list[str]:
-    """The variable as a list: its parts between commas."""
+    """Return the comma-separated parts of the variable."""
     return [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]

@@ -1,7 +1,7 @@
-"""The web server's pool of connections, which outlives a restart of its database.
+"""The web server's connection pool, which survives a restart of the database.
 
-Without the check each connection that the old server had closed would refuse one request, long after the new server is up. With
-Django's own check (`CONN_HEALTH_CHECKS`) every request would wait for one more round trip.
+Without the check, each connection that the old server had closed would fail one request, long after the new server is
+up. Django's own check (`CONN_HEALTH_CHECKS`) would add a round trip to every request.
 """
 
 import select
@@ -12,14 +12,14 @@ from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
 WAIT_SECONDS: Final = 2
-"""Who waits for a connection for so long waits for a database that is away."""
+"""How long a request waits for a connection. After that, the database counts as unreachable."""
 
 
 def options(most: int) -> dict[str, Any]:
-    """The options of a pool of at most so many connections.
+    """Return the options of a pool of at most `most` connections.
 
-    An attempt to connect is given up after as long as a request waits for it: the next request begins a new one at once, while psycopg
-    would double its pause up to five minutes, for which a database that is back would not be asked.
+    Connecting is given up after as long as a request waits for it, and the next request tries again. Otherwise psycopg
+    would double its pause up to five minutes, during which a database that is back would not be noticed.
     """
     return {
         "min_size": 1,
@@ -31,20 +31,24 @@ def options(most: int) -> dict[str, Any]:
 
 
 def check_open(connection: Connection[Any]) -> None:
-    """Raise `OperationalError` where the server has closed the connection, and then replace all the others of the pool as well.
+    """Check that the server has not closed the connection. If it has, replace all others of the pool too.
 
-    An idle connection has nothing to read, unless it was closed or the server announces something, so only then is the server asked.
+    An idle connection has data to read only if it was closed or the server announces something. Only then is the server
+    asked.
+
+    Raises:
+        OperationalError: The connection is closed.
     """
-    if not _has_something_to_read(connection):
+    if not _has_data(connection):
         return
     try:
         ConnectionPool.check_connection(connection)
     except Exception:
-        connections["default"].pool.drain()  # type: ignore[attr-defined]  # of Django's backend for PostgreSQL
+        connections["default"].pool.drain()  # type: ignore[attr-defined]  # Django's PostgreSQL backend has it
         raise
 
 
-def _has_something_to_read(connection: Connection[Any]) -> bool:
+def _has_data(connection: Connection[Any]) -> bool:
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))

@@ -1,4 +1,4 @@
-"""Django's settings. Every one that an operator may set comes from the environment: see docs/settings.md."""
+"""Django's settings. Those that an operator can set come from the environment: see docs/settings.md."""
 
 import secrets
 from datetime import timedelta
@@ -14,7 +14,7 @@ from psycopg.conninfo import make_conninfo
 from timemachine.config import env
 from timemachine.core.pure.home import home, running_server, secret_key_file
 
-django_stubs_ext.monkeypatch()  # so that generic Django classes can be written with their types
+django_stubs_ext.monkeypatch()  # lets generic Django classes take type parameters
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DEBUG = False
@@ -27,7 +27,7 @@ def _secret_key() -> str:
     try:
         return secret_key_file().read_text().strip()
     except OSError:
-        return secrets.token_urlsafe(50)  # signs nothing that outlives this process
+        return secrets.token_urlsafe(50)  # what it signs is valid only in this process
 
 
 def _database_url() -> str:
@@ -43,6 +43,7 @@ def _local_url() -> str:
 
 
 SECRET_KEY = _secret_key()
+SECRET_KEY_FALLBACKS = env.names("SECRET_KEY_FALLBACKS")
 PUBLIC_URL = env.text("TIMEMACHINE_PUBLIC_URL", _local_url()).rstrip("/")
 SECURE = PUBLIC_URL.startswith("https://")
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or ["127.0.0.1", "localhost", "[::1]"]
@@ -60,7 +61,7 @@ INSTALLED_APPS = [
     "timemachine",
 ]
 MIDDLEWARE = [
-    "timemachine.web.sharing.visitors.SharedHeaders",  # first, so that no answer goes without
+    "timemachine.web.sharing.visitors.SharedHeaders",  # first, so that every response gets them
     "timemachine.api.headers.NotStored",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -106,17 +107,16 @@ TEMPLATES = [
 
 # --- the database
 
-_address = dj_database_url.parse(_database_url())
-_asked_by_address = _address.get("OPTIONS", {})  # ?sslmode=verify-full and the like
-_options: dict[str, Any] = {**_asked_by_address, "prepare_threshold": 5}  # else none is ever prepared
-if (
-    env.text("TIMEMACHINE_PROCESS") == "web"
-):  # Celery's Django fixup would close a whole pool around every task
+_database_config = dj_database_url.parse(_database_url())
+_url_options = _database_config.get("OPTIONS", {})  # such as ?sslmode=verify-full
+_options: dict[str, Any] = {**_url_options, "prepare_threshold": 5}  # by default, none is prepared
+# only for the web server: around every task, Celery's Django integration would close the pool
+if env.text("TIMEMACHINE_PROCESS") == "web":
     from timemachine.config import pool
 
-    # a connection for each of its 20 threads
+    # a connection for each of the 20 threads
     _options["pool"] = pool.options(env.number("DATABASE_POOL_SIZE", 24))
-DATABASES = {"default": {**_address, "OPTIONS": _options, "CONN_MAX_AGE": 0}}
+DATABASES = {"default": {**_database_config, "OPTIONS": _options, "CONN_MAX_AGE": 0}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- people
@@ -138,7 +138,7 @@ SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
-# --- the browser's side
+# --- browsers
 
 SECURE_CSP = {
     "default-src": [CSP.NONE],
@@ -186,7 +186,7 @@ USE_TZ = True
 USE_I18N = False
 LANGUAGE_CODE = "en"
 
-# --- the queue. It only wakes workers up: PostgreSQL knows what there is to do, and the sweep enqueues what is overdue.
+# --- the queue. It only wakes workers: PostgreSQL knows what there is to do, and the sweep enqueues what is overdue.
 
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", "pgmq://")
 CELERY_TASK_ACKS_LATE = True
@@ -197,7 +197,7 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_SOFT_TIME_LIMIT = 1500
 CELERY_TASK_TIME_LIMIT = 1600
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_ENABLE_REMOTE_CONTROL = False  # or every worker leaves two tables behind
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False  # otherwise every worker leaves two tables behind
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -212,7 +212,7 @@ if CELERY_BROKER_URL.startswith("pgmq"):
         "user": _database["USER"],
         "password": _database["PASSWORD"],
         "dbname": _database["NAME"],
-        **_asked_by_address,
+        **_url_options,
     }
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "conn_string": make_conninfo(
@@ -223,13 +223,13 @@ if CELERY_BROKER_URL.startswith("pgmq"):
         "polling_interval": 1,
         "notify_throttle_interval_ms": 0,
         "pool_size": 4,
-        "pool_timeout": 5,  # else whoever launches waits 30 s for a queue that is out of reach
+        "pool_timeout": 5,  # otherwise launching waits 30 s for an unreachable queue
         "queue_name_prefix": "tm_",
         "visibility_timeout": 1800,
     }
 SWEEP_SECONDS = env.number("SWEEP_SECONDS", 10)
 
-# --- finding
+# --- search
 
 APPROXIMATE_SEARCH_FROM = env.number("APPROXIMATE_SEARCH_FROM", 20_000)
 
@@ -238,7 +238,7 @@ APPROXIMATE_SEARCH_FROM = env.number("APPROXIMATE_SEARCH_FROM", 20_000)
 LEASE_SECONDS = env.number("LEASE_SECONDS", 20)
 SEAL_SECONDS = env.number("SEAL_SECONDS", 300)
 
-# --- files: what the process that reads one may use
+# --- files: limits of the process that reads one
 
 DOCUMENT_SECONDS = env.number("DOCUMENT_SECONDS", 60)
 DOCUMENT_MEMORY_MB = env.number("DOCUMENT_MEMORY_MB", 768)
@@ -249,15 +249,14 @@ DEFAULT_MODEL = env.text("DEFAULT_MODEL", "local:extractive")
 MODEL_HOSTS_ALLOWED = env.names("MODEL_HOSTS_ALLOWED")
 EVIDENCE_HOSTS_ALLOWED = env.names("EVIDENCE_HOSTS_ALLOWED")
 MODEL_CALLS_AT_ONCE = env.number("MODEL_CALLS_AT_ONCE", 16)
-ASKS_AT_ONCE = env.number(
-    "ASKS_AT_ONCE", 5
-)  # of the web server's twenty threads, so that most are left for pages
+# of the web server's twenty threads, so that most remain for pages
+ASKS_AT_ONCE = env.number("ASKS_AT_ONCE", 5)
 EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "wordllama")
 MODEL_PRICES = env.text("MODEL_PRICES")
 ANSWER_CACHE_MAX_MB = env.number("ANSWER_CACHE_MAX_MB", 64)
 ANSWER_CACHE_MAX_AGE_DAYS = env.number("ANSWER_CACHE_MAX_AGE_DAYS", 30)
 
-# --- logs: to standard error, one line each, never a body
+# --- logs: to standard error, one line each, never with a body
 
 LOGGING = {
     "version": 1,

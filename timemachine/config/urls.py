@@ -1,4 +1,4 @@
-"""Every address: programs under /api/, auditors under /share/, people everywhere else."""
+"""All URLs: programs under /api/, auditors under /share/, people everywhere else."""
 
 from django.urls import include, path
 
