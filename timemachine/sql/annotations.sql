@@ -1,4 +1,4 @@
--- The importance of a step: what somebody said of it, else what was recorded, and less once its session is compressed.
+-- The importance of a step: as annotated, otherwise as recorded; lower if its session is compressed.
 
 CREATE FUNCTION tm_importance(
     annotated double precision,

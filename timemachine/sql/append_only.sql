@@ -1,9 +1,9 @@
--- The two ways in which the database refuses to change what was recorded. Triggers on the append-only tables, in the
--- other files, call these functions.
+-- Two ways of refusing changes to recorded data. Triggers on the append-only tables, in the other files, call these
+-- functions.
 --
--- The one way around tm_refuse_change is a lawful erasure: `SET LOCAL timemachine.erasing = 'on'` allows rows to be
--- deleted, never changed, in that transaction. With 'fields' instead, some columns of recorded rows may change and sealed
--- records may lose salts, and nothing can be deleted. There is no way around tm_refuse_always.
+-- The only way around tm_refuse_change is an erasure: with `SET LOCAL timemachine.erasing = 'on'`, rows can be deleted but
+-- not changed in that transaction. With 'fields', some columns of recorded rows can change and sealed records can lose
+-- salts, but nothing can be deleted. There is no way around tm_refuse_always.
 
 CREATE FUNCTION tm_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
--- A comparison is deleted with the last of its replays, and its findings with any of them, as they are computed from all.
+-- A comparison is deleted with the last of its replays. Its findings are deleted with any of them, as they come from all.
 
 CREATE FUNCTION tm_delete_empty_comparison() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

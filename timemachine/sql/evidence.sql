@@ -1,4 +1,4 @@
--- Seals are append-only; the project's log and what is anchored of it never change at all, not even by an erasure.
+-- Seals are append-only. The project's log and its anchors never change, not even by an erasure.
 
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_seal_checkpoint FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_seal_checkpoint FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
@@ -13,7 +13,7 @@ CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_log_checkpoint FOR EACH STATEME
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_anchored FOR EACH ROW EXECUTE FUNCTION tm_refuse_always();
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_anchored FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_always();
 
--- An erasure drops the salts of the values that it takes away, and changes nothing else in a sealed record.
+-- An erasure deletes the salts of the values that it erases, and changes nothing else in a sealed record.
 CREATE FUNCTION tm_may_only_lose_salts() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF current_setting('timemachine.erasing', true) = 'fields' AND OLD.salts @> NEW.salts

@@ -1,4 +1,5 @@
--- A large file waits for its import in parts. They are deleted when the import finishes, and a finished import takes no more.
+-- A large file is stored in parts until it is imported. They are deleted when the import finishes; after that, new parts are
+-- refused.
 
 CREATE FUNCTION tm_delete_file_parts() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,11 +1,11 @@
--- Frames, their sources, and the index that a find reads.
+-- Frames, their sources, and the search index.
 --
--- A frame's text never changes; only its end may be set, once. Sources and their passages are append-only.
+-- A frame's text never changes; only its end can be set, once. Sources and their passages are append-only.
 --
--- Triggers maintain the index in the transaction that puts, updates or deletes frames: a row of BM25 weights beside every
--- frame, and a count of the current frames that hold each term. So a find at the present time counts nothing over the
--- collection and still weighs each word by exactly as many frames as hold it. A collection's `changed_at` is the last
--- moment at which a frame was added or ended: at every later moment the collection is what it is now.
+-- Triggers maintain the index in the transaction that puts, updates or deletes frames: a row of BM25 weights for each
+-- frame, and the number of current frames that contain each term. So a find in the present need not count over the
+-- collection, and its document frequencies are still exact. A collection's `changed_at` is the last time at which a frame
+-- was added or ended. At every later time, the collection is as it is now.
 
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_source FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_source FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
@@ -18,14 +18,14 @@ CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_frame FOR EACH STATEMENT EXECUT
 
 CREATE FUNCTION tm_frame_may_only_end() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    -- a BEFORE trigger sees no generated columns yet; the columns they come from are compared
+    -- a BEFORE trigger does not see generated columns yet; the columns they come from are compared
     may_differ text[] := ARRAY['valid_until', 'ended_by', 'deleted_by', 'terms', 'weights'];
 BEGIN
     IF OLD.valid_until IS NULL AND NEW.valid_until IS NOT NULL
        AND (to_jsonb(NEW) - may_differ) = (to_jsonb(OLD) - may_differ) THEN
         RETURN NEW;
     END IF;
-    RAISE EXCEPTION 'a frame never changes: only its end may be set, once'
+    RAISE EXCEPTION 'a frame never changes: only its end can be set, once'
         USING ERRCODE = 'restrict_violation';
 END $$;
 
@@ -83,13 +83,13 @@ CREATE TRIGGER index_ended_frames AFTER UPDATE ON tm_frame
 CREATE TRIGGER index_deleted_frames AFTER DELETE ON tm_frame
     REFERENCING OLD TABLE AS past FOR EACH STATEMENT EXECUTE FUNCTION tm_index_ended_frames();
 
--- A find locks its collection with a shared advisory lock, which writes nothing.
+-- A find locks its collection with a shared advisory lock, which does not write.
 CREATE FUNCTION tm_collection_lock(collection uuid) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
     SELECT hashtextextended('tm_collection ' || collection, 0);
 END;
 
--- In PL/pgSQL, because each statement takes its own snapshot: the clock is read after the wait for the lock, not before.
+-- In PL/pgSQL, because each statement takes its own snapshot: the clock is read after the lock was acquired.
 CREATE FUNCTION tm_lock_for_find(collection uuid, longest_wait text)
 RETURNS TABLE (
     frame_count bigint, changed_at timestamptz, present timestamptz, embedding_model text, all_embedded boolean, any_ended boolean

@@ -1,4 +1,4 @@
--- Nothing of a session under legal hold is changed or deleted, by anybody and for any reason, until the hold is released.
+-- Nothing of a session under legal hold can be changed or deleted before the hold is released.
 
 CREATE FUNCTION tm_refuse_held(session uuid, operation text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,7 +1,7 @@
--- What search and patterns keep about recorded steps, and what is removed of it when a step is deleted.
+-- What search and patterns derive from recorded steps, and what is deleted of it with a step.
 --
--- A wording is deleted with the last step that has it. Whoever writes wordings takes the project's lock first, so that a
--- worker adding a step to a wording and an erasure removing its last step never deadlock.
+-- A wording is deleted with the last step that has it. Every writer of wordings takes the project's lock first, so that a
+-- worker that adds a step to a wording and an erasure that removes its last step never deadlock.
 
 CREATE FUNCTION tm_lock_wordings(project uuid) RETURNS void LANGUAGE sql AS $$
     SELECT pg_advisory_xact_lock(hashtextextended('tm_wording ' || project, 0))
@@ -22,7 +22,7 @@ END $$;
 
 CREATE TRIGGER delete_unused_wording AFTER DELETE ON tm_pattern_step FOR EACH ROW EXECUTE FUNCTION tm_delete_unused_wording();
 
--- Counts of common words are kept per project until something of it is erased.
+-- A project's counts of common words are deleted when something is erased.
 CREATE FUNCTION tm_delete_counted_words() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('counted words ' || OLD.project_id, 0));

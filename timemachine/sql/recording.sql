@@ -1,6 +1,6 @@
 -- Recorded steps ("actions"), their hits and their payloads are append-only.
 --
--- An erasure may delete them, or take single values out of the columns listed below.
+-- An erasure can delete them, or remove single values from the columns listed below.
 
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_payload FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_payload FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
@@ -26,8 +26,8 @@ CREATE TRIGGER may_only_be_erased BEFORE UPDATE ON tm_hit FOR EACH ROW EXECUTE F
     'frame', 'version', 'title', 'uri', 'metadata', 'scores', 'score', 'matched', 'sha256', 'payload_id'
 );
 
--- Steps arrive in about the order of their times, so a BRIN index costs an append almost nothing. The statistics tell the
--- planner how many steps lie in a span of time; without them it assumes a two-hundredth and looks those up one by one.
+-- Steps arrive roughly in the order of their times, so a BRIN index makes appends hardly slower. With the statistics, the
+-- planner knows how many steps are in a time span; without, it assumes 1 in 200 and looks them up one by one.
 CREATE INDEX tm_action_when ON tm_action USING brin ((coalesce(started_at, recorded_at)) timestamptz_minmax_multi_ops)
 WITH (autosummarize = on);
 CREATE STATISTICS tm_action_at ON (coalesce(started_at, recorded_at)) FROM tm_action;

@@ -1,5 +1,5 @@
--- What a share link shows is fixed once it exists, a version of a redaction profile never changes, and the log of who
--- opened a link is append-only.
+-- What a share link shows is fixed when it is created, a version of a redaction profile never changes, and the log of
+-- openings is append-only.
 
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_share_opening FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
 CREATE TRIGGER no_truncate BEFORE TRUNCATE ON tm_share_opening FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
@@ -11,7 +11,7 @@ BEGIN
     IF OLD.retired_at IS NULL AND (to_jsonb(NEW) - may_differ) = (to_jsonb(OLD) - may_differ) THEN
         RETURN NEW;
     END IF;
-    RAISE EXCEPTION 'a version of a redaction profile never changes: it may only be retired, once'
+    RAISE EXCEPTION 'a version of a redaction profile never changes: it can only be retired, once'
         USING ERRCODE = 'restrict_violation';
 END $$;
 
@@ -20,8 +20,8 @@ CREATE TRIGGER may_only_retire BEFORE UPDATE ON tm_redaction_profile
 
 CREATE FUNCTION tm_share_scope_is_fixed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'what a share link shows is fixed when it is made'
-        USING ERRCODE = 'restrict_violation', HINT = 'Revoke it and make another.';
+    RAISE EXCEPTION 'what a share link shows is fixed when it is created'
+        USING ERRCODE = 'restrict_violation', HINT = 'Revoke it and create another one.';
 END $$;
 
 CREATE TRIGGER scope_is_fixed BEFORE UPDATE ON tm_share_link FOR EACH ROW WHEN (

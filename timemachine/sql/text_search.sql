@@ -1,6 +1,6 @@
--- How the text of frames and of steps becomes terms that can be found and ranked.
+-- How the text of frames and steps becomes terms for search and ranking.
 --
--- Loaded before the tables are made: the terms of a frame are a generated column.
+-- Loaded before the tables are created, because the terms of a frame are a generated column.
 --
 -- tm_bm25_weights turns the terms of a frame into a sparse vector of BM25 weights without document frequencies
 -- (Robertson and Zaragoza 2009: tf·(k1+1) / (tf + k1·(1−b+b·dl/avgdl)) with k1 = 1.2, b = 0.75 and a nominal average
@@ -39,7 +39,7 @@ BEGIN ATOMIC
         ) AS weighted
         ORDER BY weight DESC, dimension
         LIMIT 16000
-    ) AS kept;
+    ) AS heaviest;
 END;
 
 CREATE FUNCTION public.tm_search_terms(terms tsvector, identifiers text[]) RETURNS tsvector
@@ -48,7 +48,7 @@ BEGIN ATOMIC
     SELECT terms || array_to_tsvector(ARRAY(SELECT '=' || each FROM unnest(identifiers) AS each));
 END;
 
--- A tsvector holds at most 1 MB: a longer text is halved, dropping its end, until it fits.
+-- A tsvector has at most 1 MB. A longer text is cut in half until it fits.
 CREATE FUNCTION tm_action_words(names text, body text, identifiers text[], OUT words tsvector, OUT cut boolean)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN

@@ -1,15 +1,16 @@
--- What is counted of a session: triggers count in the transaction that appends, and an erasure has the session recounted.
+-- The statistics of a session: triggers count in the transaction that appends, and an erasure has the session recounted.
 --
--- Dollars and tokens stay null until one is known: null is "not recorded", and 0 means it cost nothing.
+-- Dollars and tokens stay null until a value is known: null means "not recorded", and 0 means that it cost nothing.
 
 -- SHA-256 and not MD5, because Postgres refuses MD5 where only approved algorithms run.
 CREATE FUNCTION tm_short_key(what jsonb) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT encode(substring(sha256(convert_to(what::text, 'UTF8')) FROM 1 FOR 16), 'hex')::uuid
 $$;
 
--- The bins are planned for each statement: a function keeps the plan of its first call, and a connection that began with an
--- empty table went on reading the whole session for every action (300 ms for 512 actions at 4,000). Planning costs 0.3 ms.
--- An action is folded where its parent, named by number or by id, is an ask, find or put among the 64 actions before it.
+-- The bins use dynamic SQL, which is planned for each statement (0.3 ms). Otherwise a function keeps the plan of its first
+-- call, and a connection that started with an empty table kept reading all of the session for every action (300 ms for 512
+-- actions at 4,000).
+-- An action is folded if its parent, given by number or id, is an ask, find or put among the 64 actions before it.
 CREATE FUNCTION tm_count_actions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE $bins$
@@ -146,12 +147,12 @@ END $$;
 CREATE TRIGGER count_hits AFTER INSERT ON tm_hit
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION tm_count_hits();
 
--- Counts what is left of a session, with the same statements as the triggers above.
-CREATE FUNCTION tm_recount_session(wanted uuid) RETURNS void LANGUAGE plpgsql AS $$
+-- Counts the remaining steps of a session, with the same statements as the triggers above.
+CREATE FUNCTION tm_recount_session(recounted uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    DELETE FROM tm_usage WHERE session_id = wanted;
-    DELETE FROM tm_latency WHERE session_id = wanted;
-    DELETE FROM tm_first_use WHERE session_id = wanted;
+    DELETE FROM tm_usage WHERE session_id = recounted;
+    DELETE FROM tm_latency WHERE session_id = recounted;
+    DELETE FROM tm_first_use WHERE session_id = recounted;
 
     INSERT INTO tm_usage (
         session_id, key, project_id, day, kind, agent, model, tool, number, errors, timed, duration_ms, cost_usd,
@@ -181,7 +182,7 @@ BEGIN
         sum(a.output_tokens)
     FROM (
         SELECT a.*, coalesce(a.agent, s.agent) AS whose, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date AS day
-        FROM (SELECT * FROM tm_action WHERE session_id = wanted) AS a JOIN tm_session AS s ON s.id = a.session_id
+        FROM (SELECT * FROM tm_action WHERE session_id = recounted) AS a JOIN tm_session AS s ON s.id = a.session_id
     ) AS a
     GROUP BY a.session_id, a.project_id, a.day, a.kind, a.whose, a.model, a.tool
     ON CONFLICT (session_id, key) DO UPDATE SET
@@ -203,7 +204,7 @@ BEGIN
         SELECT timed.*, floor(ln(greatest(timed.duration_ms, 0.001)) / ln(1.05))::smallint AS bucket
         FROM (
             SELECT a.*, coalesce(a.agent, s.agent) AS whose, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date AS day
-            FROM (SELECT * FROM tm_action WHERE session_id = wanted) AS a JOIN tm_session AS s ON s.id = a.session_id
+            FROM (SELECT * FROM tm_action WHERE session_id = recounted) AS a JOIN tm_session AS s ON s.id = a.session_id
         ) AS timed
         WHERE timed.duration_ms IS NOT NULL
     ) AS a
@@ -212,7 +213,7 @@ BEGIN
 
     INSERT INTO tm_first_use (session_id, key, sequence, rank, frame, version, title)
     SELECT DISTINCT ON (a.session_id, used.key) a.session_id, used.key, a.sequence, h.rank, h.frame, h.version, h.title
-    FROM (SELECT h.* FROM tm_hit AS h JOIN tm_action AS of ON of.id = h.action_id WHERE of.session_id = wanted) AS h
+    FROM (SELECT h.* FROM tm_hit AS h JOIN tm_action AS of ON of.id = h.action_id WHERE of.session_id = recounted) AS h
     JOIN tm_action AS a ON a.id = h.action_id
     CROSS JOIN LATERAL (SELECT tm_short_key(jsonb_build_array(h.frame, h.version)) AS key) AS used
     WHERE h.frame IS NOT NULL
