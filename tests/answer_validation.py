@@ -11,7 +11,7 @@ from timemachine.api.answers import ANSWERS, documents_of
 from timemachine.api.errors import Error
 from timemachine.api.urls import api
 from timemachine.core.pure.schemas import Schema
-from timemachine.core.pure.truncation import CUT_OFF
+from timemachine.core.pure.streams import CUT_OFF
 
 _ERRORS: Final = 400
 _JSON: Final = "application/json"

@@ -128,10 +128,10 @@ def test_ctrl_c_ends_the_ask(recording: Here, stub: StubModelServer) -> None:
 
 def test_a_cut_off_answer_says_so(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(mode="truncated", answer="Invoices are"))
-    words = "The answer is cut off: it reached the most tokens that it may have (length)."
+    words = "The answer was cut off: it reached the token limit (length)."
     assert words in recording.run(*ASK).out
 
 
 def test_a_refusal_that_the_provider_states_is_told(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(mode="refusal", answer="Sorry, no."))
-    assert "The provider says that the model refused to answer (refusal)." in recording.run(*ASK).out
+    assert "The provider reports that the model refused to answer (refusal)." in recording.run(*ASK).out

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.builders import recorded_session
 from tests.cli.terminal import Here
 from tests.client.other_server import answering, other_server
-from timemachine.core.pure.truncation import CUT_OFF
+from timemachine.core.pure.streams import CUT_OFF
 
 
 def test_a_session_is_exported_to_a_file_or_to_standard_output(tm: Here, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from tests.api.conftest import program
 from tests.cli.refunds import refunds
 from tests.cli.terminal import Here
 from tests.stub_model_server import Script, StubModelServer
-from timemachine.core.pure.formatting import money
+from timemachine.core.pure.numbers import money
 from timemachine.recording.sessions.models import Session
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.terminal import Here
 from tests.client.other_server import answering, other_server
-from timemachine.core.pure.truncation import CUT_OFF
+from timemachine.core.pure.streams import CUT_OFF
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 

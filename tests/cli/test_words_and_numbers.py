@@ -11,7 +11,7 @@ from timemachine.cli import formatting
 from timemachine.cli.output.table import facts, table, width
 from timemachine.cli.times import end_of, local
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.core.pure.formatting import money, money_or_unknown, priced
+from timemachine.core.pure.numbers import money, money_or_unknown, total_cost
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
@@ -46,7 +46,7 @@ def test_money_has_the_digits_that_say_something(dollars: float | None, shown: s
     ],
 )
 def test_a_sum_never_hides_calls_of_unknown_price(dollars: float, unknown: int, shown: str) -> None:
-    assert priced(dollars, unknown) == shown
+    assert total_cost(dollars, unknown) == shown
 
 
 @given(st.floats(min_value=1e-9, max_value=1e6))

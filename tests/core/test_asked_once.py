@@ -8,5 +8,5 @@ def test_two_values_of_one_name_are_refused_and_the_same_value_twice_is_one() ->
     check_once_each([("agent", ["a", "a"]), ("tag", ["x"]), ("run", ["a", "b"])], {"run"})
     with pytest.raises(InvalidInput) as why:
         check_once_each([("tag", ["x"]), ("agent", ["a", "b", "c"])])
-    assert why.value.message == "`agent` stands twice in the address, as 'a' and as 'b'; say it once."
+    assert why.value.message == "`agent` appears twice in the URL, as 'a' and 'b'; send it once."
     assert why.value.facts == {"field": "agent"}

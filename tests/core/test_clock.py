@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.core.pure.clock import begin_as_written, is_date, now, parse_time, time_as_written, written
+from timemachine.core.pure.clock import is_date, now, parse_time, parse_typed_start, parse_typed_time, written
 from timemachine.core.pure.errors import InvalidInput
 
 
@@ -48,27 +48,27 @@ def test_no_moment_is_written_as_none() -> None:
     ],
 )
 def test_a_time_is_read_as_people_and_pages_write_it(text: str) -> None:
-    assert time_as_written(text) == datetime(2026, 11, 20, 19, 5, tzinfo=UTC)
+    assert parse_typed_time(text) == datetime(2026, 11, 20, 19, 5, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["2001-02-03", "2001-02-03 UTC", "2001-02-03Z"])
 def test_a_date_is_the_end_of_its_day(text: str) -> None:
     assert is_date(text)
-    assert time_as_written(text) == datetime(2001, 2, 3, 23, 59, 59, 999_999, tzinfo=UTC)
+    assert parse_typed_time(text) == datetime(2001, 2, 3, 23, 59, 59, 999_999, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
     "text", ["2001-02-03", "2001-02-03 UTC", "2001-02-03T00:00:00Z", "2001-02-03 01:00+01:00"]
 )
 def test_where_a_span_begins_a_date_is_the_begin_of_its_day(text: str) -> None:
-    assert begin_as_written(text) == datetime(2001, 2, 3, tzinfo=UTC)
+    assert parse_typed_start(text) == datetime(2001, 2, 3, tzinfo=UTC)
 
 
 def test_a_day_that_is_not_over_ends_now_and_one_that_is_to_come_does_not() -> None:
     before = now()
-    found = time_as_written(f"{before:%Y-%m-%d}")
+    found = parse_typed_time(f"{before:%Y-%m-%d}")
     assert before <= found <= now() or found.time() == datetime.max.time()
-    assert time_as_written(f"{before + timedelta(days=2):%Y-%m-%d}") > now()
+    assert parse_typed_time(f"{before + timedelta(days=2):%Y-%m-%d}") > now()
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_a_day_that_is_not_over_ends_now_and_one_that_is_to_come_does_not() -> N
 def test_what_nobody_writes_for_a_time_is_refused(text: str) -> None:
     assert not is_date(text)
     with pytest.raises(InvalidInput, match="write it like"):
-        time_as_written(text)
+        parse_typed_time(text)

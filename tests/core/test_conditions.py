@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from timemachine.core.pure.conditions import NAMES, Condition, held, read_condition
+from timemachine.core.pure.conditions import NAMES, Condition, parse_condition, reasons_to_fail
 
 
 def replay(**changes: Any) -> dict[str, Any]:
@@ -22,33 +22,33 @@ def replay(**changes: Any) -> dict[str, Any]:
 
 
 def reasons(text: str, **changes: Any) -> list[str]:
-    condition = read_condition(text)
+    condition = parse_condition(text)
     assert condition is not None
-    return held([condition], replay(**changes))
+    return reasons_to_fail([condition], replay(**changes))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_verdict_is_a_condition(name: str) -> None:
-    assert read_condition(name) == Condition(name=name)
+    assert parse_condition(name) == Condition(name=name)
 
 
 @pytest.mark.parametrize("text", ["numbers differ", "numbers-differ", " Numbers_Differ "])
 def test_a_verdict_may_be_written_as_people_write_it(text: str) -> None:
-    assert read_condition(text) == Condition(name="numbers_differ")
+    assert parse_condition(text) == Condition(name="numbers_differ")
 
 
 @pytest.mark.parametrize(
     ("text", "most"), [("cost:0.05", "0.05"), ("COST:$1", "1"), ("cost:0", "0"), ("cost:1e-3", "0.001")]
 )
 def test_a_cost_is_a_condition(text: str, most: str) -> None:
-    assert read_condition(text) == Condition(name="cost", most_usd=Decimal(most))
+    assert parse_condition(text) == Condition(name="cost", most_usd=Decimal(most))
 
 
 @pytest.mark.parametrize(
     "text", ["", "worse", "cost", "cost:", "cost:much", "cost:-1", "cost:nan", "cost:inf", "verified2"]
 )
 def test_anything_else_is_none(text: str) -> None:
-    assert read_condition(text) is None
+    assert parse_condition(text) is None
 
 
 @pytest.mark.parametrize(
@@ -102,4 +102,4 @@ def test_every_condition_that_holds_is_told_once() -> None:
         Condition(name="error"),
         Condition(name="verified"),
     ]
-    assert held(conditions, replay()) == ["identical in 2 steps", "verified in 3 steps"]
+    assert reasons_to_fail(conditions, replay()) == ["identical in 2 steps", "verified in 3 steps"]

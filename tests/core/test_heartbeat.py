@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from timemachine.core.pure.heartbeat import heartbeat
+from timemachine.core.pure.timers import heartbeat
 
 
 def test_it_beats_while_the_block_runs_and_ends_once_with_it() -> None:

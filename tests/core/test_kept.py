@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.text_caches import forget_kept
+from timemachine.core.pure.text_caches import clear_text_caches
 from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.governance.deletion.erasure.commands import delete_turn
 from timemachine.knowledge.pure.identifiers import identifiers
@@ -40,12 +40,12 @@ def test_every_text_that_is_kept_is_forgotten_together() -> None:
     chunk_key(SAID)
     stem(folded("Zebulon"))
     assert sum(each.cache_info().currsize for each in keeping()) > 4
-    forget_kept()
+    clear_text_caches()
     assert [each for each in keeping() if each.cache_info().currsize] == []
 
 
 def test_what_is_long_is_not_kept() -> None:
-    forget_kept()
+    clear_text_caches()
     identifiers(f"see secrets/{'x' * 60}/{'y' * 60}/report-2026.txt")
     kept = sum(each.cache_info().currsize for each in keeping() if "retrieval" in each.__module__)
     assert kept <= 1  # the word before it

@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings
 from tests.waiting import wait_until
 from timemachine.core import leases
 from timemachine.core.accounts.models import Project
-from timemachine.core.leases import Keeper, LeaseLost, claim, holding, kept_alive, mark_enqueued
+from timemachine.core.leases import LeaseKeeper, LeaseLost, claim, holding, keep_alive, mark_enqueued
 from timemachine.core.pure.clock import now
 from timemachine.memory.search.models import Indexing
 
@@ -108,7 +108,7 @@ def test_a_lease_is_extended_while_the_block_runs_and_progress_is_written(
     lease = claim(Indexing.objects.all())
     assert lease is not None
     moment = now()
-    with kept_alive(lease, progress=lambda: {"enqueued_at": moment}):
+    with keep_alive(lease, progress=lambda: {"enqueued_at": moment}):
         wait_until(lambda: Indexing.objects.get(pk=row.pk).enqueued_at == moment)
         assert claim(Indexing.objects.all()) is None
         wait_until(lambda: now() > moment + timedelta(seconds=0.8))
@@ -119,7 +119,7 @@ def test_a_lease_is_extended_while_the_block_runs_and_progress_is_written(
 def test_what_is_let_go_as_often_as_it_was_kept_is_extended_no_more(row: Indexing) -> None:
     lease = claim(Indexing.objects.all())
     assert lease is not None
-    keeper = Keeper(Indexing.objects.all())
+    keeper = LeaseKeeper(Indexing.objects.all())
     keeper.keep(lease.token)
     with keeper.keeping(lease.token):
         expire()
@@ -145,7 +145,7 @@ def test_a_database_that_is_away_for_a_moment_ends_no_thread(
         failed.set()
         raise OperationalError("the database is starting up")
 
-    with kept_alive(lease, progress=progress):
+    with keep_alive(lease, progress=progress):
         assert failed.wait(10)
         expire()
         wait_until(lambda: lease_end() > now())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.core.pure.numbers import together, whole_number
+from timemachine.core.pure.numbers import sum_known, whole_number
 
 
 @pytest.mark.parametrize("text", ["", "-1", "+1", "1.0", " 1", "²", "١", "1_0", "9" * 19, "9" * 5_000, "1\n"])
@@ -18,7 +18,7 @@ def test_a_number_comes_back_from_its_digits(number: int) -> None:
 
 
 def test_what_was_not_recorded_is_no_number_to_add() -> None:
-    assert together() is None
-    assert together(None, None) is None
-    assert together(None, 0) == 0
-    assert together(1, None, 2) == 3
+    assert sum_known() is None
+    assert sum_known(None, None) is None
+    assert sum_known(None, 0) == 0
+    assert sum_known(1, None, 2) == 3

@@ -2,15 +2,15 @@ from decimal import Decimal
 
 import pytest
 
-from timemachine.core.pure.formatting import (
+from timemachine.core.pure.numbers import (
     counted,
     money,
     money_or_unknown,
-    priced,
-    reached,
+    progress,
     saved,
     spaced,
     times,
+    total_cost,
 )
 
 
@@ -35,11 +35,11 @@ def test_an_unknown_price_is_never_nothing() -> None:
     assert money_or_unknown(None) == "unknown"
     assert money_or_unknown(0) == "$0"
     assert money_or_unknown(0.0213) == "$0.0213"
-    assert priced(Decimal(0), 1) == "$0 + 1 call of unknown price"
-    assert priced(None, 1) == "1 call of unknown price"
-    assert priced(None, 0) == "not recorded"
-    assert priced(Decimal(4), 3) == "$4.00 + 3 calls of unknown price"
-    assert priced(Decimal(4), 0) == "$4.00"
+    assert total_cost(Decimal(0), 1) == "$0 + 1 call of unknown price"
+    assert total_cost(None, 1) == "1 call of unknown price"
+    assert total_cost(None, 0) == "not recorded"
+    assert total_cost(Decimal(4), 3) == "$4.00 + 3 calls of unknown price"
+    assert total_cost(Decimal(4), 0) == "$4.00"
 
 
 def test_what_a_cache_saved_is_a_sum_or_unknown() -> None:
@@ -59,5 +59,5 @@ def test_how_often_a_verdict_was_reached_reads_as_a_sentence_would() -> None:
 
 
 def test_what_is_not_done_is_told_beside_what_is() -> None:
-    assert reached(58, "72 answered", {"failed": 0, "not asked": 14}) == "58 of 72 answered, 14 not asked"
-    assert reached(1_000, "1,000 steps", {}) == "1,000 of 1,000 steps"
+    assert progress(58, "72 answered", {"failed": 0, "not asked": 14}) == "58 of 72 answered, 14 not asked"
+    assert progress(1_000, "1,000 steps", {}) == "1,000 of 1,000 steps"

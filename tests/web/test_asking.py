@@ -95,8 +95,11 @@ def test_a_script_is_led_to_the_same_step(
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        ("refusal", "The provider says that the model refused to answer (refusal)."),
-        ("filtered", "The provider&#x27;s filter took the answer away, or the rest of it (content_filter)."),
+        ("refusal", "The provider reports that the model refused to answer (refusal)."),
+        (
+            "filtered",
+            "The provider&#x27;s content filter removed all or part of the answer (content_filter).",
+        ),
     ],
 )
 def test_a_refusal_that_the_provider_states_is_told_whatever_its_words(

@@ -71,7 +71,7 @@ def test_a_filter_that_stands_twice_in_an_address_gets_a_page_that_names_it(
     answer = browser_of(project).get(path)
     assert answer.status_code == 422
     assert (
-        f"`{path.rsplit('&', maxsplit=1)[-1].split('=', maxsplit=1)[0]}` stands twice in the address"
+        f"`{path.rsplit('&', maxsplit=1)[-1].split('=', maxsplit=1)[0]}` appears twice in the URL"
         in html.unescape(answer.content.decode())
     )
 

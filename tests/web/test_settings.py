@@ -68,7 +68,7 @@ def test_an_invitation_that_cannot_be_made_says_why_beside_the_address(
     client = browser(admin)
     again = client.post("/settings/members/", {"email": admin.user.email, "role": "viewer"})
     assert again.status_code == 409
-    assert "is a member of this project already" in again.text
+    assert "is already a member of this project" in again.text
     assert 'aria-describedby="invite_email_error"' in again.text
     assert client.post("/settings/members/", {"email": "x", "role": "owner"}).status_code == 422
 
@@ -300,7 +300,7 @@ def test_a_changed_password_signs_every_other_browser_out(project: Project) -> N
 @pytest.mark.parametrize(
     ("changed", "status", "words"),
     [
-        ({"current": "wrong"}, 401, "The current password is not right."),
+        ({"current": "wrong"}, 401, "The current password is wrong."),
         ({"again": "something else"}, 422, "The passwords do not match."),
         ({"password": "short", "again": "short"}, 422, "too short"),
         ({"current": ""}, 422, "This field is required."),

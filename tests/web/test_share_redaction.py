@@ -17,7 +17,7 @@ from tests.verifier.bundles import unpacked
 from tests.web.timelines import words
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of, text_sha256
 from timemachine.governance.sharing.commands import viewing
 from timemachine.governance.sharing.models import ShareLink
@@ -149,7 +149,7 @@ def replay_of(session: Session) -> Replay:
         kind="debug", model=f"local:{WORD}", options=options, reason=CANARY, requested_by=EMAIL
     )
     answer, passage = content_of(f"Now {WORD} and 99 others. Ask {EMAIL}."), content_of(f"{CANARY} again")
-    kept = keep(session.project_id, [answer, passage])
+    kept = store(session.project_id, [answer, passage])
     frames = [
         {
             "rank": 1,
@@ -379,7 +379,7 @@ def test_a_link_keeps_the_version_that_it_was_made_with(
     page = operator.get(f"/shares/{link.id}/").text
     assert "by No birds , version 1" in words(page)
     assert "kanari-[0-9]+" in page
-    with pytest.raises(Exception, match="fixed when it is made"):
+    with pytest.raises(Exception, match="fixed when it is created"):
         ShareLink.objects.filter(id=link.id).update(redaction=None)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from timemachine.cli.times import local
-from timemachine.core.pure.formatting import NOT_RECORDED, UNKNOWN, counted, spaced, times
+from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted, spaced, times
 
 _SECOND, _MINUTE = 1_000, 60_000
 _FIRST_LETTER = 0x20

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from timemachine.core.pure.conditions import NAMES, Condition, read_condition
+from timemachine.core.pure.conditions import NAMES, Condition, parse_condition
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -103,7 +103,7 @@ class ConditionType(click.ParamType[Condition]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Condition:
         """The condition that was written; anything else is wrong usage."""
-        found = value if isinstance(value, Condition) else read_condition(value, self._names)
+        found = value if isinstance(value, Condition) else parse_condition(value, self._names)
         if found is None:
             self.fail(f"{value!r} is none of {', '.join(self._names)}, cost:USD.", param, ctx)
         return found

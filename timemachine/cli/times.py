@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from timemachine.core.pure.clock import time_as_written, written
+from timemachine.core.pure.clock import parse_typed_time, written
 from timemachine.core.pure.errors import InvalidInput
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -36,7 +36,7 @@ def end_of(text: str, now: datetime) -> str:
 
 def _time(text: str) -> datetime:
     try:
-        return time_as_written(text)
+        return parse_typed_time(text)
     except InvalidInput as why:
         raise _no_end(text) from why
 

@@ -17,7 +17,7 @@ from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnders
 from timemachine.client.retries import LONGEST_WAIT, REPEATABLE, patiently, seconds_of
 from timemachine.client.server import Server
 from timemachine.core.pure.server_sent import MEDIA_TYPE, events_in
-from timemachine.core.pure.truncation import CUT_OFF
+from timemachine.core.pure.streams import CUT_OFF
 
 type Document = dict[str, Any]
 

@@ -1,1 +1,1 @@
-"""What everything else stands on: errors, ids, time, hashing, payloads, leases, accounts."""
+"""The foundation of all other packages: errors, ids, time, hashing, payloads, leases, jobs and accounts."""

@@ -1,12 +1,12 @@
-"""Leases: how a worker takes a row of work, keeps it while it works, writes to it and lets it go.
+"""Leases: how a worker takes a row of work, keeps it while it works, writes to it, and releases it.
 
-PostgreSQL knows what there is to do; the queue only wakes a worker up. A message may be lost or delivered twice, and a worker may be
-killed at any point. So a worker claims a row for `LEASE_SECONDS` and extends that from a thread while it works. When it dies, the lease
-expires and another worker takes the row over. Every claim has a new token, and every write names it: a worker that slept past its
-lease cannot write any more.
+PostgreSQL knows what there is to do; the queue only wakes workers. A message can be lost or delivered twice, and a
+worker can be killed at any point. So a worker claims a row for `LEASE_SECONDS` and extends that from a thread while it
+works. If it dies, the lease expires and another worker takes the row. Every claim has a new token, and every write
+names it: a worker that slept past its lease can no longer write.
 
-A table of work inherits from `Leased`. A table whose rows are enqueued inherits from `Enqueued` too, so that a row is not enqueued
-again while its message is still waiting. `timemachine.core.jobs` declares what is done with such rows.
+A table of work inherits from `Leased`. A table whose rows are enqueued also inherits from `Enqueued`, so that a row is
+not enqueued again while its message is still waiting. `timemachine.core.jobs` declares the jobs that work on such rows.
 """
 
 import logging
@@ -25,12 +25,14 @@ from django.db.models import Q, QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.heartbeat import heartbeat
+from timemachine.core.pure.timers import heartbeat
 
 log = logging.getLogger(__name__)
 
 MOST_ATTEMPTS: Final = 3
-"""How many workers may be lost at one row before it counts as failed. The domain counts, as only it knows what progress is."""
+"""How many workers may be lost at one row before it counts as failed. The domain counts, as only it knows what progress
+is.
+"""
 ENQUEUE_AGAIN_AFTER: Final = timedelta(seconds=15)
 """How long a message may wait in the queue before the sweep sends another one."""
 FREE: Final = "(lease_until IS NULL OR lease_until < %(now)s)"
@@ -39,7 +41,7 @@ TAKE: Final = "lease_token = %(token)s, lease_until = %(until)s"
 
 
 class LeaseLost(Exception):
-    """Another worker has the row now, or nobody may work on it any more; nothing was written."""
+    """Another worker has the row now, or nobody may work on it any more. Nothing was written."""
 
 
 class Leased(models.Model):
@@ -53,7 +55,7 @@ class Leased(models.Model):
 
 
 class Enqueued(models.Model):
-    """A row that a message in the queue is about. `enqueued_at` is when the last one was sent that no worker has answered by a claim."""
+    """A row with messages in the queue. `enqueued_at` is when the last one was sent that no claim has answered yet."""
 
     enqueued_at = models.DateTimeField(null=True)
 
@@ -62,7 +64,7 @@ class Enqueued(models.Model):
 
 
 class ProjectWork(Leased, Enqueued):
-    """One kind of work on a whole project, which one worker at a time does. The row is made when it is needed."""
+    """One kind of work on a project, done by one worker at a time. The row is created when it is needed."""
 
     project = models.OneToOneField(Project, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
 
@@ -79,21 +81,21 @@ class ProjectWork(Leased, Enqueued):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease[Row: Leased]:
-    """The right to write one row until the lease expires or somebody ends it."""
+    """The right to write one row until the lease expires or is ended."""
 
     model: type[Row]
     pk: Any
     token: UUID
 
     def held(self) -> QuerySet[Row]:
-        """Return the row as long as the lease holds, else no row: a write to it that changes nothing came too late."""
+        """Return a queryset of the row, empty if the lease is lost. A write to it that changes no row came too late."""
         return self.model._base_manager.filter(pk=self.pk, lease_token=self.token)
 
     def row(self, *related: str) -> Row:
-        """Return the row, together with these related ones.
+        """Return the row with these related ones.
 
         Raises:
-            LeaseLost: The lease does not hold any more.
+            LeaseLost: The lease is lost.
         """
         row = self.held().select_related(*related).first() if related else self.held().first()
         if row is None:
@@ -104,7 +106,7 @@ class Lease[Row: Leased]:
         """Return the row, locked until the transaction ends.
 
         Raises:
-            LeaseLost: The lease does not hold any more.
+            LeaseLost: The lease is lost.
         """
         row = self.held().select_for_update().first()
         if row is None:
@@ -112,16 +114,17 @@ class Lease[Row: Leased]:
         return row
 
     def write(self, **changes: Any) -> None:
-        """Update the row and extend the lease. At the end of a transaction, so that `LeaseLost` undoes all of it.
+        """Update the row and extend the lease. Call it at the end of a transaction, so that `LeaseLost` undoes all of
+        it.
 
         Raises:
-            LeaseLost: The lease does not hold any more.
+            LeaseLost: The lease is lost.
         """
         if not self.held().update(lease_until=expiry(), **changes):
             raise LeaseLost
 
     def release(self, **changes: Any) -> bool:
-        """Update the row and let go of it; return False, without a change, if the lease does not hold any more."""
+        """Update the row and release it. Return False, without a change, if the lease is lost."""
         return bool(self.held().update(lease_token=None, lease_until=None, **changes))
 
 
@@ -131,7 +134,7 @@ def expiry() -> datetime:
 
 
 def is_free() -> Q:
-    """Return the condition that nobody holds a row."""
+    """Return the condition that no worker holds a row."""
     return Q(lease_until=None) | Q(lease_until__lt=now())
 
 
@@ -146,7 +149,7 @@ def claim_facts() -> dict[str, Any]:
 
 
 def claim[Row: Leased](rows: QuerySet[Row], **changes: Any) -> Lease[Row] | None:
-    """Lease the first of these rows that is free and update it; None if there is none. Rows that others lock are skipped."""
+    """Lease the first free one of these rows and update it. Return None if none is free. Locked rows are skipped."""
     model, facts = rows.model, claim_facts()
     if issubclass(model, Enqueued):
         changes.setdefault("enqueued_at", None)
@@ -162,17 +165,17 @@ def claim[Row: Leased](rows: QuerySet[Row], **changes: Any) -> Lease[Row] | None
 
 @contextmanager
 def holding[Row: Leased](rows: QuerySet[Row], **changes: Any) -> Iterator[Lease[Row] | None]:
-    """Claim one of these rows while the block runs and release it afterwards. The block gets None if none is free.
+    """Claim one of these rows while the block runs, and release it afterwards. The block gets None if none is free.
 
-    A block that raises leaves the lease to expire, just as a worker that dies does: the row is tried again, but not immediately.
-    `LeaseLost` ends the block and goes no further.
+    If the block raises, the lease expires, just as if the worker had died: the row is retried, but not immediately.
+    `LeaseLost` ends the block and is not raised further.
     """
     lease = claim(rows, **changes)
     if lease is None:
         yield None
         return
     try:
-        with kept_alive(lease):
+        with keep_alive(lease):
             yield lease
     except LeaseLost:
         log.info("%s %s was taken over by another worker", lease.model._meta.verbose_name, lease.pk)
@@ -180,17 +183,17 @@ def holding[Row: Leased](rows: QuerySet[Row], **changes: Any) -> Iterator[Lease[
     lease.release()
 
 
-def kept_alive[Row: Leased](
+def keep_alive[Row: Leased](
     lease: Lease[Row], *, every: float | None = None, progress: Callable[[], Mapping[str, Any]] = dict
-) -> AbstractContextManager["Keeper"]:
-    """Extend a lease while the block runs. `progress` says what else is written each time (every so many seconds)."""
-    keeper = Keeper(lease.held(), progress)
+) -> AbstractContextManager["LeaseKeeper"]:
+    """Extend a lease while the block runs. `progress` returns more values to write each time."""
+    keeper = LeaseKeeper(lease.held(), progress)
     keeper.keep(lease.token)
     return keeper.beating(every)
 
 
-class Keeper:
-    """Extends leases of one table from one thread, for as long as somebody keeps them: a call of a model may take minutes."""
+class LeaseKeeper:
+    """Extends leases of one table from one thread, for as long as they are kept: a model call can take minutes."""
 
     def __init__(self, rows: QuerySet[Any, Any], progress: Callable[[], Mapping[str, Any]] = dict) -> None:
         self._rows, self._progress = rows, progress
@@ -198,7 +201,7 @@ class Keeper:
         self._lock = Lock()
 
     def keep(self, token: UUID) -> None:
-        """Extend the leases of this token until they were let go as often as they were kept."""
+        """Extend the leases with this token until `let_go` was called as often as `keep`."""
         with self._lock:
             self._kept[token] += 1
 
@@ -219,8 +222,8 @@ class Keeper:
             self.let_go(token)
 
     @contextmanager
-    def beating(self, every: float | None = None) -> Iterator["Keeper"]:
-        """Extend what is kept while the block runs, in a thread of its own: four times per lease, or every so many seconds."""
+    def beating(self, every: float | None = None) -> Iterator["LeaseKeeper"]:
+        """Extend the kept leases while the block runs, in a thread, four times per lease or every so many seconds."""
         seconds = settings.LEASE_SECONDS / 4 if every is None else every
         with heartbeat(
             self.beat, every=seconds, at_end=connections.close_all
@@ -228,21 +231,21 @@ class Keeper:
             yield self
 
     def beat(self) -> None:
-        """Extend what is kept at this moment and still held."""
+        """Extend the leases that are kept now and still held."""
         with self._lock:
             tokens = list(self._kept)
         try:
             self._extend(tokens)
         except (
             Error
-        ) as why:  # if the thread ended, other workers would take all of it and call its models again
+        ) as why:  # the thread must not end: other workers would take the rows and repeat their model calls
             log.warning("leases could not be extended, trying again: %s", why)
             connection.close()
 
     def _extend(self, tokens: Sequence[UUID]) -> None:
         held = self._rows.filter(lease_token__in=tokens)
         with briefly():
-            # a row that is being written at this moment is skipped: it needs no lease any more
+            # a row that is being written right now is skipped: it no longer needs the lease
             locked = held.select_for_update(skip_locked=True, no_key=True).order_by("pk")
             pks = list(locked.values_list("pk", flat=True))
             self._rows.model._base_manager.filter(pk__in=pks).update(lease_until=expiry(), **self._progress())
@@ -250,7 +253,9 @@ class Keeper:
 
 @contextmanager
 def briefly() -> Iterator[None]:
-    """Run a transaction that the database ends if this process sleeps in it for as long as a lease: others would wait for its locks."""
+    """Run a transaction that the database ends if this process sleeps in it for as long as a lease, as others wait for
+    its locks.
+    """
     with transaction.atomic():
         with connection.cursor() as cursor:
             milliseconds = str(int(settings.LEASE_SECONDS * 1000))
@@ -261,10 +266,11 @@ def briefly() -> Iterator[None]:
 
 
 def mark_enqueued(rows: QuerySet[Any, Any], *, key: str = "pk", at_start: bool = False) -> list[Any]:
-    """Mark those of these `Enqueued` rows that need a message, and return what it names: their `key`.
+    """Mark those of these `Enqueued` rows that need a message, and return their `key` values.
 
-    A row needs none while a worker holds it, or while a message of the last `ENQUEUE_AGAIN_AFTER` may still wait. `at_start` (a worker
-    has just started) does not count such messages: they may have been lost with the worker before.
+    A row needs none while a worker holds it, or while a message of the last `ENQUEUE_AGAIN_AFTER` may still be waiting.
+    With `at_start` (a worker has just started) such messages do not count: they may have been lost with the previous
+    worker.
     """
     model, moment = rows.model, now()
     if issubclass(model, Leased):

@@ -2,7 +2,7 @@
 
 from django.db import connection, transaction
 
-from timemachine.core.payloads.commands import drop_unreferenced, held_by
+from timemachine.core.payloads.commands import drop_unreferenced, payloads_of
 from timemachine.core.pure.errors import Conflict
 from timemachine.knowledge import hnsw
 from timemachine.knowledge.collection_time import hold_for_change
@@ -17,7 +17,7 @@ def erase_collection(collection: Collection) -> int:
     """
     Collection.objects.select_for_update().get(id=collection.id)
     hold_for_change(collection.id)
-    held = held_by(collection)
+    held = payloads_of(collection)
     frames = Frame.objects.filter(collection=collection)
     versions = frames.count()
     if _is_named(collection):

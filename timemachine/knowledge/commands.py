@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import canonical_json, content_of, text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, TooLarge
 from timemachine.core.pure.postgres_text import searchable
@@ -115,7 +115,7 @@ def put(collection: Collection, frames: Sequence[NewFrame], *, by: str) -> list[
     ready = [_ready(frame) for frame in frames]  # before anybody has to wait
     with transaction.atomic():
         locked = lock(collection)
-        kept = keep(locked.project_id, [content_of(frame.text) for frame in frames])
+        kept = store(locked.project_id, [content_of(frame.text) for frame in frames])
         payloads = {content.sha256: row for content, row in kept.items()}
         done = _put_all(locked, ready, payloads, by)
         locked.save(update_fields=["next_number"])

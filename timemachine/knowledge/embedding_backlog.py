@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, QuerySet
 
-from timemachine.core.leases import Lease, LeaseLost, claim, kept_alive, mark_enqueued
+from timemachine.core.leases import Lease, LeaseLost, claim, keep_alive, mark_enqueued
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import ModelFailed, TimeMachineError
 from timemachine.core.pure.postgres_text import searchable
@@ -62,7 +62,7 @@ def work_off(collection_id: UUID, seconds: float = TURN_SECONDS) -> bool:
     until = time.monotonic() + seconds
     while (lease := _claim(collection_id)) is not None:
         try:
-            with kept_alive(lease):  # a batch of long passages, or a slow server, may take minutes
+            with keep_alive(lease):  # a batch of long passages, or a slow server, may take minutes
                 complete = _turn(lease, until)
         except LeaseLost:
             continue

@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of, file_content, text_sha256
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
@@ -46,7 +46,7 @@ def keep_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
     kept = same.first()
     if kept is not None:
         return kept
-    payloads = keep(collection.project_id, [original, extracted])
+    payloads = store(collection.project_id, [original, extracted])
     return Source.objects.create(
         project_id=collection.project_id,
         collection=collection,

@@ -7,7 +7,7 @@ from random import SystemRandom
 from time import monotonic
 
 from timemachine.core.pure.errors import Cancelled, ModelFailed
-from timemachine.core.pure.process_pool import aside
+from timemachine.core.pure.process_pool import run_in_pool
 from timemachine.llm import failure
 from timemachine.llm.parameters import parameter_not_taken, parameters_for, streaming_not_taken
 from timemachine.llm.pure import extractive
@@ -115,7 +115,7 @@ def _last(failed: ModelFailed, request: ModelRequest, attempts: int, *, sent: bo
 
 def _extract(request: ModelRequest) -> Completion:
     limit = sentences_of(request.model)
-    extract, took = aside(extractive.timed_extract, request.question, request.passages, limit)
+    extract, took = run_in_pool(extractive.timed_extract, request.question, request.passages, limit)
     return Completion(
         text=extract.text,
         usage=None,

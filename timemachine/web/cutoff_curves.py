@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
-from timemachine.core.pure.formatting import spaced
+from timemachine.core.pure.numbers import spaced
 from timemachine.web.template_library import register
 
 BAR, HEIGHT, MOST_BARS = 4, 40, 200

@@ -14,9 +14,9 @@ from django.utils.safestring import SafeString
 
 from timemachine.core.accounts.commands import LOCAL_KEY
 from timemachine.core.pure import finish_reasons, safe_text
-from timemachine.core.pure import formatting as base
+from timemachine.core.pure import numbers as base
 from timemachine.core.pure.clock import now, written
-from timemachine.core.pure.numbers import together
+from timemachine.core.pure.numbers import sum_known
 from timemachine.web import cutoff_curves, formatting, hits, page_chrome, redaction_marks
 from timemachine.web.comparisons.presenters import matrix
 from timemachine.web.insights.presenters import pattern_plot, search_hits
@@ -78,7 +78,7 @@ def total_cost(dollars: Decimal | None, unknown_calls: int, noun: str = "") -> s
     """Return a sum of costs with the number of calls not included in it; "not recorded" if there are neither costs nor unknown calls."""
     if dollars is None and not unknown_calls:
         return or_absent(None, f"{noun} {formatting.ABSENT}".strip())
-    return base.priced(dollars, unknown_calls)
+    return base.total_cost(dollars, unknown_calls)
 
 
 @register.filter
@@ -232,7 +232,7 @@ def session_duration(session: Any) -> str:
 @register.simple_tag
 def session_tokens(session: Any, noun: str = "") -> str:
     """Return the tokens of a session in few characters, input and output on hover; "not recorded" if no call had any."""
-    number = together(session.input_tokens, session.output_tokens)
+    number = sum_known(session.input_tokens, session.output_tokens)
     if number is None:
         return or_absent(None, f"{noun} {formatting.ABSENT}".strip())
     parts = {"input": session.input_tokens, "output": session.output_tokens}

@@ -1,6 +1,6 @@
 """Durations, sizes and times as text. Pure.
 
-Counts and money are written in `core.pure.formatting`, recorded text in `core.pure.safe_text`.
+Counts and money are written in `core.pure.numbers`, recorded text in `core.pure.safe_text`.
 """
 
 from datetime import UTC, datetime
@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import floor
 from typing import Final
 
-from timemachine.core.pure.formatting import NOT_RECORDED, counted, money
+from timemachine.core.pure.numbers import NOT_RECORDED, counted, money
 
 ABSENT: Final = NOT_RECORDED
 

@@ -8,7 +8,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.memory.patterns.queries import unseen_in
 from timemachine.replay.suites.queries import went_wrong_in
 from timemachine.web.template_library import NOTHING, register

@@ -28,7 +28,7 @@ def test_a_link_works_once(db: None) -> None:
     user = person("a@example.org")
     secret = make_sign_in_link(user)
     assert use_sign_in_link(secret).user == user
-    with pytest.raises(NotFound, match="used already"):
+    with pytest.raises(NotFound, match="already used"):
         use_sign_in_link(secret)
 
 

@@ -39,7 +39,7 @@ def test_a_role_includes_the_ones_below_it(role: str, may: list[str]) -> None:
 def test_the_last_administrator_can_be_neither_demoted_nor_removed(project: Project) -> None:
     last = member(project, "admin")
     member(project, "operator")
-    with pytest.raises(Conflict, match="Make somebody else administrator first"):
+    with pytest.raises(Conflict, match="Make someone else administrator first"):
         change_role(last, "operator")
     with pytest.raises(Conflict, match="last administrator"):
         remove_member(last)
@@ -92,7 +92,7 @@ def test_a_removed_member_loses_the_invitations_and_reset_links_but_not_the_keys
 
 def test_a_member_cannot_be_invited_again(project: Project) -> None:
     viewer = member(project, "viewer")
-    with pytest.raises(Conflict, match="change the role"):
+    with pytest.raises(Conflict, match="Change the role"):
         invite(project, email=viewer.user.email.upper(), role="admin")
 
 

@@ -49,7 +49,7 @@ def test_a_lost_link_is_replaced_by_command(project: Project) -> None:
 
 
 def test_a_link_for_nobody_is_refused_in_one_sentence(db: None) -> None:
-    with pytest.raises(CommandError, match=r"^Nobody here has the e-mail address nobody@example\.org\.$"):
+    with pytest.raises(CommandError, match=r"^No member has the e-mail address nobody@example\.org\.$"):
         said("sign_in_link", "--email", "nobody@example.org")
     with pytest.raises(CommandError, match=r"run `manage\.py prepare` first"):
         said("sign_in_link")
@@ -61,7 +61,7 @@ def test_another_project_is_made_by_command(db: None) -> None:
     assert [(one.user, one.role) for one in queries.members_of(project)] == [(user, "admin")]
     with pytest.raises(CommandError, match="Give the project a name"):
         said("make_project", " ", "--administrator", user.email)
-    with pytest.raises(CommandError, match="Nobody here"):
+    with pytest.raises(CommandError, match="No member has"):
         said("make_project", "Drittes", "--administrator", "b@example.org")
     with pytest.raises(NotFound):
         queries.person("b@example.org")

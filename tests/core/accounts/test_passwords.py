@@ -10,7 +10,7 @@ from django.db import connection
 from pytest_django.fixtures import Settings
 
 from tests.core.accounts.people import PASSWORD, person
-from timemachine.core.accounts.commands import change_password, introduce, set_password, sign_in
+from timemachine.core.accounts.commands import change_password, complete_profile, set_password, sign_in
 from timemachine.core.accounts.models import SignInAttempt, User
 from timemachine.core.pure.errors import (
     Conflict,
@@ -69,7 +69,7 @@ def test_after_five_failures_the_account_waits_even_for_the_right_password(db: N
     refusal = refused("a@example.org", PASSWORD)
     assert isinstance(refusal, TooManyRequests)
     assert 890 < refusal.facts["retry_after_seconds"] <= 900
-    assert refusal.message == "Too many tries to sign in. Try again in 15 minutes."
+    assert refusal.message == "Too many attempts to sign in. Try again in 15 minutes."
 
 
 def test_waiting_ends_fifteen_minutes_after_the_failures(db: None) -> None:
@@ -151,11 +151,11 @@ def test_a_weak_password_is_refused_with_what_is_wrong(db: None, password: str) 
 def test_an_introduction_is_taken_whole_or_not_at_all(db: None) -> None:
     person("taken@example.org")
     user = person("admin@localhost", password=None)
-    with pytest.raises(Conflict, match="give another"):
-        introduce(user, name="Zoë", password=PASSWORD, email="Taken@example.org")
+    with pytest.raises(Conflict, match="enter another one"):
+        complete_profile(user, name="Zoë", password=PASSWORD, email="Taken@example.org")
     with pytest.raises(InvalidInput):
-        introduce(user, name="Zoë", password="short", email="zoe@example.org")
+        complete_profile(user, name="Zoë", password="short", email="zoe@example.org")
     assert User.objects.filter(email="admin@localhost", name="").exists()
     user.refresh_from_db()
-    introduce(user, name="Zoë", password=PASSWORD, email="Zoe@example.org")
+    complete_profile(user, name="Zoë", password=PASSWORD, email="Zoe@example.org")
     assert sign_in("zoe@example.org", PASSWORD, address=HERE).name == "Zoë"

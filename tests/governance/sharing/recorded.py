@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import content_of
 from timemachine.recording.sessions.commands import append, start_session
@@ -68,7 +68,7 @@ def replayed(session: Session) -> Replay:
         finished_at=now(),
     )
     answer, passage = content_of("1901"), content_of(NEW_PASSAGE)
-    kept = keep(session.project_id, [answer, passage])
+    kept = store(session.project_id, [answer, passage])
     step = ReplayStep.objects.create(
         replay=replay,
         action=Action.objects.get(session=session, sequence=2),

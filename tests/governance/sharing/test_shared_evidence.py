@@ -13,7 +13,7 @@ from tests.builders import replayed as audited
 from tests.governance.sharing.recorded import ask, recorded
 from tests.verifier.bundles import unpacked
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import content_of
 from timemachine.core.pure.errors import NotFound
@@ -143,7 +143,7 @@ def comparison(project: Project) -> Comparison:
     made = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
     cell = ReplayStep.objects.filter(replay__run__comparison=made).earliest("id")
     mark(made, cell, "worse", note="zu kurz", by="Ada")
-    prompt = keep(project.id, [content_of("what the judge was sent")])
+    prompt = store(project.id, [content_of("what the judge was sent")])
     CellOpinion.objects.create(
         comparison=made,
         step=cell,

@@ -11,7 +11,7 @@ from django.db import DatabaseError, connection
 from tests.api.conftest import Program, program
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.core.pure.truncation import CUT_OFF
+from timemachine.core.pure.streams import CUT_OFF
 from timemachine.governance.deletion.erasure.commands import delete_turn
 from timemachine.memory.training.jsonl import sent
 from timemachine.memory.training.pure.options import Wanted

@@ -10,7 +10,7 @@ from django.db import DatabaseError, connection
 from tests.api.conftest import Program, api, stranger
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Conflict
-from timemachine.core.pure.truncation import CUT_OFF
+from timemachine.core.pure.streams import CUT_OFF
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME, count_tokens
 from timemachine.memory.search import indexing
 from timemachine.memory.transcripts.rendering import FORMS

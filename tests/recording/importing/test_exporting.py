@@ -17,7 +17,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput
-from timemachine.core.pure.truncation import CUT_OFF
+from timemachine.core.pure.streams import CUT_OFF
 from timemachine.evidence.sealing import session_deletion
 from timemachine.recording.importing import exporting
 from timemachine.recording.importing.commands import import_file

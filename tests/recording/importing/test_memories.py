@@ -102,7 +102,7 @@ def test_a_recording_of_devduck_needs_events_and_nothing_else() -> None:
     for members in ({"session.pkl": b"x"}, {"events.jsonl": b"{half"}):
         with pytest.raises(InvalidInput, match="What was found"):
             read("devduck", archive(members))
-    with pytest.raises(InvalidInput, match="This archive is not opened"):
+    with pytest.raises(InvalidInput, match="Cannot open this archive"):
         read("devduck", DEVDUCK[:-30])
 
 

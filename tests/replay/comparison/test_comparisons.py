@@ -16,7 +16,7 @@ from tests.stub_answers import Script
 from tests.web.people import browser_of
 from timemachine.cli.commands.comparisons import so_far
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.content import content_of
 from timemachine.recording.sessions.commands import append, start_session
@@ -321,7 +321,7 @@ def test_the_lines_have_the_answers_and_none_that_a_spreadsheet_computes(
     made = compared(project, [session], ONE, THREE)
     step = ReplayStep.objects.filter(replay__run__comparison=made, replay__run__arm=2).earliest("sequence")
     formula = content_of('=HYPERLINK("http://example.org";"A ""fee""")\nof 5 francs')
-    step.output_id = keep(project.id, [formula])[formula]
+    step.output_id = store(project.id, [formula])[formula]
     step.save()
     failed = ReplayStep.objects.filter(replay__run__arm=1).latest("sequence")
     failed.status, failed.verdict = "failed", None

@@ -17,9 +17,9 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, NotFound, Unavailable
-from timemachine.core.pure.formatting import priced
 from timemachine.core.pure.ids import uuid7
 from timemachine.core.pure.numbers import dollars as as_json_number
+from timemachine.core.pure.numbers import total_cost
 from timemachine.llm.concurrency import place, places
 from timemachine.llm.models import ModelTrial
 from timemachine.llm.trials import try_model
@@ -210,7 +210,7 @@ def test_what_judgements_cost_stands_beside_what_the_session_cost(
     assert told["judgements"] == {"count": 3, "cost_usd": float(dollars), "unknown_cost_calls": 1}
     assert told["cost_usd"] == as_json_number(Session.objects.get(id=session.id).cost_usd)
     shown = " ".join(browser_of(session.project).get(f"/sessions/{session.id}/").text.split())
-    assert f"; 3 judgements {priced(dollars, 1)}" in shown
+    assert f"; 3 judgements {total_cost(dollars, 1)}" in shown
     stub.script(Script(question="<sentence", mode="error", **BUSY | {"retry_after": "0"}))
     assert judge(ask, use_model="openai:no-such-model", by="test").calls_made == 3
     told = api.get(f"/sessions/{session.id}/summary").json()

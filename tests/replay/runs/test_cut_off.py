@@ -18,7 +18,7 @@ from timemachine.replay.runs.schemas import ReplayOut
 from timemachine.replay.runs.step_schemas import ReplayStepOut
 
 QUESTION = "How long are invoices kept?"
-WORDS = "The answer is cut off: it reached the most tokens that it may have ("
+WORDS = "The answer was cut off: it reached the token limit ("
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.builders import recorded_session, replayed
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.formatting import money
+from timemachine.core.pure.numbers import money
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.models import ReplayAttempt
 from timemachine.replay.runs.pure.options import ReplayOptions

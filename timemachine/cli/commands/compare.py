@@ -11,7 +11,7 @@ from timemachine.cli.formatting import duration, shortened, tokens
 from timemachine.cli.group import OneEach
 from timemachine.cli.output.table import aligned, table
 from timemachine.cli.terminal import show
-from timemachine.core.pure.formatting import NOT_RECORDED, priced, spaced
+from timemachine.core.pure.numbers import NOT_RECORDED, spaced, total_cost
 
 SIGNS: Final = {
     "same": "=",
@@ -74,7 +74,7 @@ def _totals(found: dict[str, Any]) -> Iterator[list[str]]:
     yield ["steps", *(f"{side['steps']:,}" for side in sides)]
     yield ["errors", *(f"{side['errors']:,}" for side in sides)]
     yield ["tokens", *(_tokens(side) for side in sides)]
-    yield ["cost", *(priced(side["cost_usd"], side["unknown_cost_calls"]) for side in sides)]
+    yield ["cost", *(total_cost(side["cost_usd"], side["unknown_cost_calls"]) for side in sides)]
     yield ["first to last step", *(duration(side["duration_ms"]) for side in sides)]
 
 

@@ -17,15 +17,15 @@ from timemachine.cli.output.variants import ArmType, of_every_arm
 from timemachine.cli.reason import reason_given
 from timemachine.cli.terminal import Progress, announce, judged, show
 from timemachine.cli.times import local
-from timemachine.core.pure.conditions import Condition, held
-from timemachine.core.pure.formatting import (
+from timemachine.core.pure.conditions import Condition, reasons_to_fail
+from timemachine.core.pure.numbers import (
     UNKNOWN,
     counted,
     money,
     money_or_unknown,
-    priced,
-    reached,
+    progress,
     spaced,
+    total_cost,
 )
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _opinions(found: dict[str, Any], asked: dict[str, Any], said: Sequence[dict[
                 listed_words(Counter(each["relation"] or f"judge {each['state']}" for each in said)),
             ),
             ("new answer", listed_words(Counter(each["preference"] for each in said if each["preference"]))),
-            ("all judges", priced(judges["cost_usd"], judges["unknown_cost_calls"])),
+            ("all judges", total_cost(judges["cost_usd"], judges["unknown_cost_calls"])),
         ]
     )
     failed = next((each["error"]["message"] for each in said if each["error"]), None)
@@ -248,7 +248,7 @@ def retry(*, comparison_id: str, no_wait: bool, as_json: bool) -> None:
 
 def so_far(found: dict[str, Any]) -> str:
     """How far a comparison is, in one line."""
-    spent = priced(found["cost_usd"], found["unknown_cost_calls"])
+    spent = total_cost(found["cost_usd"], found["unknown_cost_calls"])
     return f"{found['status']}: {_answered(found['answers'])}, {spent}{_busy(found.get('waiting'))}"
 
 
@@ -258,7 +258,7 @@ def _answered(answers: dict[str, Any]) -> str:
     failed, cancelled = answers.get("failed", 0), answers.get("cancelled", 0)
     not_asked = answers["finished"] - answered - failed - cancelled
     rest = {"failed": failed, "not asked": not_asked, "cancelled": cancelled}
-    return reached(answered, f"{answers['total']:,} answered", rest)
+    return progress(answered, f"{answers['total']:,} answered", rest)
 
 
 def _busy(waits: dict[str, Any] | None) -> str:
@@ -310,7 +310,7 @@ def lines(found: dict[str, Any], address: str) -> Iterator[str]:
 
 
 def _spent(found: dict[str, Any]) -> str:
-    parts = [priced(found["cost_usd"], found["unknown_cost_calls"])]
+    parts = [total_cost(found["cost_usd"], found["unknown_cost_calls"])]
     if found["spend_limit_usd"] is not None:
         parts.append(f"of at most {money(found['spend_limit_usd'])}")
     if found.get("over_limit_usd"):
@@ -329,7 +329,7 @@ def check(
     reasons = [
         f"{arm['name']}: {why}"
         for arm in found["arms"]
-        for why in held(conditions, _together(found, arm["arm"], replays))
+        for why in reasons_to_fail(conditions, _together(found, arm["arm"], replays))
     ]
     if reasons:
         raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")
@@ -363,7 +363,7 @@ def _row(name: str, column: dict[str, Any]) -> list[str]:
         f"{column['answers']:,}",
         _share(column["agreement"]),
         _share(column["grounding"]),
-        priced(cost, column["unknown_cost"]) if cost is not None or column["unknown_cost"] else UNKNOWN,
+        total_cost(cost, column["unknown_cost"]) if cost is not None or column["unknown_cost"] else UNKNOWN,
         _took(column["latency"]["p50"]),
         _took(column["latency"]["p95"]),
         listed_words(column["verdicts"]),

@@ -11,7 +11,7 @@ from timemachine.cli.formatting import duration, shortened
 from timemachine.cli.group import OneEach
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
-from timemachine.core.pure.formatting import NOT_RECORDED, counted, priced, saved
+from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, total_cost
 
 GROUPS: Final = ("agent", "model", "tag", "day", "tool")
 _LATENCY: Final = ("p50", "p95")
@@ -48,7 +48,7 @@ def cost_lines(found: dict[str, Any]) -> Iterator[str]:
                 f"{counted(totals['calls'], 'model call')}, {counted(totals['tool_calls'], 'tool call')}",
             ),
             ("tokens", _tokens(totals)),
-            ("cost", priced(totals["cost_usd"], totals["unknown_cost_calls"])),
+            ("cost", total_cost(totals["cost_usd"], totals["unknown_cost_calls"])),
             ("saved", _saved(totals)),
             ("replays", "" if replays is None else _replays(replays)),
         ]
@@ -75,7 +75,7 @@ def _figures(row: dict[str, Any], by: str) -> list[str]:
     if by == "tool":
         share = row["error_share"]
         return [f"{row['tool_calls']:,}", f"{row['errors']:,}", "–" if share is None else f"{share:.1%}"]
-    return [f"{row['calls']:,}", _tokens(row), priced(row["cost_usd"], row["unknown_cost_calls"])]
+    return [f"{row['calls']:,}", _tokens(row), total_cost(row["cost_usd"], row["unknown_cost_calls"])]
 
 
 def _value(value: str | None) -> str:
@@ -97,4 +97,4 @@ def _saved(totals: dict[str, Any]) -> str:
 def _replays(spent: dict[str, Any]) -> str:
     lost = spent["uncertain_calls"]
     uncertain = f", {counted(lost, 'lost call')} that may have been billed" if lost else ""
-    return f"{priced(spent['cost_usd'], spent['unknown_cost_calls'])}{uncertain}, beside the cost above"
+    return f"{total_cost(spent['cost_usd'], spent['unknown_cost_calls'])}{uncertain}, beside the cost above"

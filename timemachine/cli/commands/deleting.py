@@ -14,7 +14,7 @@ from timemachine.cli.group import OneEach
 from timemachine.cli.question import confirmed
 from timemachine.cli.session_filters import given_of, told, which_options
 from timemachine.cli.terminal import Progress, complain, show
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client

@@ -12,7 +12,7 @@ from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.group import OneEach
 from timemachine.cli.terminal import show
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 
 @click.command(cls=OneEach)

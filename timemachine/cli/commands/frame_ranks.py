@@ -10,7 +10,7 @@ from timemachine.cli.connecting import connected
 from timemachine.cli.formatting import one_line, shortened
 from timemachine.cli.group import OneEach
 from timemachine.cli.terminal import show
-from timemachine.core.pure.formatting import NOT_RECORDED
+from timemachine.core.pure.numbers import NOT_RECORDED
 
 
 @click.command(cls=OneEach)

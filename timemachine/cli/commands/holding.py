@@ -13,7 +13,7 @@ from timemachine.cli.output.table import table
 from timemachine.cli.session_filters import given_of, told, which_options
 from timemachine.cli.terminal import show
 from timemachine.cli.times import local
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 _HEADS = ["hold", "placed", "by", "sessions", "held still", "of", "reason"]
 

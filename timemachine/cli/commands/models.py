@@ -10,7 +10,7 @@ from timemachine.cli.connecting import connected
 from timemachine.cli.group import OneEach
 from timemachine.cli.output.table import table
 from timemachine.cli.terminal import show
-from timemachine.core.pure.formatting import UNKNOWN, money_or_unknown, spaced
+from timemachine.core.pure.numbers import UNKNOWN, money_or_unknown, spaced
 
 
 @click.command(cls=OneEach)

@@ -13,7 +13,7 @@ from timemachine.cli.output.table import facts
 from timemachine.cli.paging import tell_more
 from timemachine.cli.terminal import show
 from timemachine.cli.times import local
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 _TEXT = 100
 _NAMED = 12

@@ -21,7 +21,7 @@ from timemachine.cli.terminal import Progress, show
 from timemachine.client.errors import ClientError
 from timemachine.client.pages import LARGEST_PAGE, every
 from timemachine.client.sent_file import SentFile
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client

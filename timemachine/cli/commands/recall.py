@@ -13,7 +13,7 @@ from timemachine.cli.formatting import one_line, score, shortened, tombstone
 from timemachine.cli.group import OneEach
 from timemachine.cli.terminal import show
 from timemachine.cli.times import local
-from timemachine.core.pure.formatting import counted, spaced
+from timemachine.core.pure.numbers import counted, spaced
 
 _EXCERPT: Final = 140
 _NAMED: Final = 5

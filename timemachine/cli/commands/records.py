@@ -23,7 +23,7 @@ from timemachine.cli.source import Line, read_lines
 from timemachine.cli.terminal import Progress, complain, is_terminal, say_all, show, write
 from timemachine.cli.times import local
 from timemachine.core.pure.finish_reasons import ended_in_words
-from timemachine.core.pure.formatting import counted, money_or_unknown
+from timemachine.core.pure.numbers import counted, money_or_unknown
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client

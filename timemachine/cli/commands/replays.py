@@ -21,8 +21,8 @@ from timemachine.cli.output.replay_step import step_lines
 from timemachine.cli.reason import reason_given
 from timemachine.cli.terminal import Progress, complain, judged, show
 from timemachine.cli.times import local
-from timemachine.core.pure.conditions import Condition, held
-from timemachine.core.pure.formatting import counted, priced
+from timemachine.core.pure.conditions import Condition, reasons_to_fail
+from timemachine.core.pure.numbers import counted, total_cost
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -170,7 +170,7 @@ def _teller(progress: Progress) -> Callable[[dict[str, Any]], None]:
     def tell(found: dict[str, Any]) -> None:
         steps = found["steps"]
         over = sum(number for name, number in steps.items() if name != "total")
-        spent = priced(found["cost_usd"], found["unknown_cost_calls"])
+        spent = total_cost(found["cost_usd"], found["unknown_cost_calls"])
         waiting = found.get("waiting") or {"calls": 0}
         if waiting["calls"]:
             spent += f"; {counted(waiting['calls'], 'busy call')} asked again by {local(waiting['until'])}"
@@ -197,7 +197,7 @@ def _lines(
 
 
 def _check(done: dict[str, Any], conditions: Sequence[Condition]) -> None:
-    reasons = held(conditions, done)
+    reasons = reasons_to_fail(conditions, done)
     if reasons:
         raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")
     if done["status"] == "cancelled":

@@ -15,7 +15,7 @@ from timemachine.cli.question import confirmed
 from timemachine.cli.session_filters import told
 from timemachine.cli.terminal import complain, show
 from timemachine.cli.times import local
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 
 @click.group(cls=InOrder)

@@ -11,7 +11,7 @@ from timemachine.cli.formatting import one_line, score, shortened
 from timemachine.cli.group import OneEach
 from timemachine.cli.paging import tell_more
 from timemachine.cli.terminal import show
-from timemachine.core.pure.formatting import counted, spaced
+from timemachine.core.pure.numbers import counted, spaced
 
 _EXCERPT: Final = 140
 

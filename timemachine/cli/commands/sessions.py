@@ -41,7 +41,7 @@ from timemachine.cli.source import opened, shown_name
 from timemachine.cli.terminal import Progress, say, say_all, show
 from timemachine.cli.times import local
 from timemachine.client.errors import ClientError, NoServer, Unreachable
-from timemachine.core.pure.formatting import NOT_RECORDED, counted, priced, saved, spaced
+from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, spaced, total_cost
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -262,7 +262,7 @@ def _row(found: dict[str, Any]) -> list[str]:
         local(found["started_at"]) or NOT_RECORDED,
         f"{found['actions']:,}",
         f"{found['errors']:,}",
-        priced(found["cost_usd"], found["unknown_cost_calls"]),
+        total_cost(found["cost_usd"], found["unknown_cost_calls"]),
     ]
 
 
@@ -318,7 +318,7 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
             ("tools", _named(summary["tools"])),
             ("iteration", f"{summary['max_iteration']:,} at most" if summary["max_iteration"] else ""),
             ("tokens", _tokens(found)),
-            ("cost", priced(found["cost_usd"], found["unknown_cost_calls"])),
+            ("cost", total_cost(found["cost_usd"], found["unknown_cost_calls"])),
             ("judging", _judging(summary["judgements"])),
             ("notes", f"{summary['notes']:,}" if summary["notes"] else ""),
             ("cache", _saved(found)),
@@ -347,7 +347,7 @@ def _judging(judged: dict[str, Any]) -> str:
     """What was spent on judging the session's answers, which is not in its cost; empty where nobody judged any."""
     if not judged["count"]:
         return ""
-    spent = priced(judged["cost_usd"], judged["unknown_cost_calls"])
+    spent = total_cost(judged["cost_usd"], judged["unknown_cost_calls"])
     return f"{spent} for {counted(judged['count'], 'judgement')}"
 
 

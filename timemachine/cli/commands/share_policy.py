@@ -10,7 +10,7 @@ from timemachine.cli.connecting import connected
 from timemachine.cli.group import OneEach
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import show
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 
 @click.command(cls=OneEach)

@@ -19,7 +19,7 @@ from timemachine.cli.paging import tell_more
 from timemachine.cli.terminal import show
 from timemachine.cli.times import end_of, local
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.formatting import counted, spaced
+from timemachine.core.pure.numbers import counted, spaced
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client

@@ -11,7 +11,7 @@ from timemachine.cli.formatting import one_line
 from timemachine.cli.group import OneEach
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import complain, show
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 RECORDED = "recorded"
 OFF = "off"

@@ -19,7 +19,7 @@ from timemachine.client.errors import NoServer
 from timemachine.client.machine import key_id
 from timemachine.client.recording.spool import spool_folder
 from timemachine.client.server import Server, find_server
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.recording.waiting_recordings import Remaining, Sent

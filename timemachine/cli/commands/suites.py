@@ -14,8 +14,8 @@ from timemachine.cli.output.suites import listed_runs, listed_suites, run_lines,
 from timemachine.cli.question import confirmed
 from timemachine.cli.reason import reason_given
 from timemachine.cli.terminal import Progress, judged, show
-from timemachine.core.pure.conditions import SUITE_NAMES, Condition, written_condition
-from timemachine.core.pure.formatting import counted, priced
+from timemachine.core.pure.conditions import SUITE_NAMES, Condition, format_condition
+from timemachine.core.pure.numbers import counted, total_cost
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -101,7 +101,7 @@ def create(
         "matching": _matching(asked),
         "options": _options(asked),
         "use_models": list(use_models),
-        "fail_on": [written_condition(each) for each in fail_on],
+        "fail_on": [format_condition(each) for each in fail_on],
         "schedule": schedule,
     }
     with connected() as client:
@@ -136,7 +136,7 @@ def edit(
     matching = _matching(asked)
     if (schedule is not None and no_schedule) or (matching and no_match):
         raise click.UsageError("What is set cannot be taken away at once.")
-    lists = {"sessions": sessions, "use_models": use_models, "fail_on": [*map(written_condition, fail_on)]}
+    lists = {"sessions": sessions, "use_models": use_models, "fail_on": [*map(format_condition, fail_on)]}
     facts: dict[str, Any] = {key: list(value) for key, value in lists.items() if value}
     facts |= {key: value for key, value in (("name", name), ("schedule", schedule)) if value is not None}
     facts |= {"schedule": None} if no_schedule else {}
@@ -185,7 +185,7 @@ def run(*, suite_name: str, fail_on: tuple[Condition, ...], wait: bool, as_json:
     with connected() as client:
         if not as_json:
             tell_estimate(client.suites.estimate(suite_name))
-        launched = client.suites.run(suite_name, fail_on=[written_condition(each) for each in fail_on])
+        launched = client.suites.run(suite_name, fail_on=[format_condition(each) for each in fail_on])
         address = _address(client, launched)
         if not wait:
             show(launched, [f"Run {launched['number']}: {address}"], as_json=as_json)
@@ -270,7 +270,7 @@ def _waited(client: "Client", launched: dict[str, Any], address: str) -> dict[st
     def tell(found: dict[str, Any]) -> None:
         steps = found["steps"]
         over = sum(number for name, number in steps.items() if name != "total")
-        spent = priced(found["cost_usd"], found["unknown_cost_calls"])
+        spent = total_cost(found["cost_usd"], found["unknown_cost_calls"])
         progress.tell(f"{found['status']}: {over:,} of {counted(steps['total'], 'step')}, {spent}")
 
     try:

@@ -11,7 +11,7 @@ from timemachine.cli.formatting import duration, shortened, tokens
 from timemachine.cli.group import OneEach
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
-from timemachine.core.pure.formatting import NOT_RECORDED, counted, priced
+from timemachine.core.pure.numbers import NOT_RECORDED, counted, total_cost
 
 GROUPS: Final = ("kind", "tool", "model", "agent")
 _HEADS: Final = ("time", "share", "steps", "calls", "tool calls", "errors", "in", "out", "cost")
@@ -45,7 +45,7 @@ def totals_lines(found: dict[str, Any]) -> Iterator[str]:
             ("time", _time(whole)),
             ("calls", calls),
             ("tokens", _tokens(whole)),
-            ("cost", priced(whole["cost_usd"], whole["unknown_cost_calls"])),
+            ("cost", total_cost(whole["cost_usd"], whole["unknown_cost_calls"])),
         ]
     )
     if found["items"]:
@@ -62,7 +62,7 @@ def _row(each: dict[str, Any], by: str) -> list[str]:
         *(f"{each[name]:,}" for name in ("actions", "calls", "tool_calls", "errors")),
         _number(each["input_tokens"]),
         _number(each["output_tokens"]),
-        priced(each["cost_usd"], each["unknown_cost_calls"]),
+        total_cost(each["cost_usd"], each["unknown_cost_calls"]),
     ]
 
 

@@ -12,7 +12,7 @@ from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import complain, show
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client

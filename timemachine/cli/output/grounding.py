@@ -5,7 +5,7 @@ from typing import Any
 
 from timemachine.cli.formatting import frame_name, one_line
 from timemachine.cli.source import Line
-from timemachine.core.pure.formatting import counted, spaced
+from timemachine.core.pure.numbers import counted, spaced
 
 # A request may have 200 and 120,000; smaller ones show their progress.
 _MOST_ANSWERS = 50

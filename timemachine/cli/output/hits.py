@@ -6,7 +6,7 @@ from typing import Any, Final
 from timemachine.cli.formatting import ending, frame_name, one_line, score, shortened
 from timemachine.cli.output.table import aligned, width
 from timemachine.cli.times import local
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 _EXCERPT: Final = 100
 _INDENT: Final = " " * 5

@@ -8,7 +8,7 @@ from timemachine.cli.formatting import bar, listed, one_line, shortened
 from timemachine.cli.output.table import table
 from timemachine.cli.source import shown_name
 from timemachine.client.errors import ClientError
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 AT_ONCE_BYTES: Final = 1024 * 1024
 """A larger file is imported by a worker, and the terminal says how far it is."""

@@ -9,7 +9,7 @@ from timemachine.cli.output.grounding import in_short
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.word_diff import difference
 from timemachine.cli.times import local
-from timemachine.core.pure.formatting import NOT_RECORDED, UNKNOWN, money_or_unknown, spaced
+from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, money_or_unknown, spaced
 
 _INDENT = "  "
 

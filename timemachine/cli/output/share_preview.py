@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from timemachine.cli.formatting import shortened
 from timemachine.cli.output.table import facts
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 LONGEST: Final = 100
 

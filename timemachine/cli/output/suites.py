@@ -6,7 +6,7 @@ from typing import Any, Final
 from timemachine.cli.formatting import duration, listed_words, one_line, shortened, visible
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.times import local
-from timemachine.core.pure.formatting import UNKNOWN, counted, money, priced, spaced
+from timemachine.core.pure.numbers import UNKNOWN, counted, money, spaced, total_cost
 
 _NOTHING: Final = "–"
 _CHANGES: Final = ("change", "session", "step", "what", "before", "now", "cost", "took")
@@ -67,7 +67,7 @@ def listed_runs(items: Sequence[dict[str, Any]]) -> Iterator[str]:
             local(each["created_at"]),
             "the schedule" if each["due_at"] else shortened(each["requested_by"], 40),
             f"{each['steps']['total']:,}",
-            priced(each["cost_usd"], each["unknown_cost_calls"]),
+            total_cost(each["cost_usd"], each["unknown_cost_calls"]),
             _since(each),
             "; ".join(each["held"] or ()),
         ]
@@ -189,7 +189,7 @@ def _steps(run: dict[str, Any]) -> str:
 
 
 def _spent(run: dict[str, Any]) -> str:
-    parts = [priced(run["cost_usd"], run["unknown_cost_calls"])]
+    parts = [total_cost(run["cost_usd"], run["unknown_cost_calls"])]
     if run["over_limit_usd"] is not None:
         parts.append(f"of at most {money(run['options']['spend_limit_usd'])}")
     if run["over_limit_usd"]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from timemachine.cli.formatting import duration, shortened, tombstone
 from timemachine.cli.output.table import aligned
-from timemachine.core.pure.formatting import money_or_unknown, spaced
+from timemachine.core.pure.numbers import money_or_unknown, spaced
 
 _KIND, _WHAT, _TOOK = 17, 64, 10
 _DEEPEST = 3

@@ -2,7 +2,7 @@
 
 import threading
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 
 class Shortfall:

@@ -1,4 +1,4 @@
-"""Who there is: people, the projects they belong to, and the keys of programs."""
+"""UserManager, the projects they belong to, and the API keys of programs."""
 
 from typing import ClassVar
 
@@ -15,22 +15,22 @@ ROLES = (VIEWER, OPERATOR, ADMIN)
 SCOPES = ("read", "record", "run", "share", "admin")
 
 
-class People(BaseUserManager["User"]):
-    """Finding a person by e-mail, whatever its case."""
+class UserManager(BaseUserManager["User"]):
+    """Finds a person by e-mail address, in any case."""
 
     def get_by_natural_key(self, username: str | None) -> "User":
         return self.get(email=(username or "").strip().lower())
 
 
 class User(AbstractBaseUser):
-    """A person who signs in, by e-mail and password or by a one-time link."""
+    """A person, who signs in by e-mail address and password or by a one-time link."""
 
     email = models.EmailField(max_length=254, unique=True)
     name = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(db_default=Now())
 
-    objects: ClassVar[People] = People()
+    objects: ClassVar[UserManager] = UserManager()
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
@@ -46,7 +46,7 @@ class User(AbstractBaseUser):
 
 
 class Project(models.Model):
-    """The tenant: every row belongs to one, and nothing crosses."""
+    """The tenant: every row belongs to one project, and nothing is shared between projects."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     name = models.CharField(max_length=200)
@@ -60,7 +60,7 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """A person's role in a project: a viewer reads, an operator records and runs, an administrator decides."""
+    """A person's role in a project: viewers read, operators also record and run, administrators also manage."""
 
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.DB_CASCADE, related_name="memberships")
@@ -78,12 +78,12 @@ class Membership(models.Model):
         return f"{self.user_id} {self.role} in {self.project_id}"
 
     def may(self, role: str) -> bool:
-        """Whether this role includes the other: an administrator may all that an operator may."""
+        """Return whether this role includes the given one, as administrators can do all that operators can."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
 class ApiKey(models.Model):
-    """A program's key, `tmk_<id>_<secret>`. Only a hash of the secret is kept."""
+    """A program's key, `tmk_<id>_<secret>`. Only a hash of the secret is stored."""
 
     id = models.CharField(primary_key=True, max_length=16)
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="api_keys")
@@ -104,9 +104,9 @@ class ApiKey(models.Model):
 
 
 class SignInLink(models.Model):
-    """A link that signs one person in once: the first sign-in, an invitation, a forgotten password.
+    """A link that signs one person in once: the first sign-in, an invitation, or a password reset.
 
-    An invitation names the project and the role that it gives; nobody is a member before it is accepted.
+    An invitation names a project and a role. The person becomes a member only on accepting it.
     """
 
     SIGN_IN, INVITE, RESET = "sign_in", "invite", "reset"
@@ -136,7 +136,7 @@ class SignInLink(models.Model):
 
 
 class SignInAttempt(models.Model):
-    """A failed try to sign in, kept to slow down the next ones."""
+    """A failed sign-in, stored to throttle the next ones."""
 
     account = models.CharField(max_length=254)
     address = models.GenericIPAddressField(null=True)

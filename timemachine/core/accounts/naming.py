@@ -1,4 +1,4 @@
-"""Names and e-mail addresses as they are kept."""
+"""Validation of names and e-mail addresses."""
 
 import unicodedata
 
@@ -12,9 +12,10 @@ LONGEST_EMAIL = 254
 
 
 def clean_name(text: str, *, of: str) -> str:
-    """The name in Unicode's composed form, without white space around it.
+    """Return the name in Unicode's composed form, without surrounding white space.
 
-    Raises `InvalidInput` for an empty one, one over 200 characters, and one with control characters.
+    Raises:
+        InvalidInput: The name is empty, longer than 200 characters, or has control characters.
     """
     name = unicodedata.normalize("NFC", text).strip()
     if not name:
@@ -24,14 +25,16 @@ def clean_name(text: str, *, of: str) -> str:
             f"The name of {of} is longer than {LONGEST_NAME} characters; shorten it.", code="name_too_long"
         )
     if any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in name):
-        raise InvalidInput(
-            f"The name of {of} has a character that cannot be written; remove it.", code="name_not_text"
-        )
+        raise InvalidInput(f"The name of {of} has a control character; remove it.", code="name_not_text")
     return name
 
 
 def clean_email(text: str) -> str:
-    """The address in lower case. Raises `InvalidInput` for what is none."""
+    """Return the e-mail address in lower case.
+
+    Raises:
+        InvalidInput: It is not an e-mail address.
+    """
     email = text.strip().lower()
     try:
         validate_email(email)

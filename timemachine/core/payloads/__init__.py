@@ -1,1 +1,1 @@
-"""Bytes of a project, kept once by their SHA-256."""
+"""Bytes of a project, each stored once under its SHA-256."""

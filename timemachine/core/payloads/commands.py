@@ -1,4 +1,4 @@
-"""Keeping bytes once, and dropping those that nothing refers to any more."""
+"""Store bytes once, and delete those that are no longer referenced."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import batched
@@ -13,7 +13,9 @@ from timemachine.core.pure.content import Content
 
 BATCH = 500
 FEW = 20
-"""So many contents are inserted without looking for them first: another statement takes longer than what is sent for nothing."""
+"""This many contents are inserted without looking for them first: the extra statement would take longer than resending
+them.
+"""
 AT_ONCE = 10_000
 _BINDING = (models.DB_CASCADE, models.DO_NOTHING)
 _INSERT = """
@@ -24,34 +26,34 @@ ON CONFLICT DO NOTHING RETURNING id, sha256, media_type
 _FIND = "SELECT id, sha256, media_type FROM tm_payload WHERE project_id = %b AND sha256 = ANY(%b::text[])"
 
 
-def keep(project_id: UUID, contents: Iterable[Content]) -> dict[Content, int]:
-    """The id of each content's row, made where there was none. Call it in the transaction that refers to them."""
-    wanted = {(content.sha256, content.media_type): content for content in contents}
-    found = _ids(project_id, list(wanted)) if len(wanted) > FEW else {}
-    # in one order everywhere: two writers that insert the same passages must not wait for each other in a circle
-    missing = [wanted[name] for name in sorted(wanted) if name not in found]
+def store(project_id: UUID, contents: Iterable[Content]) -> dict[Content, int]:
+    """Return the id of each content's row, inserting missing ones. Call it in the transaction that refers to them."""
+    by_name = {(content.sha256, content.media_type): content for content in contents}
+    found = _ids(project_id, list(by_name)) if len(by_name) > FEW else {}
+    # one order everywhere, so that two writers of the same passages do not deadlock
+    missing = [by_name[name] for name in sorted(by_name) if name not in found]
     for some in batched(missing, BATCH, strict=False):
         found |= _inserted(project_id, some)
-    left = [
-        name for name in wanted if name not in found
-    ]  # there before, or inserted by somebody else meanwhile
-    if left:
-        found |= _ids(project_id, left)
-    return {content: found[name] for name, content in wanted.items()}
+    # rows that existed before, or that another transaction has inserted in the meantime
+    if existing := [name for name in by_name if name not in found]:
+        found |= _ids(project_id, existing)
+    return {content: found[name] for name, content in by_name.items()}
 
 
-def held_by(row: models.Model) -> set[int]:
-    """The payloads of all that cannot be without a row, and so is deleted with it. A query for each way there."""
+def payloads_of(row: models.Model) -> set[int]:
+    """Return the payloads of all rows that are deleted together with a row. Takes a query for each path to it."""
     found = set[int]()
     for reference in _references():
-        for way in _ways(reference.model, type(row)):
+        for way in _lookups(reference.model, type(row)):
             rows = reference.model._base_manager.filter(**{way: row.pk, f"{reference.name}__isnull": False})
             found.update(rows.values_list(reference.attname, flat=True))
     return found
 
 
 def drop_unreferenced(among: Collection[int]) -> int:
-    """Delete those of these payloads that no row refers to any more. Only inside lawful erasure: elsewhere a trigger refuses it."""
+    """Delete those of these payloads that no row refers to. Works only during an erasure; otherwise a trigger refuses
+    it.
+    """
     dropped = 0
     for some in batched(sorted(among), AT_ONCE):
         unreferenced = Payload.objects.filter(id__in=some)
@@ -66,7 +68,7 @@ def drop_unreferenced(among: Collection[int]) -> int:
 
 
 def still_used(payloads: Collection[int]) -> int:
-    """How many of these rows something still refers to."""
+    """Return how many of these payloads are still referenced."""
     used = Q()
     for reference in _references():
         used |= Q(Exists(reference.model._base_manager.filter(**{reference.name: OuterRef("id")})))
@@ -78,10 +80,10 @@ def _references() -> list[models.ForeignKey[Payload, Payload]]:
     return [field.field for field in fields if isinstance(field, models.ManyToOneRel)]
 
 
-def _ways(
+def _lookups(
     model: type[models.Model], to: type[models.Model], *, through: tuple[type[models.Model], ...] = ()
 ) -> Iterator[str]:
-    """The ways from a model's rows to those that they cannot be without."""
+    """Yield the lookups from a model's rows to those that they cannot exist without."""
     if model is to:
         yield "pk"
         return
@@ -89,12 +91,12 @@ def _ways(
         if isinstance(field, models.ForeignKey) and field.remote_field.on_delete in _BINDING:
             if field.related_model in (model, *through):
                 continue
-            for way in _ways(field.related_model, to, through=(model, *through)):
+            for way in _lookups(field.related_model, to, through=(model, *through)):
                 yield f"{field.name}__{way}"
 
 
 def _inserted(project_id: UUID, contents: Sequence[Content]) -> dict[tuple[str, str], int]:
-    """The rows that came to be. One array a column: a statement with a parameter for each value takes twice the time."""
+    """Return the inserted rows. One array per column: a parameter for each value takes twice the time."""
     columns = [[getattr(content, name) for content in contents] for name in ("sha256", "media_type", "data")]
     return _named(_INSERT, [project_id, *columns])
 
@@ -104,7 +106,7 @@ def _ids(project_id: UUID, names: Sequence[tuple[str, str]]) -> dict[tuple[str, 
 
 
 def _named(sql: str, facts: Sequence[object]) -> dict[tuple[str, str], int]:
-    """Rows by (SHA-256, media type). The server binds the facts: as text in the statement bytes are twice as long."""
+    """Return rows by SHA-256 and media type. Parameters are bound by the server: as text, bytes would be twice as long."""
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         cursor.execute(sql, facts)

@@ -1,4 +1,6 @@
-"""Many new rows of one table at once, by `COPY`: a fifth of the time of `bulk_create` for rows with many columns."""
+"""Insert many rows of one table with `COPY`, which takes a fifth of the time of `bulk_create` for rows with many
+columns.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -13,8 +15,10 @@ from timemachine.core.payloads.fields import FaithfulTextField
 type Prepare = Callable[[Any], Any]
 
 
-def copy_in(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows of a model, in their order, each with a value for every column that has no default of the database; ids are not told."""
+def copy_rows(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows of a model in their order. Each has a value for every column without a database default. Returns no
+    ids.
+    """
     if not rows:
         return
     into, plan = _plan(model)
@@ -30,7 +34,7 @@ def copy_in(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> Non
 
 @cache
 def _plan(model: type[models.Model]) -> tuple[bytes, list[tuple[str, Prepare | None]]]:
-    """The statement, and for each of its columns what makes its values ready, where they are not as they are."""
+    """Return the statement, and for each column its name and the function that prepares its values, if any."""
     meta = model._meta
     fields = [field for field in meta.concrete_fields if not (field.primary_key or field.generated)]
     columns = SQL(", ").join([Identifier(str(field.column)) for field in fields])

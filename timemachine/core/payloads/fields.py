@@ -1,4 +1,6 @@
-"""Model fields that keep any text: what Postgres refuses is written in the form of `core.pure.postgres_text`, and read back."""
+"""Model fields for any text: what PostgreSQL cannot store is encoded by `core.pure.postgres_text`, and decoded when
+read.
+"""
 
 from typing import Any, TypeVar
 
@@ -8,12 +10,12 @@ from timemachine.core.pure.postgres_text import ESCAPE, original, original_json,
 
 _ST = TypeVar(
     "_ST", contravariant=True
-)  # the names by which django-stubs makes a nullable field's type optional
+)  # django-stubs recognizes these names and makes a nullable field's type optional
 _GT = TypeVar("_GT", covariant=True)
 
 
 class FaithfulTextField(models.TextField[_ST, _GT]):
-    """A text column that gives back every character it was given, U+0000 and lone surrogates included."""
+    """A text column that preserves every character, including U+0000 and lone surrogates."""
 
     def get_prep_value(self, value: Any) -> Any:
         prepared = super().get_prep_value(value)
@@ -24,7 +26,7 @@ class FaithfulTextField(models.TextField[_ST, _GT]):
 
 
 class FaithfulJSONField(models.JSONField[_ST, _GT]):
-    """A jsonb column that gives back every character of every string it was given."""
+    """A jsonb column that preserves every character of its strings."""
 
     def get_prep_value(self, value: Any) -> Any:
         return storable_json(super().get_prep_value(value))

@@ -1,4 +1,4 @@
-"""What we keep of payloads: the bytes, once in a project."""
+"""Stored bytes, each once per project."""
 
 from django.db import models
 from django.db.models.functions import Length, Now
@@ -7,7 +7,7 @@ from timemachine.core.accounts.models import Project
 
 
 class Payload(models.Model):
-    """Some bytes of one project under their SHA-256: a passage retrieved a thousand times is stored once."""
+    """Bytes of one project under their SHA-256. A passage that was retrieved a thousand times is stored once."""
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Reading payloads back."""
+"""Read payloads."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,28 +11,28 @@ from timemachine.core.pure.content import sha256_hex, value_of
 
 
 def value(payload: Payload | None) -> Any:
-    """The value that was kept, whole; None where nothing was."""
+    """Return the stored value. None without a payload."""
     return None if payload is None else value_of(payload.media_type, bytes(payload.data))
 
 
 def text(payload: Payload) -> str:
-    """The payload's bytes as text."""
+    """Return the payload's bytes as text."""
     return text_of(payload.data)
 
 
 def text_of(data: bytes | memoryview) -> str:
-    """The bytes of a payload as text."""
+    """Decode the bytes of a payload as text."""
     return bytes(data).decode("utf-8", "surrogatepass")
 
 
-def hash_now(payload: Payload) -> str:
-    """SHA-256 of the bytes as they stand in the database at this moment, in hex."""
+def current_sha256(payload: Payload) -> str:
+    """Compute the SHA-256 of the bytes that are in the database now, in hex."""
     return sha256_hex(bytes(payload.data))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """How a payload begins, and how many bytes it has in all."""
+    """The first bytes of a payload and its total size in bytes."""
 
     media_type: str
     data: bytes
@@ -40,7 +40,7 @@ class Head:
 
 
 def heads(ids: Iterable[int], length: int) -> dict[int, Head]:
-    """The first so many bytes of payloads, by row. One query. Whoever asks has these rows from a project's own."""
+    """Return the first `length` bytes of payloads by id, in one query. The ids must be those of one project's rows."""
     begins = Func(F("data"), Value(1), Value(length), function="substring", output_field=BinaryField())
     found = Payload.objects.filter(id__in=list(ids)).annotate(head=begins)
     return {

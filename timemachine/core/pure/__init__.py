@@ -1,1 +1,1 @@
-"""What every room stands on: errors, bytes and hashes, time, ids. No domain words, no Django."""
+"""Framework-free basics: errors, bytes and hashes, time, ids, text. No domain words, no Django."""

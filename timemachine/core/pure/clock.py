@@ -1,4 +1,4 @@
-"""Time: aware, in UTC, and written as RFC 3339."""
+"""Times: aware, in UTC, written as RFC 3339."""
 
 import re
 from collections.abc import Callable
@@ -11,12 +11,16 @@ _UTC: Final = re.compile(r"\s*(?:UTC|Z)$", re.IGNORECASE)
 
 
 def now() -> datetime:
-    """This moment, aware, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 def parse_time(text: str) -> datetime:
-    """An RFC 3339 time, in UTC. Raises `InvalidInput` for anything else, a time without an offset included."""
+    """Parse an RFC 3339 time and return it in UTC.
+
+    Raises:
+        InvalidInput: The text is not a time, or has no offset.
+    """
     try:
         found = datetime.fromisoformat(text)
         in_utc = found.astimezone(UTC) if found.tzinfo is not None else None
@@ -29,10 +33,14 @@ def parse_time(text: str) -> datetime:
     return in_utc
 
 
-def time_as_written(text: str) -> datetime:
-    """A time as people write it, in UTC: RFC 3339, also with a space for the T, with "UTC", or without an offset, which means UTC.
+def parse_typed_time(text: str) -> datetime:
+    """Parse a time as people type it and return it in UTC.
 
-    A date alone is the end of that day, or now while the day is not over. Raises `InvalidInput`.
+    Accepts RFC 3339, also with a space for the T, with "UTC" at the end, or without an offset, which means UTC. A
+    date alone means the end of that day, or now if the day is today.
+
+    Raises:
+        InvalidInput: The text is not a time.
     """
     bare = _UTC.sub("", text.strip())
     if is_date(bare):
@@ -50,16 +58,24 @@ def time_as_written(text: str) -> datetime:
     return parse_time(bare)
 
 
-def begin_as_written(text: str) -> datetime:
-    """The same for where a span of time begins: a date alone is the begin of that day."""
+def parse_typed_start(text: str) -> datetime:
+    """Parse the start of a time span as people type it. A date alone means the beginning of that day.
+
+    Raises:
+        InvalidInput: The text is not a time.
+    """
     bare = _UTC.sub("", text.strip())
     return (
-        datetime.combine(date.fromisoformat(bare), time.min, UTC) if is_date(bare) else time_as_written(text)
+        datetime.combine(date.fromisoformat(bare), time.min, UTC) if is_date(bare) else parse_typed_time(text)
     )
 
 
-def of_field(field: str, text: str, read: Callable[[str], datetime]) -> datetime:
-    """The time that `read` finds in what a field says. Raises `InvalidInput`, which names the field."""
+def parse_field(field: str, text: str, read: Callable[[str], datetime]) -> datetime:
+    """Parse the time in a named field with `read`.
+
+    Raises:
+        InvalidInput: The text is not a time. The error names the field.
+    """
     try:
         return read(text)
     except InvalidInput as why:
@@ -67,7 +83,7 @@ def of_field(field: str, text: str, read: Callable[[str], datetime]) -> datetime
 
 
 def is_date(text: str) -> bool:
-    """Whether this is a date and no time of it; "UTC" may stand behind it."""
+    """Return whether the text is a date without a time. "UTC" may follow."""
     try:
         date.fromisoformat(_UTC.sub("", text.strip()))
     except ValueError:
@@ -86,7 +102,7 @@ def written(moment: datetime) -> str: ...
 @overload
 def written(moment: datetime | None) -> str | None: ...
 def written(moment: datetime | None) -> str | None:
-    """The moment in RFC 3339, in UTC with a Z; None stays None."""
+    """Format a time as RFC 3339 in UTC with a Z. None stays None."""
     if moment is None:
         return None
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

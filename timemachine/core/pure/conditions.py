@@ -1,6 +1,7 @@
-"""The conditions of `--fail-on`: read as they are written, and looked for in what a replay, an arm of a comparison, or a run of a suite, came to. Pure.
+"""The conditions of `--fail-on`: parse them, and check them against a replay, a variant of a comparison, or a suite
+run.
 
-Here and not in a room, because the command and the server read and hold the same ones.
+They are in `core` because both the command and the server parse and check them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import counted, money, spaced
+from timemachine.core.pure.numbers import counted, money, spaced
 
 CONTEXTS = ("altered", "missing", "not_recorded", "verified")
 RETRIEVALS = ("same", "reordered", "changed")
@@ -42,7 +43,7 @@ SINCE_LAST_RUN: Final = (
     "failure_gone",
     "better",
 )
-"""What a run of a suite can come to, compared with its last run."""
+"""How a step of a suite run can differ from the previous run."""
 SUITE_NAMES: Final = (*NAMES, *SINCE_LAST_RUN, "left_out")
 _COST = "cost:"
 _COUNTED: Final = {"context": "context", "retrieval": "retrieval", "verdicts": "answer"}
@@ -50,14 +51,14 @@ _COUNTED: Final = {"context": "context", "retrieval": "retrieval", "verdicts": "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """What must not be: a verdict by its name, or a cost above so many US dollars."""
+    """A condition for failing: a verdict by its name, or a cost above this many US dollars."""
 
     name: str
     most_usd: Decimal | None = None
 
 
-def read_condition(text: str, names: Collection[str] = NAMES) -> Condition | None:
-    """The condition that the text names, in whatever spelling (`numbers differ`, `numbers-differ`); None where it is none."""
+def parse_condition(text: str, names: Collection[str] = NAMES) -> Condition | None:
+    """Parse a condition; spaces and hyphens count as underscores. Return None if it is not one of `names`."""
     name = text.strip().lower()
     if name.startswith(_COST):
         most = _dollars(name.removeprefix(_COST))
@@ -66,20 +67,20 @@ def read_condition(text: str, names: Collection[str] = NAMES) -> Condition | Non
     return Condition(name=name) if name in names else None
 
 
-def written_condition(condition: Condition) -> str:
-    """The condition as `read_condition` reads it."""
+def format_condition(condition: Condition) -> str:
+    """Return the condition in the form that `parse_condition` reads."""
     return condition.name if condition.most_usd is None else f"{_COST}{condition.most_usd}"
 
 
-def held(conditions: Sequence[Condition], document: Mapping[str, Any]) -> list[str]:
-    """Why each condition that holds of a replay's, an arm's or a run's document does: empty where none does."""
-    found = [_held(condition, document) for condition in dict.fromkeys(conditions)]
+def reasons_to_fail(conditions: Sequence[Condition], document: Mapping[str, Any]) -> list[str]:
+    """Return a reason for each condition that the document of a replay, a variant or a run meets."""
+    found = [_reason(condition, document) for condition in dict.fromkeys(conditions)]
     return [reason for reason in found if reason is not None]
 
 
-def _held(condition: Condition, document: Mapping[str, Any]) -> str | None:
+def _reason(condition: Condition, document: Mapping[str, Any]) -> str | None:
     if condition.most_usd is not None:
-        return _too_dear(condition.most_usd, document)
+        return _too_expensive(condition.most_usd, document)
     if condition.name == "error":
         return _in_steps("error", max(document["verdicts"].get("error", 0), document["steps"]["failed"]))
     if condition.name == "left_out":
@@ -88,8 +89,8 @@ def _held(condition: Condition, document: Mapping[str, Any]) -> str | None:
     return _in_parts(condition.name, document)
 
 
-def _too_dear(most: Decimal, document: Mapping[str, Any]) -> str | None:
-    """A cost that is not known cannot be shown to stay below a limit, so it holds against it."""
+def _too_expensive(most: Decimal, document: Mapping[str, Any]) -> str | None:
+    """Return the reason if the cost exceeds the limit, or may do so because some costs are unknown."""
     limit, unknown = money(most), document["unknown_cost_calls"] + document["uncertain_calls"]
     what = "run" if "left_out" in document else "arm" if "arm" in document else "replay"
     if Decimal(str(document["cost_usd"])) > most:
@@ -104,7 +105,7 @@ def _in_steps(name: str, count: int) -> str | None:
 
 
 def _in_parts(name: str, document: Mapping[str, Any]) -> str | None:
-    """The steps of one part; where several parts know the name a step may be in each, so they are told apart."""
+    """Return how many steps have the verdict, by part if it occurs in several: one step can be in each of them."""
     if name in SINCE_LAST_RUN:
         return _in_steps(name, (document.get("since") or {}).get(name, 0))
     counts = {noun: (document.get(part) or {}).get(name, 0) for part, noun in _COUNTED.items()}

@@ -1,7 +1,8 @@
-"""Values as bytes and their hashes: what is stored is exactly what is hashed.
+"""Values as bytes, and their hashes. What is stored is exactly what is hashed.
 
-A text is its UTF-8 bytes (a lone surrogate as its three-byte form, so that no text is refused); any other JSON value is
-compact JSON in UTF-8 with its keys in the order they came. `SHA-256` is always over those bytes.
+Text is stored as UTF-8; a lone surrogate becomes its three-byte form, so that any text can be stored. Any other
+JSON value is stored as compact JSON in UTF-8, with its keys in their original order. SHA-256 is always of these
+bytes.
 """
 
 import hashlib
@@ -26,30 +27,38 @@ class Content:
 
 
 def content_of(value: Any) -> Content:
-    """The bytes of a value: a text as it is, anything else as JSON."""
+    """Return the content of a value: text as it is, anything else as JSON.
+
+    Raises:
+        InvalidInput: JSON cannot represent the value.
+    """
     if isinstance(value, str):
         return _content("text/plain", text_bytes(value))
     return _content("application/json", json_bytes(value))
 
 
 def file_content(data: bytes) -> Content:
-    """The bytes of a file, whatever they mean."""
+    """Return the content of a file."""
     return _content("file", data)
 
 
 def value_of(media_type: str, data: bytes) -> Any:
-    """The value that `content_of` was given."""
+    """Return the value that `content_of` was given."""
     text = data.decode("utf-8", "surrogatepass")
     return json.loads(text) if media_type == "application/json" else text
 
 
 def text_bytes(text: str) -> bytes:
-    """The UTF-8 bytes of a text; a lone surrogate as its three-byte form."""
+    """Encode text as UTF-8, with a lone surrogate in its three-byte form."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def json_bytes(value: Any) -> bytes:
-    """Compact JSON in UTF-8; a value that JSON cannot hold raises `InvalidInput`."""
+    """Encode a value as compact JSON in UTF-8.
+
+    Raises:
+        InvalidInput: JSON cannot represent the value.
+    """
     try:
         written = _encode(value)
     except (TypeError, ValueError) as why:
@@ -58,26 +67,27 @@ def json_bytes(value: Any) -> bytes:
 
 
 def canonical_json(value: Any) -> bytes:
-    """JSON with sorted keys, for comparing and for keys of caches; not for storing what somebody sent."""
+    """Encode a value as JSON with sorted keys: for comparisons and cache keys, not for storing client data."""
     return json.dumps(
         value, ensure_ascii=True, separators=(",", ":"), sort_keys=True, allow_nan=False
     ).encode()
 
 
 def sha256_hex(data: bytes) -> str:
-    """SHA-256 of the bytes, in lower-case hex."""
+    """Return the SHA-256 of the bytes in lower-case hex."""
     return hashlib.sha256(data).hexdigest()
 
 
 def text_sha256(text: str) -> str:
-    """SHA-256 of a text's UTF-8 bytes, in lower-case hex: the hash of a frame."""
+    """Return the SHA-256 of the text's UTF-8 bytes in lower-case hex. It is the hash of a frame."""
     return sha256_hex(text_bytes(text))
 
 
 def parse_json(data: bytes | str, *, deepest: int = MAX_DEPTH) -> Any:
-    """A JSON document, strictly: no NaN, no number beyond a double, no key twice, at most so many levels deep.
+    """Parse JSON strictly: no NaN, no number beyond a double, no duplicate key, limited depth.
 
-    Raises `InvalidInput` with what is wrong and where.
+    Raises:
+        InvalidInput: The data is not such JSON. The message says what is wrong and where.
     """
     try:
         value = json.loads(
@@ -85,8 +95,8 @@ def parse_json(data: bytes | str, *, deepest: int = MAX_DEPTH) -> Any:
         )
     except (UnicodeDecodeError, json.JSONDecodeError) as why:
         raise InvalidInput(f"This is not JSON: {why}.", code="not_json") from why
-    except ValueError as why:  # what Python says of an integer that is too long to read
-        raise InvalidInput("It holds a whole number of more than 4,300 digits.", code="not_json") from why
+    except ValueError as why:  # Python's limit on the length of an integer
+        raise InvalidInput("This JSON has an integer of more than 4,300 digits.", code="not_json") from why
     except RecursionError as why:
         raise InvalidInput(f"This JSON is nested deeper than {deepest} levels.", code="too_deep") from why
     check_depth(value, deepest)
@@ -94,7 +104,11 @@ def parse_json(data: bytes | str, *, deepest: int = MAX_DEPTH) -> Any:
 
 
 def check_depth(value: Any, limit: int = MAX_DEPTH) -> None:
-    """Raise `InvalidInput` where lists and objects nest deeper than the limit."""
+    """Check how deep lists and objects are nested.
+
+    Raises:
+        InvalidInput: They are nested deeper than the limit.
+    """
     level = [value]
     for _ in range(limit + 1):
         level = [inner for outer in level for inner in _inside(outer)]
@@ -118,7 +132,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         first = {name: at for at, (name, _) in reversed([*enumerate(pairs)])}
         twice = next(name for at, (name, _) in enumerate(pairs) if first[name] != at)
-        raise InvalidInput(f"A JSON object has the key {twice[:200]!r} twice; send it once.", code="not_json")
+        raise InvalidInput(f"Duplicate JSON key {twice[:200]!r}; send it once.", code="not_json")
     return found
 
 
@@ -127,7 +141,11 @@ def _refuse_constant(name: str) -> Any:
 
 
 def finite(written: str) -> float:
-    """The number, for a reader of JSON. Raises `InvalidInput` for one that no double can hold."""
+    """Parse a JSON number.
+
+    Raises:
+        InvalidInput: The number is too large for a double.
+    """
     number = float(written)
     if number in (float("inf"), float("-inf")):
         raise InvalidInput(f"The number {written} is larger than a double can hold.", code="not_json")

@@ -1,19 +1,19 @@
 """The errors of Time Machine, one tree.
 
-    TimeMachineError            500  a fault of ours
-    ├── InvalidInput            422  what was sent cannot be used; says which part and what to send instead
-    │   └── TooLarge            413  it is over a limit; names the limit
-    ├── NotSignedIn             401  no key, or one that is not valid
-    ├── NotAllowed              403  known, but this member or key may not do it
-    ├── NotFound                404  nothing of that name in this project
-    ├── Conflict                409  it does not fit what stands already
+    TimeMachineError            500  a bug or a broken installation
+    ├── InvalidInput            422  the input cannot be used; the message says which part, and what to send instead
+    │   └── TooLarge            413  the input is over a limit, which the message names
+    ├── NotSignedIn             401  no key or session, or an invalid one
+    ├── NotAllowed              403  this member or key does not have the permission
+    ├── NotFound                404  this project has nothing of that name
+    ├── Conflict                409  the request does not fit the current state
     ├── TooManyRequests         429  try again later; facts["retry_after_seconds"] says when
-    ├── ModelFailed             502  the model's provider refused or failed; carries its own words
-    │   └── Cancelled           409  somebody ended the call before its end; once sent it may have been billed
-    └── Unavailable             503  something this needs is not configured or not running
+    ├── ModelFailed             502  the model's provider refused or failed; carries the provider's message
+    │   └── Cancelled           409  the call was cancelled; if it had been sent, it may have been billed
+    └── Unavailable             503  something required is not configured or not running
 
-Rooms raise them; doors translate them once: the status for machines, the message for people (it says what to do next),
-and the facts for both.
+Errors are raised where the fault is known and translated once, at the interface: a status and facts for programs, a
+message for people that says what to do next.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 
 class TimeMachineError(Exception):
-    """Something went wrong that has a name: `code` for programs, `message` for people, `facts` for both."""
+    """An error with a `code` for programs, a `message` for people, and `facts` for both."""
 
     status: ClassVar[int] = 500
     default_code: ClassVar[str] = "internal_error"
@@ -33,47 +33,47 @@ class TimeMachineError(Exception):
         self.facts: Mapping[str, Any] = facts
 
     def as_json(self) -> dict[str, Any]:
-        """The error as the API answers it: `code`, `message`, `facts`."""
+        """Return the error as the API returns it: `code`, `message`, `facts`."""
         return {"code": self.code, "message": self.message, "facts": dict(self.facts)}
 
 
 class InvalidInput(TimeMachineError):
-    """What was sent cannot be used."""
+    """The input cannot be used."""
 
     status = 422
     default_code = "invalid_input"
 
 
 class TooLarge(InvalidInput):
-    """What was sent is over a limit."""
+    """The input is over a limit."""
 
     status = 413
     default_code = "too_large"
 
 
 class NotSignedIn(TimeMachineError):
-    """There is no valid key or session with the request."""
+    """The request has no valid key or session."""
 
     status = 401
     default_code = "not_signed_in"
 
 
 class NotAllowed(TimeMachineError):
-    """The member or key is known but may not do this."""
+    """The member or key does not have the permission."""
 
     status = 403
     default_code = "not_allowed"
 
 
 class NotFound(TimeMachineError):
-    """Nothing of that name exists in this project."""
+    """This project has nothing of that name."""
 
     status = 404
     default_code = "not_found"
 
 
 class Conflict(TimeMachineError):
-    """The request does not fit what stands already."""
+    """The request does not fit the current state."""
 
     status = 409
     default_code = "conflict"
@@ -87,21 +87,21 @@ class TooManyRequests(TimeMachineError):
 
 
 class ModelFailed(TimeMachineError):
-    """The provider of a model refused the call or failed; the message carries its own words."""
+    """The provider of a model refused the call or failed. The message includes the provider's own."""
 
     status = 502
     default_code = "model_failed"
 
 
 class Cancelled(ModelFailed):
-    """Somebody ended the call of a model before its end."""
+    """The call of a model was cancelled before it finished."""
 
     status = 409
     default_code = "cancelled"
 
 
 class Unavailable(TimeMachineError):
-    """Something this needs is not configured or not running."""
+    """Something that this needs is not configured or not running."""
 
     status = 503
     default_code = "unavailable"

@@ -1,24 +1,24 @@
-"""How an answer ended: a provider's own word for it, and what that means in ours. Pure."""
+"""The providers' finish reasons: which ended, cut off or refused an answer, and what they mean in words."""
 
 from collections.abc import Mapping
 from typing import Final
 
 ENDED: Final = frozenset({"stop", "end_turn", "stop_sequence"})
 REFUSED: Final = frozenset({"refusal", "content_filter"})
-_TOO_LONG: Final = "The answer is cut off: it reached the most tokens that it may have"
-_NO_ROOM: Final = "The answer is cut off: question and answer fill all that the model can read"
-_WORDS: Final[Mapping[str, str]] = {
+_TOO_LONG: Final = "The answer was cut off: it reached the token limit"
+_CONTEXT_FULL: Final = "The answer was cut off: question and answer fill the model's context window"
+_EXPLANATIONS: Final[Mapping[str, str]] = {
     "length": _TOO_LONG,
     "max_tokens": _TOO_LONG,
-    "model_length": _NO_ROOM,
-    "model_context_window_exceeded": _NO_ROOM,
-    "content_filter": "The provider's filter took the answer away, or the rest of it",
-    "refusal": "The provider says that the model refused to answer",
+    "model_length": _CONTEXT_FULL,
+    "model_context_window_exceeded": _CONTEXT_FULL,
+    "content_filter": "The provider's content filter removed all or part of the answer",
+    "refusal": "The provider reports that the model refused to answer",
 }
-CUT_SHORT: Final = frozenset(_WORDS) - {"refusal"}
+CUT_SHORT: Final = frozenset(_EXPLANATIONS) - {"refusal"}
 
 
 def ended_in_words(reason: object) -> str | None:
-    """A sentence for a reason that leaves no whole answer, with the provider's word in brackets; None for any other."""
-    words = _WORDS.get(reason) if isinstance(reason, str) else None
+    """Explain a finish reason that leaves no complete answer. Return None for any other reason."""
+    words = _EXPLANATIONS.get(reason) if isinstance(reason, str) else None
     return None if words is None else f"{words} ({reason})."

@@ -1,4 +1,4 @@
-"""Where this machine keeps its data, and the note by which its programs find a running server."""
+"""The data folder of this machine, and the note in it through which programs find a running server."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningServer:
-    """What `make up` leaves in `HOME/server.json` while it runs."""
+    """The content of `server.json`, which `make up` writes while the server runs."""
 
     pid: int
     url: str
@@ -17,7 +17,7 @@ class RunningServer:
 
 
 def home() -> Path:
-    """The data folder: `TIMEMACHINE_HOME`, else `timemachine` in the user's data directory."""
+    """Return the data folder: `TIMEMACHINE_HOME`, or `timemachine` in the user's data directory."""
     chosen = os.environ.get("TIMEMACHINE_HOME", "").strip()
     if chosen:
         return Path(chosen).expanduser().resolve()
@@ -26,27 +26,27 @@ def home() -> Path:
 
 
 def secret_key_file() -> Path:
-    """The file with the key that signs cookies on this machine."""
+    """Return the path of the file with this machine's `SECRET_KEY`."""
     return home() / "secret-key"
 
 
 def local_key_file() -> Path:
-    """The file with the API key that the `timemachine` command on this machine uses."""
+    """Return the path of the file with the API key of this machine's `timemachine` command."""
     return home() / "local-key"
 
 
 def announce(server: RunningServer) -> None:
-    """Leave the note that a server runs here."""
+    """Write the note that a server runs here."""
     write_private(home() / "server.json", json.dumps(asdict(server), indent=2) + "\n")
 
 
 def withdraw() -> None:
-    """Take the note away."""
+    """Remove the note."""
     (home() / "server.json").unlink(missing_ok=True)
 
 
 def running_server() -> RunningServer | None:
-    """The server that the note names, or None where there is no note (or half of one)."""
+    """Return the server that the note names, or None if there is no complete note."""
     try:
         return RunningServer(**json.loads((home() / "server.json").read_text()))
     except (OSError, ValueError, TypeError):
@@ -54,7 +54,7 @@ def running_server() -> RunningServer | None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner reads, whole or not at all."""
+    """Write a file that only its owner can read. Replaces an existing file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(path.name + ".new")
     draft.unlink(missing_ok=True)

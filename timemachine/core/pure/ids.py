@@ -13,10 +13,11 @@ _latest = 0
 
 
 def uuid7() -> uuid.UUID:
-    """A UUID version 7 that is greater than any that this process made before: rows in the order of their ids are in the order of their creation.
+    """Return a UUID version 7 that is greater than all that this process made before: sorting by id sorts by
+    creation.
 
-    48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond (RFC 9562, 6.2, method 3), then 62 random bits. Where
-    the clock has not moved on, or was set back, the time of the one before is counted on.
+    It has 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond (RFC 9562, 6.2, method 3), and
+    62 random bits. If the clock has not advanced or was set back, it counts on from the previous one.
     """
     global _latest  # noqa: PLW0603
     milliseconds, nanoseconds = divmod(time.time_ns(), _MILLISECOND)
@@ -28,7 +29,7 @@ def uuid7() -> uuid.UUID:
 
 
 def uuid_of(text: str) -> uuid.UUID | None:
-    """The UUID that the text names; None for any other text."""
+    """Parse a UUID. Return None if the text is not one."""
     try:
         return uuid.UUID(text)
     except ValueError:
@@ -36,20 +37,23 @@ def uuid_of(text: str) -> uuid.UUID | None:
 
 
 def public_id(length: int = 12) -> str:
-    """A random name that may be shown: lower-case letters and digits that are not mistaken for each other."""
+    """Return a random id for display: lower-case letters and digits that are not easily confused."""
     return "".join(secrets.choice(_LETTERS) for _ in range(length))
 
 
 def secret() -> str:
-    """A secret of 256 random bits, safe in a URL."""
+    """Return a random, URL-safe secret of 256 bits."""
     return secrets.token_urlsafe(32)
 
 
 def secret_hash(text: str) -> str:
-    """What is kept of a random secret: its SHA-256. (A fast hash is right for 256 random bits, not for passwords.)"""
+    """Return the SHA-256 of a random secret, which is all that is stored of it.
+
+    A fast hash is right for 256 random bits, not for passwords.
+    """
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def same_secret(text: str, stored_hash: str) -> bool:
-    """Whether the text is the secret of that hash, in constant time."""
+    """Return whether the text is the secret with this hash, in constant time."""
     return secrets.compare_digest(secret_hash(text), stored_hash)

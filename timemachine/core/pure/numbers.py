@@ -1,22 +1,79 @@
-"""Numbers: whole ones as addresses and options write them, and any added up where some were not recorded. Pure."""
+"""Numbers: parsed, added up if some are unknown, and formatted in English with their nouns and units."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
+UNKNOWN: Final = "unknown"
+NOT_RECORDED: Final = "not recorded"
+_SMALLEST_IN_CENTS = Decimal("0.1")
 LONGEST: Final = 18
 
 
 def whole_number(text: str) -> int | None:
-    """The number that 1 to 18 ASCII digits write, which a bigint holds; None for any other text."""
+    """Parse an integer of 1 to 18 ASCII digits, which fits into a bigint. Return None for any other text."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST else None
 
 
-def together[N: (int, Decimal)](*amounts: N | None) -> N | None:
-    """The sum of those that were recorded; None where none was."""
+def sum_known[N: (int, Decimal)](*amounts: N | None) -> N | None:
+    """Return the sum of the amounts that are not None, or None if all are."""
     recorded = [amount for amount in amounts if amount is not None]
     return sum(recorded[1:], recorded[0]) if recorded else None
 
 
 def dollars(amount: Decimal | None) -> float | None:
-    """US dollars as a JSON number; None where nothing was priced."""
+    """Return US dollars as a JSON number. None stays None."""
     return None if amount is None else float(amount)
+
+
+def counted(number: int, noun: str) -> str:
+    """Format a count with its noun: `1 call`, `1,234 calls`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def times(number: int, name: str) -> str:
+    """Format how often a verdict occurred: `2 reworded`, `numbers differ in 2`."""
+    words = spaced(name)
+    return f"{words} in {number:,}" if words.endswith((" differ", " differs")) else f"{number:,} {words}"
+
+
+def money(dollars: Decimal | float) -> str:
+    """Format US dollars: `$4.10`; `$0.021` (three significant digits below ten cents); `$0`."""
+    amount = Decimal(str(dollars))
+    if amount == 0:
+        return "$0"
+    if abs(amount) >= _SMALLEST_IN_CENTS:
+        return f"${amount:,.2f}"
+    whole, _, cents = f"{amount:.{2 - amount.adjusted()}f}".partition(".")
+    return f"${whole}.{cents.rstrip('0').ljust(2, '0')}"
+
+
+def money_or_unknown(amount: Decimal | float | None) -> str:
+    """Format US dollars; None is "unknown"."""
+    return UNKNOWN if amount is None else money(amount)
+
+
+def total_cost(amount: Decimal | float | None, unknown: int) -> str:
+    """Format a total with the number of calls it leaves out: `$4.10`, `$0 + 3 calls of unknown price`.
+
+    Without a total: `3 calls of unknown price`, or "not recorded".
+    """
+    known = [] if amount is None else [money(amount)]
+    calls = [f"{counted(unknown, 'call')} of unknown price"] if unknown else []
+    return " + ".join(known + calls) or NOT_RECORDED
+
+
+def saved(amount: Decimal | float | None, unknown: int) -> str:
+    """Format what cached answers saved: as `total_cost`, or "an unknown cost" for None."""
+    return "an unknown cost" if amount is None else total_cost(amount, unknown)
+
+
+def progress(done: int, total: str, rest: Mapping[str, int]) -> str:
+    """Format progress: `58 of 72 answered, 14 not asked`."""
+    others = [f"{number:,} {what}" for what, number in rest.items() if number]
+    return ", ".join([f"{done:,} of {total}", *others])
+
+
+def spaced(name: str) -> str:
+    """Return an enumerated value as words: `numbers_differ` becomes `numbers differ`."""
+    return name.replace("_", " ")

@@ -1,7 +1,7 @@
-"""Any Python text as text that Postgres stores, and back, without a loss.
+"""A lossless encoding of any Python text as text that PostgreSQL can store.
 
-Postgres refuses U+0000 in `text` and `jsonb`, and UTF-8 has no place for a lone surrogate. Recordings hold both. They are
-written behind an escape character (U+FFFF, a code point that no text may assign a meaning to):
+PostgreSQL refuses U+0000 in `text` and `jsonb`, and UTF-8 has no lone surrogates. Recordings contain both. They are
+written with an escape character (U+FFFF, a noncharacter):
 
     U+FFFF  →  U+FFFF "f"        U+0000  →  U+FFFF "0"        U+D8xx…U+DFxx  →  U+FFFF "s" and its four hex digits
 """
@@ -18,37 +18,37 @@ _NUL_IN_JSON = r"\u0000"
 
 
 def storable(text: str) -> str:
-    """The text in a form that Postgres accepts; `original` is its inverse for every text."""
+    """Encode the text in a form that PostgreSQL accepts. `original` is the inverse."""
     return text if _UNSTORABLE.search(text) is None else _UNSTORABLE.sub(_escape, text)
 
 
 def original(stored: str) -> str:
-    """The text that `storable` was given."""
+    """Return the text that `storable` was given."""
     return _ESCAPED.sub(_unescape, stored) if ESCAPE in stored else stored
 
 
 def is_plain(text: str) -> bool:
-    """Whether Postgres accepts the text as it is; a column without the escapes holds no other."""
+    """Return whether PostgreSQL accepts the text as it is. Columns without the encoding hold only such text."""
     return _REFUSED.search(text) is None
 
 
 def storable_json(value: Any) -> Any:
-    """A JSON value with every string in it, keys included, made storable."""
+    """Encode every string in a JSON value, keys included."""
     return value if _is_plain_json(value) else _map_strings(value, storable)
 
 
 def original_json(value: Any) -> Any:
-    """The JSON value that `storable_json` was given."""
+    """Return the JSON value that `storable_json` was given."""
     return _map_strings(value, original)
 
 
 def searchable(text: str) -> str:
-    """The text for a search index: what cannot be stored reads as U+FFFD, and nothing else changes."""
+    """Return the text for a search index, with U+FFFD for each character that cannot be stored."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
 def _is_plain_json(value: Any) -> bool:
-    """Whether no string of a JSON value needs a change, as far as its text tells: to write it is quicker than to go through it."""
+    """Return whether no string in a JSON value needs a change. Serializing it is faster than walking it."""
     if not isinstance(value, dict | list):
         return False
     written = json.dumps(value, ensure_ascii=False)

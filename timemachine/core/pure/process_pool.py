@@ -1,6 +1,7 @@
-"""Thinking done in processes beside this one, so that it uses a core of its own: threads of one process share one.
+"""A pool of processes for pure computation, so that it uses cores of its own. Threads of one process share one.
 
-A process beside runs `python -m timemachine.core.pure.process_pool`, reads calls and writes answers, and ends with whoever started it.
+A worker runs `python -m timemachine.core.pure.process_pool`, reads calls, writes results, and ends when its parent
+ends.
 """
 
 import contextlib
@@ -22,24 +23,24 @@ from typing import IO, Any, Final, cast
 log = logging.getLogger(__name__)
 
 _CODE: Final = Path(__file__).resolve().parents[3]
-_MOST: Final = 3
-"""With more of them, whoever hands the work out has enough to do."""
-_GIVEN: Final = ("PATH", "HOME", "LANG", "LC_", "TMP", "TEMP", "LD_", "PYTHON", "COVERAGE")
-"""How the names of those variables begin that a process beside gets: no key and no address of a database is among them."""
-_LONGEST: Final = 300.0
-"""Seconds after which a process that has not answered is taken to be stuck: the longest of all thoughts takes two."""
+_MOST_WORKERS: Final = 3
+"""The most workers. With more, the parent has enough to do handing out the work."""
+_ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_", "TMP", "TEMP", "LD_", "PYTHON", "COVERAGE")
+"""Prefixes of the environment variables that a worker gets. No key and no database address is among them."""
+_STUCK_SECONDS: Final = 300.0
+"""Seconds after which a worker without an answer counts as stuck. The longest computation takes two."""
 _only_once: Final = Lock()
 
 
-class _NotThought(Exception):
-    """The process beside has ended, or could not think this; whoever asked thinks it, and fails as that did."""
+class _WorkerFailed(Exception):
+    """The worker ended or failed at a call. The caller then computes it itself."""
 
 
-class _Thinker:
-    """One process beside, the pipes that lead to it and back, and what it was asked and has not answered yet.
+class _Worker:
+    """A worker process, the pipes to and from it, and the calls that it has not answered yet.
 
-    It is asked more before it has answered: a process that had to wait until somebody here hears its answer and asks the next
-    would often have nothing to do, because whoever hears that is one of many threads that share a core.
+    Calls are sent before earlier ones are answered. Otherwise the worker would often be idle, waiting for one of
+    many threads on a shared core to read its answer and send the next call.
     """
 
     def __init__(self) -> None:
@@ -47,161 +48,166 @@ class _Thinker:
         self._to, self._back = cast(
             "tuple[IO[bytes], IO[bytes]]", (self._process.stdin, self._process.stdout)
         )
-        self._asked: deque[Future[Any]] = deque()
-        self._asking = Lock()
-        self.gone = False
-        self._hearing = Thread(target=self._hear, daemon=True)
-        self._hearing.start()
+        self._unanswered: deque[Future[Any]] = deque()
+        self._sending = Lock()
+        self.ended = False
+        self._reader = Thread(target=self._read_results, daemon=True)
+        self._reader.start()
 
     @property
-    def under_way(self) -> int:
-        """How much it was asked and has not answered."""
-        return len(self._asked)
+    def pending(self) -> int:
+        """The number of calls without an answer."""
+        return len(self._unanswered)
 
-    def ask(self, think: Callable[..., Any], about: tuple[Any, ...]) -> Future[Any]:
-        """What it will answer, in its turn. Raises `_NotThought`, as what is awaited may."""
-        question = pickle.dumps((think, about))
+    def submit(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Future[Any]:
+        """Send a call and return the future of its result.
+
+        Raises:
+            _WorkerFailed: The worker has ended. The future can raise it too.
+        """
+        call = pickle.dumps((function, arguments))
         answer: Future[Any] = Future()
-        with self._asking:
-            if self.gone:
-                raise _NotThought
-            self._asked.append(answer)
-            with contextlib.suppress(OSError):  # then it has ended, and who hears says so
-                self._to.write(question)
+        with self._sending:
+            if self.ended:
+                raise _WorkerFailed
+            self._unanswered.append(answer)
+            with contextlib.suppress(OSError):  # it has ended; the reader reports that
+                self._to.write(call)
                 self._to.flush()
         return answer
 
     def kill(self) -> None:
-        """End it at once; what it was asked is not thought."""
+        """Kill the worker. Its unanswered calls fail."""
         self._process.kill()
 
-    def end(self) -> None:
-        """End it, once nobody asks any more: it ends when its pipe is closed."""
+    def close(self) -> None:
+        """Close the pipe, on which the worker ends, and wait for it. No more calls may follow."""
         with contextlib.suppress(OSError):
             self._to.close()
-        self._hearing.join()
+        self._reader.join()
         self._back.close()
         self._process.wait()
 
-    def _hear(self) -> None:
+    def _read_results(self) -> None:
         try:
             while True:
-                was_thought, answer = pickle.load(self._back)  # noqa: S301  # written by our own process
-                asked = self._asked.popleft()
-                if was_thought:
-                    asked.set_result(answer)
+                succeeded, answer = pickle.load(self._back)  # noqa: S301  # written by our own process
+                future = self._unanswered.popleft()
+                if succeeded:
+                    future.set_result(answer)
                 else:
-                    asked.set_exception(_NotThought())
+                    future.set_exception(_WorkerFailed())
         except EOFError:
             pass
-        except Exception:  # an answer that cannot be read here; nothing after it can be told apart
-            log.exception("a process that thinks beside is given up")
+        except Exception:  # an answer that cannot be read; those after it cannot be separated
+            log.exception("a worker process is given up")
         finally:
-            self._process.kill()  # or whoever is asking it at this moment might wait for ever, and hold the lock
-            with self._asking:
-                self.gone = True
-                while self._asked:
-                    self._asked.popleft().set_exception(_NotThought())
+            self._process.kill()  # or a thread that is sending might wait forever with the lock
+            with self._sending:
+                self.ended = True
+                while self._unanswered:
+                    self._unanswered.popleft().set_exception(_WorkerFailed())
 
 
-class Beside:
-    """Processes that think, each about one thing after the other."""
+class ProcessPool:
+    """Worker processes, each with a queue of calls."""
 
     def __init__(self, count: int) -> None:
-        self._all: list[_Thinker] = []
-        with contextlib.suppress(OSError):  # there is no room for so many
-            self._all.extend(_Thinker() for _ in range(count))
+        self._all: list[_Worker] = []
+        with contextlib.suppress(OSError):  # not enough resources for so many
+            self._all.extend(_Worker() for _ in range(count))
 
-    def __call__[T](self, think: Callable[..., T], *about: Any) -> T:
-        """What the function comes to, in the process that has least to do; in this one where that ended meanwhile, or none is left.
+    def __call__[T](self, function: Callable[..., T], *arguments: Any) -> T:
+        """Return the result of the function, computed by the least busy worker, or here if that fails.
 
-        It waits for its turn: a thread that thought here meanwhile would keep all others of this process from their work.
+        It waits even if all workers are busy: computing here would keep the other threads of this process from
+        their work.
         """
-        thinker = min((each for each in self._all if not each.gone), key=_under_way, default=None)
-        if thinker is not None:
+        worker = min((each for each in self._all if not each.ended), key=_pending, default=None)
+        if worker is not None:
             try:
-                return cast("T", thinker.ask(think, about).result(_LONGEST))
+                return cast("T", worker.submit(function, arguments).result(_STUCK_SECONDS))
             except TimeoutError:
-                thinker.kill()
-            except _NotThought:
+                worker.kill()
+            except _WorkerFailed:
                 pass
-        return think(*about)
+        return function(*arguments)
 
-    def end(self) -> None:
-        """End them all, once nobody asks any more."""
-        for thinker in self._all:
-            thinker.end()
-
-
-def _under_way(thinker: _Thinker) -> int:
-    return thinker.under_way
+    def close(self) -> None:
+        """End all workers. No more calls may follow."""
+        for worker in self._all:
+            worker.close()
 
 
-_used: ContextVar[Beside | None] = ContextVar("beside", default=None)
+def _pending(worker: _Worker) -> int:
+    return worker.pending
 
 
-def aside[T](think: Callable[..., T], *about: Any) -> T:
-    """What a function without side effects comes to: thought beside where this thread uses such processes, else here.
+_current: ContextVar[ProcessPool | None] = ContextVar("process_pool", default=None)
 
-    The function is one of a module, and it, what it is about and what it comes to can be pickled.
+
+def run_in_pool[T](function: Callable[..., T], *arguments: Any) -> T:
+    """Return the result of a pure function, computed in the pool that this thread uses, if any.
+
+    It must be a function of a module, and it, its arguments and its result must be picklable.
     """
-    beside = _used.get()
-    return think(*about) if beside is None else beside(think, *about)
+    pool = _current.get()
+    return function(*arguments) if pool is None else pool(function, *arguments)
 
 
 @contextmanager
-def thinking_beside() -> Iterator[Beside | None]:
-    """One process fewer than there are cores; None where there is one core, or where others of this process have them already.
+def process_pool() -> Iterator[ProcessPool | None]:
+    """Run a pool of one worker fewer than there are cores. Yields None on one core, or if this process has a pool.
 
-    Few that know many passages are better than many that know few: each keeps what it has read.
+    Few workers are better than many, because each caches what it has read.
     """
     cores = os.cpu_count() or 1
     if cores == 1 or not _only_once.acquire(blocking=False):
         yield None
         return
     try:
-        beside = Beside(min(cores - 1, _MOST))
+        pool = ProcessPool(min(cores - 1, _MOST_WORKERS))
         try:
-            yield beside
+            yield pool
         finally:
-            beside.end()
+            pool.close()
     finally:
         _only_once.release()
 
 
 @contextmanager
-def using(beside: Beside | None) -> Iterator[None]:
-    """Have this thread think beside while the block runs."""
-    before = _used.set(beside)
+def use_pool(pool: ProcessPool | None) -> Iterator[None]:
+    """Have this thread use the pool while the block runs."""
+    before = _current.set(pool)
     try:
         yield
     finally:
-        _used.reset(before)
+        _current.reset(before)
 
 
 def _started() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "timemachine.core.pure.process_pool"]
-    environment = {name: value for name, value in os.environ.items() if name.startswith(_GIVEN)}
+    environment = {name: value for name, value in os.environ.items() if name.startswith(_ENVIRONMENT)}
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_CODE, env=environment
     )
 
 
 def main() -> None:
-    """Answer what is asked until nobody is left who asks."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
-    answers, sys.stdout = sys.stdout.buffer, sys.stderr  # nothing else may stand between the answers
+    """Run calls from standard input until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends this one
+    answers, sys.stdout = sys.stdout.buffer, sys.stderr  # nothing else may be written between the answers
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            think, about = pickle.load(sys.stdin.buffer)  # noqa: S301  # written by the process that started this one
-            answers.write(_thought(think, about))
+            function, arguments = pickle.load(sys.stdin.buffer)  # noqa: S301  # written by the process that started this one
+            answers.write(_result(function, arguments))
             answers.flush()
 
 
-def _thought(think: Callable[..., Any], about: tuple[Any, ...]) -> bytes:
+def _result(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes:
     try:
-        return pickle.dumps((True, think(*about)))
-    except Exception:  # noqa: BLE001  # it fails again where it was asked for
+        return pickle.dumps((True, function(*arguments)))
+    except Exception:  # noqa: BLE001  # the parent repeats the call and fails
         return pickle.dumps((False, None))
 
 

@@ -1,7 +1,7 @@
-"""The bases of every schema of the HTTP API.
+"""The base classes of all schemas of the HTTP API.
 
-A schema is the type of a resource everywhere: what an operation returns, what the OpenAPI document says, and what clients are generated
-from. It lives in the `schemas.py` of its domain, beside the function that builds it.
+A schema is the type of a resource everywhere: what an operation returns, what the OpenAPI document describes, and
+what clients are generated from. It is in the `schemas.py` of its domain, next to the function that builds it.
 """
 
 from typing import Any, ClassVar, Self, get_args
@@ -19,9 +19,9 @@ def _holds_schema(annotation: Any) -> bool:
 class Schema(BaseModel):
     """A resource as the API returns it, with these fields and no others.
 
-    Build responses with `model_construct`: what the database holds needs no second check, and a recorded text may hold half a
-    surrogate pair, which validation refuses. Mypy checks the fields; the API's tests validate every response against its schema.
-    A field with a default is absent from the JSON unless it is given.
+    Build responses with `model_construct`: stored data needs no second check, and recorded text may contain a lone
+    surrogate, which validation refuses. Mypy checks the fields; the API's tests validate every response against its
+    schema. A field with a default is absent from the JSON unless it is given.
     """
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants")
@@ -31,7 +31,7 @@ class Schema(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """Remember which fields have a default, which hold other schemas, and which have another name in JSON."""
+        """Store which fields have a default, contain other schemas, or have another name in JSON."""
         fields = cls.__pydantic_fields__.items()
         cls._defaults = {name: field.default for name, field in fields if not field.is_required()}
         cls._nested = tuple(name for name, field in fields if _holds_schema(field.annotation))
@@ -41,7 +41,7 @@ class Schema(BaseModel):
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """A field with the default None is absent or has a value; it is never null."""
+        """Describe a field with the default None as one that is absent or has a value, but is never null."""
         document = handler(core_schema)
         fields = handler.resolve_ref_schema(document).get("properties", {})
         for name in (name for name, default in cls._defaults.items() if default is None):
@@ -52,8 +52,11 @@ class Schema(BaseModel):
         return document
 
     @classmethod
-    def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:  # type: ignore[override]  # Pydantic's plugin has its own
-        """The resource with these values, unchecked. Pydantic's own takes several times as long: a page has hundreds of them."""
+    def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:  # type: ignore[override]  # Pydantic's plugin has its own signature
+        """Build the resource from these values without checking them.
+
+        Pydantic's own method takes several times as long, and a page has hundreds of resources.
+        """
         made = cls.__new__(cls)
         put = object.__setattr__
         put(made, "__pydantic_fields_set__", set(values) if _fields_set is None else _fields_set)
@@ -65,9 +68,9 @@ class Schema(BaseModel):
         return made
 
     def model_dump(self, **_: Any) -> dict[str, Any]:
-        """The fields that were given, as JSON values.
+        """Return the fields that were given, as JSON values.
 
-        Recorded values are the same objects: Pydantic's own would copy them, which takes as long as to write them.
+        Recorded values are not copied. Pydantic's own method copies them, which takes as long as writing them.
         """
         found = self.__dict__.copy()
         for name in self._defaults:
@@ -82,14 +85,14 @@ class Schema(BaseModel):
 
 
 class Page[Item](Schema):
-    """A part of a list. `next` is the `after` of the next page, null on the last one."""
+    """One page of a list. `next` is the `after` of the next page, null on the last one."""
 
     items: list[Item]
     next: str | None
 
 
 class Strict(BaseModel):
-    """What a client sends: no unknown fields, no NaN."""
+    """The base of request bodies: no unknown fields, no NaN."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 

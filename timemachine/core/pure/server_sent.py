@@ -1,4 +1,4 @@
-"""Server-sent events (WHATWG HTML, 9.2.6): read from the bytes of an answer, and written. Pure."""
+"""Server-sent events (WHATWG HTML, 9.2.6): read from the bytes of a response, and written."""
 
 import codecs
 import io
@@ -9,19 +9,23 @@ from typing import Any, Final
 
 MEDIA_TYPE: Final = "text/event-stream"
 KEEP_ALIVE: Final = b": nothing yet\n\n"
-"""A comment, which readers overlook."""
+"""A comment, which readers ignore."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSentEvent:
-    """One event: its name (`message` where it has none) and its data, lines joined by line feeds."""
+    """One event: its name (`message` by default) and its data, with its lines joined by line feeds."""
 
     name: str
     data: str
 
 
 def events_in(parts: Iterable[bytes]) -> Iterator[ServerSentEvent]:
-    """The events as they become whole; what is not ended by an empty line is none. Raises `ValueError` for what is not UTF-8."""
+    """Yield the events as they become complete. An event without an empty line after it is dropped.
+
+    Raises:
+        ValueError: The bytes are not UTF-8.
+    """
     name, data = "", []
     for line in _lines(parts):
         field, _, value = line.partition(":")
@@ -37,12 +41,12 @@ def events_in(parts: Iterable[bytes]) -> Iterator[ServerSentEvent]:
 
 
 def event_bytes(name: str, value: Any) -> bytes:
-    """An event whose data is the value as JSON, in one line."""
+    """Encode an event whose data is the value as JSON on one line."""
     return f"event: {name}\ndata: {json.dumps(value, ensure_ascii=True)}\n\n".encode()
 
 
 def _lines(parts: Iterable[bytes]) -> Iterator[str]:
-    """Whole lines, however they end and however they are cut into parts, in time linear in their length."""
+    """Yield complete lines, whatever their line ends and wherever the parts are cut, in linear time."""
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")(), translate=True)
     begun: list[str] = []
     for part in parts:

@@ -1,4 +1,4 @@
-"""A name in an address that stands for one value says one: of two, one would be left out without a word."""
+"""Check a query string for parameters with two different values, one of which would otherwise be ignored silently."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -8,13 +8,17 @@ _SHOWN = 40
 
 
 def check_once_each(asked: Iterable[tuple[str, Sequence[str]]], several: Collection[str] = ()) -> None:
-    """Refuse a name that stands in the address with two different values, but for those of which there may be `several`. Raises `InvalidInput`."""
+    """Check that no parameter has two different values, except those named in `several`.
+
+    Raises:
+        InvalidInput: A parameter has two.
+    """
     for name, values in asked:
-        if name in several or len(set(values)) < 2:  # noqa: PLR2004  # two differ
+        if name in several or len(set(values)) < 2:  # noqa: PLR2004  # no two differ
             continue
         first, second, *_ = [each[:_SHOWN] for each in dict.fromkeys(values)]
         raise InvalidInput(
-            f"`{name[:_SHOWN]}` stands twice in the address, as {first!r} and as {second!r}; say it once.",
+            f"`{name[:_SHOWN]}` appears twice in the URL, as {first!r} and {second!r}; send it once.",
             code="invalid_request",
             field=name[:_SHOWN],
         )

@@ -1,25 +1,25 @@
-"""What a process keeps in its memory of texts that were recorded, so that it need not read the same words twice. Pure."""
+"""In-memory caches of recorded text, which are cleared when something is erased."""
 
 from typing import Final, Protocol
 
 
 class Cache(Protocol):
-    """A function that keeps what it found, as `functools.lru_cache` makes it."""
+    """A function with a cache, as `functools.lru_cache` makes it."""
 
     def cache_clear(self) -> None:
-        """Forget all of it."""
+        """Clear the cache."""
 
 
 _CACHES: Final[list[Cache]] = []
 
 
-def kept[C: Cache](cache: C) -> C:
-    """Have a function that keeps texts forget them with the others, when something is erased. A decorator."""
+def cleared_on_erasure[C: Cache](cache: C) -> C:
+    """Register a cached function, so that `clear_text_caches` clears it. A decorator."""
     _CACHES.append(cache)
     return cache
 
 
-def forget_kept() -> None:
-    """Forget every text that this process keeps. Other processes keep theirs until they are started again."""
+def clear_text_caches() -> None:
+    """Clear every registered cache of this process. Other processes keep theirs until they restart."""
     for each in _CACHES:
         each.cache_clear()

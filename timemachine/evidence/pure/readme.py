@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 _OF_A_TREE: Final = """\
 This is {of} {id},

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import counted, spaced
+from timemachine.core.pure.numbers import counted, spaced
 
 FIRST: Final = 100  # records at either end that are shown; and of those between them, as many in which something went wrong
 _HIT: Final = re.compile(r"^hit\.\d+")

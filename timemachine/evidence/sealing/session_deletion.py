@@ -10,7 +10,7 @@ from psycopg.errors import DeadlockDetected
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
-from timemachine.core.pure.text_caches import forget_kept
+from timemachine.core.pure.text_caches import clear_text_caches
 from timemachine.evidence.log import access, project_log
 from timemachine.evidence.models import COMPARISON, SESSION, Seal
 from timemachine.evidence.pure.reason import checked_reason
@@ -82,7 +82,7 @@ def _erase_session(session: Session, *, by: str | None, reason: str | None, move
     past_imports.forget(session)
     erased = session_deletion.erase_session(session)
     _begin_anew([each for each in sealed if each.of == COMPARISON])
-    forget_kept()
+    clear_text_caches()
     return erased
 
 

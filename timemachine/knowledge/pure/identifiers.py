@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from timemachine.core.pure.text_caches import kept
+from timemachine.core.pure.text_caches import cleared_on_erasure
 from timemachine.text.pure.language.identifiers import chunk_key, identifier_spans
 
 MOST: Final = 4_000
@@ -50,7 +50,7 @@ def _written(text: str) -> Iterator[str]:
             yield key
 
 
-@kept
+@cleared_on_erasure
 @lru_cache(maxsize=16_384)
 def _code_of(chunk: str) -> str | None:
     """The key of a code with digits, and None for any other chunk."""
@@ -62,7 +62,7 @@ def _code_of(chunk: str) -> str | None:
     return None
 
 
-@kept
+@cleared_on_erasure
 @lru_cache(maxsize=16_384)
 def _forms(key: str) -> dict[str, None]:
     """The identifier itself first, then what is left without scheme, folders and line numbers."""

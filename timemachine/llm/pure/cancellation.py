@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Lock
 
-from timemachine.core.pure.deadline import after
+from timemachine.core.pure.timers import call_later
 
 
 class Cancellation:
@@ -63,11 +63,11 @@ class Cancellation:
         attempt = object()
         with self._lock:
             self._attempt = attempt
-        deadline = after(seconds, lambda: self._expire(attempt))
+        deadline = call_later(seconds, lambda: self._expire(attempt))
         try:
             yield
         finally:
-            deadline.call_off()
+            deadline.cancel()
             with self._lock:
                 self._socket = None
 

@@ -11,7 +11,7 @@ from django.db.models import Count, F, Max, Min, Q, QuerySet
 from django.db.models.functions import TruncDate
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import begin_as_written, of_field
+from timemachine.core.pure.clock import parse_field, parse_typed_start
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.postgres_text import is_plain
@@ -286,7 +286,7 @@ def _fewest(asked: Asked) -> int:
 
 
 def _since(asked: Asked) -> datetime | None:
-    return of_field("since", asked.since, begin_as_written) if asked.since else None
+    return parse_field("since", asked.since, parse_typed_start) if asked.since else None
 
 
 def _fits(pattern: Wording, asked: Asked, since: datetime | None) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import begin_as_written, time_as_written
+from timemachine.core.pure.clock import parse_typed_start, parse_typed_time
 from timemachine.core.pure.postgres_text import storable
 from timemachine.memory.recall.questions import Wanted
 from timemachine.recording.annotations.significance.effective import COMPRESSED
@@ -109,8 +109,8 @@ def _facts(wanted: Wanted) -> dict[str, Any]:
         "kinds": list(wanted.kinds),
         "significances": list(wanted.significances),
         "min_importance": wanted.min_importance,
-        "since": begin_as_written(wanted.since) if wanted.since else None,
-        "until": time_as_written(wanted.until) if wanted.until else None,
+        "since": parse_typed_start(wanted.since) if wanted.since else None,
+        "until": parse_typed_time(wanted.until) if wanted.until else None,
     }
 
 

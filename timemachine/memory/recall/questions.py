@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import begin_as_written, of_field, time_as_written, written
+from timemachine.core.pure.clock import parse_field, parse_typed_start, parse_typed_time, written
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
 from timemachine.knowledge import prepared_statements
@@ -140,8 +140,8 @@ def _check_numbers(wanted: Wanted) -> None:
 
 
 def _check_times(wanted: Wanted) -> None:
-    begin = wanted.since and of_field("since", wanted.since, begin_as_written)
-    end = wanted.until and of_field("until", wanted.until, time_as_written)
+    begin = wanted.since and parse_field("since", wanted.since, parse_typed_start)
+    end = wanted.until and parse_field("until", wanted.until, parse_typed_time)
     if begin and end and begin > end:
         raise _refused(
             "since",

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.db import connection
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import begin_as_written, of_field, time_as_written, written
+from timemachine.core.pure.clock import parse_field, parse_typed_start, parse_typed_time, written
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.sessions.models import Session
@@ -80,8 +80,8 @@ def scope_of(project: Project, wanted: Wanted) -> Scope:
         name: storable(getattr(wanted, name)) for name in ("kind", "tool", "model", "agent", "user", "tag")
     }
     times = {
-        "since": begin_as_written(wanted.since) if wanted.since else None,
-        "until": time_as_written(wanted.until) if wanted.until else None,
+        "since": parse_typed_start(wanted.since) if wanted.since else None,
+        "until": parse_typed_time(wanted.until) if wanted.until else None,
     }
     whole = ["x.project_id = %(project)s", *(["x.session_id = %(session)s"] if session else []), *conditions]
     return Scope(
@@ -123,8 +123,8 @@ def _check(wanted: Wanted) -> None:
                 code="invalid_field",
                 field=name,
             )
-    begin = wanted.since and of_field("since", wanted.since, begin_as_written)
-    end = wanted.until and of_field("until", wanted.until, time_as_written)
+    begin = wanted.since and parse_field("since", wanted.since, parse_typed_start)
+    end = wanted.until and parse_field("until", wanted.until, parse_typed_time)
     if begin and end and begin > end:
         raise InvalidInput(
             f"`since` ({written(begin)}) is later than `until` ({written(end)}): no step lies between them.",

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Case, Exists, Max, OuterRef, Q, QuerySet, Subquery, When
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import begin_as_written, of_field, parse_time, time_as_written
+from timemachine.core.pure.clock import parse_field, parse_time, parse_typed_start, parse_typed_time
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
 from timemachine.memory.search.queries import sessions_saying
@@ -137,9 +137,9 @@ def _narrowed(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
 
 def _started(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
     if wanted.since:
-        sessions = sessions.filter(started_at__gte=of_field("since", wanted.since, begin_as_written))
+        sessions = sessions.filter(started_at__gte=parse_field("since", wanted.since, parse_typed_start))
     if wanted.until:
-        sessions = sessions.filter(started_at__lte=of_field("until", wanted.until, time_as_written))
+        sessions = sessions.filter(started_at__lte=parse_field("until", wanted.until, parse_typed_time))
     return sessions
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from django.http import StreamingHttpResponse
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.truncation import told_where_cut_off
+from timemachine.core.pure.streams import marked_if_cut_off
 from timemachine.memory.training.pure.options import Wanted
 from timemachine.memory.training.queries import Report, begin, learned
 from timemachine.memory.training.schemas import TrainingReport
@@ -27,7 +27,7 @@ def sent(project: Project, wanted: Wanted) -> StreamingHttpResponse:
         "Content-Disposition": f'attachment; filename="{name}"',
     }
     return StreamingHttpResponse(
-        told_where_cut_off(_lines(project, report)), content_type="application/x-ndjson", headers=headers
+        marked_if_cut_off(_lines(project, report)), content_type="application/x-ndjson", headers=headers
     )
 
 

@@ -9,7 +9,7 @@ from django.http import StreamingHttpResponse
 from pydantic_core import to_json
 
 from timemachine.core.pure.clock import written
-from timemachine.core.pure.truncation import told_where_cut_off
+from timemachine.core.pure.streams import marked_if_cut_off
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
 from timemachine.memory.transcripts.schemas import TranscriptHead
 from timemachine.memory.transcripts.transcript import Transcript
@@ -102,7 +102,7 @@ def sent(found: Transcript, form: str) -> StreamingHttpResponse:
     media_type, write = FORMS[form]
     headers = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
     pieces = _in_pieces(write(found))
-    told = chain([next(pieces)], told_where_cut_off(pieces))
+    told = chain([next(pieces)], marked_if_cut_off(pieces))
     return StreamingHttpResponse(told, content_type=media_type, headers=headers)
 
 

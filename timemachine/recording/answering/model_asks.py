@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.process_pool import aside
+from timemachine.core.pure.process_pool import run_in_pool
 from timemachine.llm.calling import complete
 from timemachine.llm.prices import price
 from timemachine.llm.pure.cancellation import Listening
@@ -110,7 +110,7 @@ def answer(
 def grounding_of(text: str, passages: Sequence[ContextPassage]) -> GroundingOut:
     """How far a text is supported by the passages, sentence by sentence."""
     supports = [Support(frame=each.frame, text=each.text) for each in passages]
-    return GroundingOut.of(aside(ground, text, supports))
+    return GroundingOut.of(run_in_pool(ground, text, supports))
 
 
 def prompt_of(question: str, passages: Sequence[ContextPassage], parameters: CallParameters) -> prompt.Prompt:

@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import Conflict, InvalidInput
-from timemachine.core.pure.truncation import told_where_cut_off
+from timemachine.core.pure.streams import marked_if_cut_off
 from timemachine.recording.importing.pure import exports
 from timemachine.recording.importing.pure.exported import Exported, Step
 from timemachine.recording.importing.pure.formats.timemachine import FORMAT, VERSION
@@ -96,7 +96,7 @@ def export_session(session: Session, format_name: str | None = None) -> Exported
     parts = _in_parts(way.parts(Exported(about=about(now), steps=_steps(now))))
     first = next(parts)
     return ExportedFile(
-        parts=chain([first], told_where_cut_off(parts)),
+        parts=chain([first], marked_if_cut_off(parts)),
         name=f"{now.key}{way.ending}",
         media_type=way.media_type,
         through=now.last_sequence,

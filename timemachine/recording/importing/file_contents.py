@@ -8,7 +8,7 @@ from typing import Final
 
 from django.conf import settings
 
-from timemachine.core.pure.gzip_streams import plain
+from timemachine.core.pure.streams import unpacked
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 
 PIECE: Final = 256 * 1024
@@ -22,7 +22,7 @@ def received(parts: Iterable[bytes]) -> Iterator[Contents]:
     Raises `TooLarge` where it is, or unpacks to, more than `settings.MAX_IMPORT_BYTES`, and `InvalidInput` (`not_packed`).
     """
     with TemporaryFile() as kept:
-        kept.writelines(plain(parts, settings.MAX_IMPORT_BYTES))
+        kept.writelines(unpacked(parts, settings.MAX_IMPORT_BYTES))
         size = kept.tell()
         kept.seek(0)
         if size <= IN_MEMORY:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.report import Imported, SessionDraft
 from timemachine.recording.sessions.pure.validation import LONGEST_WORD
 

@@ -13,7 +13,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F, QuerySet
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost, claim, kept_alive
+from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost, claim, keep_alive
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.recording.importing.commands import ImportDone, import_file
@@ -80,7 +80,7 @@ def work(import_id: UUID) -> None:
         return
     progress = _Progress()
     try:
-        with kept_alive(lease, every=_TELL_EVERY, progress=progress.as_changes):
+        with keep_alive(lease, every=_TELL_EVERY, progress=progress.as_changes):
             _import(lease, progress)
     except LeaseLost:
         return

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import file_content
 from timemachine.core.pure.errors import Conflict, InvalidInput, TooLarge
@@ -109,7 +109,7 @@ def hand_in(collection: Collection, file: HandedIn, *, by: str, session: Session
         title=file.title,
         uri=file.uri,
         replace=file.replace,
-        payload_id=keep(collection.project_id, [content])[content],
+        payload_id=store(collection.project_id, [content])[content],
         put_by=by,
         enqueued_at=now(),
     )

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import DatabaseError, transaction
 from django.db.models import F, Q
 
-from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost, claim, is_free, kept_alive
+from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost, claim, is_free, keep_alive
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, TimeMachineError
 from timemachine.knowledge.commands import NewFrame
@@ -33,7 +33,7 @@ def work(intake_id: UUID) -> None:
     if lease is None:
         return
     try:
-        with kept_alive(lease):  # reading a file may take a minute
+        with keep_alive(lease):  # reading a file may take a minute
             _put_all(lease)
     except LeaseLost:
         return

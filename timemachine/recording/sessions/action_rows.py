@@ -7,10 +7,10 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.content import Content, content_of, text_bytes
-from timemachine.core.pure.numbers import together
+from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure import validation
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
@@ -131,7 +131,7 @@ def _size(value: Any) -> int:
 def keep_payloads(project_id: UUID, parts: Sequence[Held]) -> Kept:
     """Keep every payload and passage; the rows by content."""
     contents = (content for each in parts for content in (each.input, each.output, each.source, *each.texts))
-    return keep(project_id, (content for content in contents if content is not None))
+    return store(project_id, (content for content in contents if content is not None))
 
 
 def action(session: Session, sequence: int, draft: ActionDraft, parts: Held, kept: Kept) -> Row:
@@ -183,13 +183,13 @@ def count(session: Session, actions: Sequence[Row]) -> None:
     session.error_count += sum(
         1 for row in actions if row["error_type"] is not None or row["error_message"] is not None
     )
-    session.input_tokens = together(session.input_tokens, *(row["input_tokens"] for row in actions))
-    session.output_tokens = together(session.output_tokens, *(row["output_tokens"] for row in actions))
-    session.cost_usd = together(session.cost_usd, *(row["cost_usd"] for row in actions))
+    session.input_tokens = sum_known(session.input_tokens, *(row["input_tokens"] for row in actions))
+    session.output_tokens = sum_known(session.output_tokens, *(row["output_tokens"] for row in actions))
+    session.cost_usd = sum_known(session.cost_usd, *(row["cost_usd"] for row in actions))
     session.unknown_cost_calls += sum(1 for row in actions if would_have_unknown_cost(row))
     saved = [row["saved_usd"] for row in actions if row["cached"]]
     session.cached_calls += len(saved)
-    session.saved_usd = together(session.saved_usd, *saved)
+    session.saved_usd = sum_known(session.saved_usd, *saved)
     session.unknown_saved_calls += saved.count(None)
     session.last_action_at = now()
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.copying import copy_in
+from timemachine.core.payloads.copying import copy_rows
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
 from timemachine.core.pure.postgres_text import original, storable
@@ -258,7 +258,7 @@ def _insert(some: Sequence[More], largest: int) -> None:
     ]
     kept = action_rows.keep_payloads(some[0][0].project_id, [each.parts for each in placed])
     actions = [action_rows.action(*each, kept) for each in placed]
-    copy_in(Action, actions)
+    copy_rows(Action, actions)
     _insert_hits([each for each in placed if each.parts.texts], kept)
     by_session = {session: list(its) for session, its in groupby(actions, key=itemgetter("session_id"))}
     for session, _ in some:
@@ -276,7 +276,7 @@ def _insert_hits(placed: Sequence[_Placed], kept: action_rows.Kept) -> None:
     found = (
         action_rows.hits(ids[each.session.id, each.sequence], each.draft, each.parts, kept) for each in placed
     )
-    copy_in(Hit, list(chain.from_iterable(found)))
+    copy_rows(Hit, list(chain.from_iterable(found)))
 
 
 def _count(sessions: Sequence[Session]) -> None:

@@ -13,8 +13,8 @@ from django.utils.crypto import salted_hmac
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import NotFound
-from timemachine.core.pure.formatting import counted
 from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.numbers import counted
 from timemachine.recording.sessions.models import KEY_PATTERN, ErasedSession, ErasedTurn, Session
 from timemachine.recording.sessions.pure.turn_text import Deleted
 

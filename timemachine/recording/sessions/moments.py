@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import now, time_as_written
+from timemachine.core.pure.clock import now, parse_typed_time
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import whole_number
 from timemachine.knowledge.collection_time import check_has_come
@@ -27,7 +27,7 @@ def moment(project: Project, text: str | None) -> datetime | None:
     if colon and step is not None and not _DAY_AND_HOUR.fullmatch(session) and not _is_time(text):
         return action_of(session_of(project, session), step).recorded_at
     try:
-        found = time_as_written(text)
+        found = parse_typed_time(text)
     except InvalidInput as why:
         raise InvalidInput(
             f"`as_of` cannot be {text[:60]!r}; write a time like 2026-11-20 09:00 (in UTC, unless it says otherwise), a date (its end), "
@@ -41,7 +41,7 @@ def moment(project: Project, text: str | None) -> datetime | None:
 
 def _is_time(text: str) -> bool:
     try:
-        time_as_written(text)
+        parse_typed_time(text)
     except InvalidInput:
         return False
     return True

@@ -2,7 +2,7 @@
 
 from django.db import connection, transaction
 
-from timemachine.core.payloads.commands import drop_unreferenced, held_by
+from timemachine.core.payloads.commands import drop_unreferenced, payloads_of
 from timemachine.recording.sessions.holds import require_free
 from timemachine.recording.sessions.models import Session
 
@@ -16,7 +16,7 @@ def erase_session(session: Session) -> int:
     """
     removed = Session.objects.select_for_update().get(id=session.id).last_sequence
     require_free(session)
-    held = held_by(session)
+    held = payloads_of(session)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL timemachine.erasing = 'on'")
         cursor.execute("DELETE FROM tm_session WHERE id = %s", [session.id])

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound
-from timemachine.core.pure.numbers import together
+from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.recording.usage.queries import totals_of
@@ -100,9 +100,9 @@ def _sums(steps: Sequence[RunStep], duration_ms: float | None) -> RunTotals:
     return RunTotals(
         steps=len(steps),
         errors=sum(step.facts.error is not None for step in steps),
-        input_tokens=together(*(step.input_tokens for step in steps)),
-        output_tokens=together(*(step.output_tokens for step in steps)),
-        cost_usd=together(*(step.cost_usd for step in steps)),
+        input_tokens=sum_known(*(step.input_tokens for step in steps)),
+        output_tokens=sum_known(*(step.output_tokens for step in steps)),
+        cost_usd=sum_known(*(step.cost_usd for step in steps)),
         unknown_cost_calls=sum(step.unknown_cost for step in steps),
         duration_ms=duration_ms,
     )

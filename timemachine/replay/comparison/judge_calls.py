@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import Error, transaction
 
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import content_of
@@ -194,4 +194,4 @@ def _kept(project_id: UUID, value: Sequence[Any]) -> int | None:
     if not value:
         return None
     content = content_of(list(value))
-    return keep(project_id, [content])[content]
+    return store(project_id, [content])[content]

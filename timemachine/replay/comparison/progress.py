@@ -11,7 +11,7 @@ from django.db.models import CharField, Count, Max, Q, StringAgg, Sum, Value
 from django.db.models.functions import MD5, Cast, Concat
 
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.formatting import reached
+from timemachine.core.pure.numbers import progress
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.runs.costs import NOTHING, Spent, spent_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
@@ -96,7 +96,7 @@ class Progress:
     @property
     def words(self) -> str:
         """`58 of 72 answered, 14 not asked`."""
-        return reached(self.answered, f"{self.total:,} answered", self.unanswered)
+        return progress(self.answered, f"{self.total:,} answered", self.unanswered)
 
 
 def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:

@@ -12,7 +12,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
-from timemachine.core.pure.numbers import together
+from timemachine.core.pure.numbers import sum_known
 from timemachine.llm.pure.completion import ended_by, is_refused
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.unknown_costs import has_unknown_cost
@@ -336,4 +336,4 @@ def _number(found: Any) -> float | None:
 
 
 def _tokens(total: int | None, read: int | None, written: int | None) -> int | None:
-    return total if total is not None else together(read, written)
+    return total if total is not None else sum_known(read, written)

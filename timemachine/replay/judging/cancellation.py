@@ -9,7 +9,7 @@ from django.db import Error, connection, connections
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
-from timemachine.core.pure.heartbeat import heartbeat
+from timemachine.core.pure.timers import heartbeat
 from timemachine.llm.pure.cancellation import Listening, Waiting, nobody
 from timemachine.replay.judging.models import ASKING, LONGEST_CALL, Judgement
 

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.content import content_of, text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput, ModelFailed, NotFound, TimeMachineError
@@ -99,7 +99,7 @@ def _begun(material: Material, model: ModelName, rendered: Prompt, by: str, judg
                 prompt_template=rendered.template,
                 system_prompt=rendered.system_prompt,
                 prompt_sha256=rendered.sha256,
-                prompt_id=keep(action.project_id, [prompt])[prompt],
+                prompt_id=store(action.project_id, [prompt])[prompt],
                 answer_sha256=text_sha256(material.answer),
                 sentences=[{"number": n, "text": text} for n, text in enumerate(material.sentences, 1)],
                 created_by=by[:254],
@@ -193,7 +193,7 @@ def _ended(
             )
         if raw:
             content = content_of(raw)
-            kept.raw_id = keep(row.project_id, [content])[content]
+            kept.raw_id = store(row.project_id, [content])[content]
         for name, value in ({"state": DONE} | facts).items():
             setattr(kept, name, value)
         kept.sentences = sentences or kept.sentences

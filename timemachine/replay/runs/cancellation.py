@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import Error, connection, connections
 
-from timemachine.core.pure.heartbeat import heartbeat
+from timemachine.core.pure.timers import heartbeat
 from timemachine.llm.pure.cancellation import Cancellation, Listening
 from timemachine.replay.runs import commands
 

@@ -17,8 +17,8 @@ from typing import Final
 from django.conf import settings
 from django.db import Error, connection, connections
 
-from timemachine.core.leases import Keeper, LeaseLost
-from timemachine.core.pure.process_pool import Beside, using
+from timemachine.core.leases import LeaseKeeper, LeaseLost
+from timemachine.core.pure.process_pool import ProcessPool, use_pool
 from timemachine.llm.model_lookup import Reach
 from timemachine.replay.runs import leases, step_results
 from timemachine.replay.runs.claimed_steps import next_to_call, outcome_of, read, renew_connection
@@ -117,7 +117,7 @@ class SideBySide:
     """So many places for calls, the threads that call, and the steps that are under way in them."""
 
     def __init__(
-        self, *, replay: Replay, worker: str, keeper: Keeper, beside: Beside | None, places: int
+        self, *, replay: Replay, worker: str, keeper: LeaseKeeper, beside: ProcessPool | None, places: int
     ) -> None:
         self._replay, self._worker, self._keeper, self._beside = replay, worker, keeper, beside
         self._places = places
@@ -278,7 +278,7 @@ class SideBySide:
 
     def _call(self) -> None:
         try:
-            with using(self._beside):
+            with use_pool(self._beside):
                 while taken := self._turns.next():
                     self._heard.put(self._done(taken))
         finally:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet, Sum, prefetch_related_objects
 
-from timemachine.core.payloads.queries import hash_now, text, value
+from timemachine.core.payloads.queries import current_sha256, text, value
 from timemachine.knowledge.models import Frame
 from timemachine.knowledge.queries import since
 from timemachine.recording.answering.model_asks import ContextPassage
@@ -56,7 +56,7 @@ def frames_of(hits: Sequence[Hit]) -> list[FrozenFrame]:
             frame=hit.frame,
             version=hit.version,
             recorded_sha256=hit.sha256,
-            sha256_now=hash_now(hit.payload) if hit.payload is not None else None,
+            sha256_now=current_sha256(hit.payload) if hit.payload is not None else None,
             since=since(hit.stored_frame) if hit.stored_frame is not None else None,
         )
         for hit in hits

@@ -19,8 +19,8 @@ from timemachine.core.leases import (
     FREE,
     MOST_ATTEMPTS,
     TAKE,
-    Keeper,
     Lease,
+    LeaseKeeper,
     LeaseLost,
     briefly,
     claim_facts,
@@ -93,9 +93,9 @@ class StepLease(Lease[ReplayStep]):
     counted: bool
 
 
-def keeper() -> AbstractContextManager[Keeper]:
+def keeper() -> AbstractContextManager[LeaseKeeper]:
     """Extend the leases of steps that are kept while the block runs."""
-    return Keeper(ReplayStep.objects.filter(status="running")).beating()
+    return LeaseKeeper(ReplayStep.objects.filter(status="running")).beating()
 
 
 def claim(

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Field
 
 from timemachine.core.leases import briefly
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import Content, content_of
 from timemachine.knowledge.find import Found
@@ -143,7 +143,7 @@ def _kept(results: Sequence[Result]) -> dict[Content, int]:
     """The payloads of all that was answered and found."""
     contents = [content_of(result.outcome.answered.text) for result in results if result.outcome.answered]
     contents += [content_of(hit.text) for result in results for hit in result.outcome.found]
-    return keep(results[0].step.replay.project_id, contents) if contents else {}
+    return store(results[0].step.replay.project_id, contents) if contents else {}
 
 
 def _write_hits(result: Result, kept: Mapping[Content, int]) -> None:

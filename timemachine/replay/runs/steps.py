@@ -7,7 +7,7 @@ from typing import Any
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Cancelled, ModelFailed, TimeMachineError
-from timemachine.core.pure.process_pool import aside
+from timemachine.core.pure.process_pool import run_in_pool
 from timemachine.knowledge.find import Found
 from timemachine.llm.model_lookup import Reach
 from timemachine.llm.prices import failed_price
@@ -139,7 +139,7 @@ def _asked_again(
         ended = _cancelled(outcome, failed) if isinstance(failed, Cancelled) else _failed(outcome, failed)
         return replace(ended, failed_cost_usd=cost)
     stated = _refused(work.action.parameters), _refused(answered.parameters)
-    compared = aside(answer_verdict, frozen.answer_of(work.action), answered.text, None, stated)
+    compared = run_in_pool(answer_verdict, frozen.answer_of(work.action), answered.text, None, stated)
     evidence = {**compared.evidence, **_same_prompt(work, answered), **_cut_off(work, answered)}
     return replace(
         outcome, answered=answered, verdict=compared.name, evidence=evidence, calls_made=answered.calls_made

@@ -12,8 +12,8 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connections
 
-from timemachine.core.leases import Keeper, LeaseLost
-from timemachine.core.pure.process_pool import Beside, thinking_beside, using
+from timemachine.core.leases import LeaseKeeper, LeaseLost
+from timemachine.core.pure.process_pool import ProcessPool, process_pool, use_pool
 from timemachine.llm.concurrency import let_go
 from timemachine.llm.model_lookup import Reach
 from timemachine.replay.runs import claimed_steps, commands, leases, step_results
@@ -53,8 +53,8 @@ def work(replay_id: UUID, worker: str) -> int:
     return written
 
 
-def _beside(steps: int) -> AbstractContextManager[Beside | None]:
-    return thinking_beside() if steps >= WORTH_BESIDE else nullcontext()
+def _beside(steps: int) -> AbstractContextManager[ProcessPool | None]:
+    return process_pool() if steps >= WORTH_BESIDE else nullcontext()
 
 
 @contextmanager
@@ -81,8 +81,8 @@ class Hand:
 
     replay: Replay
     worker: str
-    keeper: Keeper
-    beside: Beside | None = None
+    keeper: LeaseKeeper
+    beside: ProcessPool | None = None
 
     def do_all(self, *, calls: bool, places: int = 1) -> int:
         """Take and do steps until none is left, or others keep all the places at a provider; how many were written."""
@@ -119,7 +119,7 @@ class Hand:
         found = leases.claim(self.replay.id, self.worker, calls=calls)
         if not found:
             return None
-        with self.keeper.keeping(found[0].token), using(self.beside):
+        with self.keeper.keeping(found[0].token), use_pool(self.beside):
             return _do(self.replay, found)
 
     def _side_by_side(self, places: int) -> SideBySide:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.conditions import SUITE_NAMES, read_condition, written_condition
+from timemachine.core.pure.conditions import SUITE_NAMES, format_condition, parse_condition
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.llm.queries import usable_model
@@ -127,10 +127,10 @@ def _check_options(options: SessionOptions, models: Sequence[str]) -> None:
 
 def condition_of(text: str) -> str:
     """The condition in its one spelling. Raises `InvalidInput`."""
-    found = read_condition(text, SUITE_NAMES)
+    found = parse_condition(text, SUITE_NAMES)
     if found is None:
         raise _invalid("fail_on", f"is one of {', '.join(SUITE_NAMES)}, or cost:USD; {text[:60]!r} is none")
-    return written_condition(found)
+    return format_condition(found)
 
 
 def _invalid(field: str, says: str) -> InvalidInput:

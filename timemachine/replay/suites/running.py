@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from timemachine.core.pure.clock import now, written
-from timemachine.core.pure.conditions import SUITE_NAMES, Condition, held, read_condition
+from timemachine.core.pure.conditions import SUITE_NAMES, Condition, parse_condition, reasons_to_fail
 from timemachine.core.pure.errors import Conflict, InvalidInput, TimeMachineError
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Action
@@ -225,11 +225,11 @@ def _write_findings(found: SuiteRun) -> None:
     found.findings = None if since is None else asdict(since)
     counts = SuiteRunOut.of(found, counts_of([found])[found.id]).model_dump()
     document = counts | {"since": dict(since.counts) if since else {}}
-    found.held = held(conditions_of(found), document)
+    found.held = reasons_to_fail(conditions_of(found), document)
     found.save(update_fields=["findings", "held"])
 
 
 def conditions_of(found: SuiteRun) -> list[Condition]:
     """The conditions under which the run counts as failed."""
-    read = (read_condition(each, SUITE_NAMES) for each in found.fail_on)
+    read = (parse_condition(each, SUITE_NAMES) for each in found.fail_on)
     return [each for each in read if each is not None]

@@ -1,6 +1,6 @@
 """A run of a suite in one sentence."""
 
-from timemachine.core.pure.formatting import counted, money, priced, reached
+from timemachine.core.pure.numbers import counted, money, progress, total_cost
 from timemachine.replay.runs.pure.summary import most_failed
 from timemachine.replay.suites.models import SuiteRun
 from timemachine.replay.suites.pure.changes import counted_change
@@ -11,12 +11,12 @@ def summary(run: SuiteRun, counts: RunCounts) -> str:
     """The run in one sentence: its steps, what changed since which run, what it cost."""
     names = {"failed": "failed", "skipped": "not asked", "cancelled": "cancelled"}
     others = {what: counts.steps.get(status, 0) for status, what in names.items()}
-    parts = [reached(counts.steps.get("done", 0), counted(counts.total, "step"), others)]
+    parts = [progress(counts.steps.get("done", 0), counted(counts.total, "step"), others)]
     if counts.left_out:
         parts.append(f"{counted(counts.left_out, 'replay')} left out")
     if run.finished_at is not None:
         parts.append(_since_words(run))
-    parts.append(priced(counts.cost_usd, counts.unknown_cost_calls))
+    parts.append(total_cost(counts.cost_usd, counts.unknown_cost_calls))
     if over := over_limit(run, counts):
         parts.append(
             f"the spend limit of {money(run.options['spend_limit_usd'])} was passed by {money(over)}"

@@ -5,7 +5,7 @@ import pytest
 from tests.builders import compared, replayed
 from tests.governance.deletion.erasure.canary import CANARY, SENTENCE, full_action
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import content_of
 from timemachine.governance.sharing.commands import create_link
@@ -66,7 +66,7 @@ def session(project: Project) -> Session:
         name=f"{SENTENCE}.md",
         title=f"It is {SENTENCE}",
         uri=f"file:///{CANARY}",
-        payload_id=keep(project.id, [content])[content],
+        payload_id=store(project.id, [content])[content],
         put_by="test",
         status="done",
         skipped=[{"line": 3, "why": SENTENCE}],
@@ -87,7 +87,7 @@ def session(project: Project) -> Session:
     )
     action = Action.objects.get(session=begun, sequence=1)
     content = content_of(SENTENCE)
-    prompt = keep(project.id, [content])[content]
+    prompt = store(project.id, [content])[content]
     Judgement.objects.create(
         project=project,
         session=begun,

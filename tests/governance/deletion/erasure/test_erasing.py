@@ -21,7 +21,7 @@ from tests.governance.deletion.erasure.canary import (
     sealed,
 )
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.commands import drop_unreferenced, keep
+from timemachine.core.payloads.commands import drop_unreferenced, store
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import content_of
@@ -264,7 +264,7 @@ def unreferenced() -> int:
 def test_of_the_payloads_only_those_that_an_erasure_touched_are_looked_at_and_none_is_left(
     project: Project, session: Session
 ) -> None:
-    other = keep(project.id, [content_of("nobody refers to it")])
+    other = store(project.id, [content_of("nobody refers to it")])
     assert unreferenced() == 1
     sealed(session)
     erased(session, profile=BIRDS)

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.numbers import together
+from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
@@ -111,7 +111,7 @@ def test_usage_tells_apart_day_agent_model_and_tool(session: Session) -> None:
             number + 1,
             errors + (action.error_message is not None),
             timed + (action.duration_ms is not None),
-            together(cost, action.cost_usd),
+            sum_known(cost, action.cost_usd),
         )
     assert told == anew
 

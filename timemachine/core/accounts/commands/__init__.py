@@ -1,23 +1,25 @@
-"""What we change in accounts, one file a noun; callers take every command from here."""
+"""Commands that change accounts. Import them from here."""
 
 from timemachine.core.accounts.commands.first_start import FIRST_EMAIL, LOCAL_KEY, FirstStart, first_run
 from timemachine.core.accounts.commands.keys import authenticate_key, make_api_key, revoke_api_key
 from timemachine.core.accounts.commands.links import make_sign_in_link, sign_in_url, use_sign_in_link
-from timemachine.core.accounts.commands.members import (
-    change_role,
-    invite,
-    make_reset_link,
-    remove_member,
-    withdraw_invitation,
-)
-from timemachine.core.accounts.commands.passwords import (
+from timemachine.core.accounts.commands.people import (
     change_password,
-    introduce,
+    complete_profile,
     password_problems,
+    rename_person,
     set_password,
     sign_in,
 )
-from timemachine.core.accounts.commands.projects import make_project, rename_person, rename_project
+from timemachine.core.accounts.commands.projects import (
+    change_role,
+    invite,
+    make_project,
+    make_reset_link,
+    remove_member,
+    rename_project,
+    withdraw_invitation,
+)
 
 __all__ = [
     "FIRST_EMAIL",
@@ -26,8 +28,8 @@ __all__ = [
     "authenticate_key",
     "change_password",
     "change_role",
+    "complete_profile",
     "first_run",
-    "introduce",
     "invite",
     "make_api_key",
     "make_project",

@@ -1,4 +1,4 @@
-"""What the first start makes, and every later one finds: a project, its administrator, and this machine's key."""
+"""The first start: create a project, its administrator, and a key for this machine, unless they exist."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ LOCAL_KEY = "the timemachine command on the server's machine"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstStart:
-    """What stands after it: the project, its administrator, and whether this machine got a new key."""
+    """The result: the project, its administrator, and whether this machine got a new key."""
 
     project: Project
     administrator: User
@@ -26,13 +26,14 @@ class FirstStart:
 
 @transaction.atomic
 def first_run(key_file: Path | None = None) -> FirstStart:
-    """Make a project with an administrator where there is none, and, where `key_file` is given, a key in it for the
-    `timemachine` command where it holds none that is good. Safe to run again, and at the same time.
+    """Create a project with an administrator unless they exist, and a key for this machine's `timemachine` command.
+
+    The key is created if `key_file` is given and does not contain a valid key. Safe to run repeatedly and concurrently.
     """
     _one_at_a_time()
     project = queries.first_project() or Project.objects.create(name=FIRST_PROJECT)
     administrator = queries.first_administrator() or _first_administrator(project)
-    made_key = key_file is not None and not _holds_a_good_key(key_file)
+    made_key = key_file is not None and not _has_valid_key(key_file)
     if key_file is not None and made_key:
         _, text = make_api_key(project, name=LOCAL_KEY, scopes=SCOPES)
         write_private(key_file, text + "\n")
@@ -48,7 +49,7 @@ def _first_administrator(project: Project) -> User:
     return user
 
 
-def _holds_a_good_key(key_file: Path) -> bool:
+def _has_valid_key(key_file: Path) -> bool:
     try:
         return valid_key(key_file.read_text(encoding="utf-8")) is not None
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""API keys: made, revoked, and recognised."""
+"""API keys: create, revoke, authenticate."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ _NAMES = [field.attname for field in ApiKey._meta.concrete_fields]
 _NAMES_OF_PROJECT = [field.attname for field in Project._meta.concrete_fields]
 _COLUMNS = ", ".join([*(f'k."{name}"' for name in _NAMES), *(f'p."{name}"' for name in _NAMES_OF_PROJECT)])
 _KEY_AND_PROJECT = (
-    f"SELECT {_COLUMNS} FROM tm_api_key AS k JOIN tm_project AS p ON p.id = k.project_id WHERE k.id = %s"  # noqa: S608  # names of columns
+    f"SELECT {_COLUMNS} FROM tm_api_key AS k JOIN tm_project AS p ON p.id = k.project_id WHERE k.id = %s"  # noqa: S608  # column names only
 )
 
 
@@ -31,9 +31,11 @@ def make_api_key(
     expires_at: datetime | None = None,
     by: User | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key, and its text `tmk_<id>_<secret>`, which exists only here: what is kept is a hash.
+    """Create a key and return it with its text, `tmk_<id>_<secret>`. Only a hash is stored, so the text is never shown
+    again.
 
-    Raises `InvalidInput` for an unknown scope, for none, and for an end that is not in the future.
+    Raises:
+        InvalidInput: No scope, an unknown scope, or an expiry that is not in the future.
     """
     name = clean_name(name, of="the key")
     _check_scopes(scopes)
@@ -52,15 +54,16 @@ def make_api_key(
 
 
 def revoke_api_key(key: ApiKey) -> None:
-    """End a key, for good; one that was revoked before keeps its time."""
+    """Revoke a key permanently. A key that is already revoked does not change."""
     ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now())
     key.refresh_from_db(fields=["revoked_at"])
 
 
 def authenticate_key(text: str) -> ApiKey:
-    """The key with this text, its project with it; notes the use, once a minute at most.
+    """Return the key with this text and its project, and record the use, at most once a minute.
 
-    An unknown, a revoked and an expired key raise the same `NotSignedIn`.
+    Raises:
+        NotSignedIn: The key is unknown, revoked or expired; the same error for all three.
     """
     key = valid_key(text)
     if key is None:
@@ -74,17 +77,21 @@ def authenticate_key(text: str) -> ApiKey:
 
 
 def valid_key(text: str) -> ApiKey | None:
-    """The key with this text if it holds now; nothing is noted. A wrong secret takes as long as an unknown id."""
+    """Return the key with this text if it is valid, without recording a use. A wrong secret takes as long as an unknown
+    id.
+    """
     parts = parse_key(text)
     if parts is None:
         return None
-    key = _kept(parts.id)
+    key = _key_with_project(parts.id)
     right = same_secret(parts.secret, key.secret_sha256 if key else _HASH_OF_NO_KEY)
-    return key if key and right and _holds(key) else None
+    return key if key and right and _is_current(key) else None
 
 
-def _kept(key_id: str) -> ApiKey | None:
-    """The key and its project. Every request asks for them: prepared, as a query that Django puts together takes seven times as long."""
+def _key_with_project(key_id: str) -> ApiKey | None:
+    """Return the key with its project. Every request needs both; building the query with Django takes seven times as
+    long.
+    """
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         row = cursor.execute(_KEY_AND_PROJECT, [key_id]).fetchone()
@@ -95,7 +102,7 @@ def _kept(key_id: str) -> ApiKey | None:
     return key
 
 
-def _holds(key: ApiKey) -> bool:
+def _is_current(key: ApiKey) -> bool:
     return key.revoked_at is None and (key.expires_at is None or key.expires_at > now())
 
 
@@ -110,14 +117,14 @@ def _note_use(key: ApiKey) -> None:
 def _check_scopes(scopes: Sequence[str]) -> None:
     if not scopes:
         raise InvalidInput(
-            f"Give the key at least one scope of {', '.join(SCOPES)}.",
+            f"Give the key at least one scope: {', '.join(SCOPES)}.",
             code="no_scope",
             scopes=list(SCOPES),
         )
     unknown = [scope for scope in scopes if scope not in SCOPES]
     if unknown:
         raise InvalidInput(
-            f"There is no scope {unknown[0]!r}; the scopes are {', '.join(SCOPES)}.",
+            f"Unknown scope {unknown[0]!r}. The scopes are {', '.join(SCOPES)}.",
             code="unknown_scope",
             scopes=list(SCOPES),
         )
@@ -125,8 +132,6 @@ def _check_scopes(scopes: Sequence[str]) -> None:
 
 def _check_end(expires_at: datetime | None) -> None:
     if expires_at is not None and expires_at.tzinfo is None:
-        raise InvalidInput(
-            "The time at which the key expires has no offset; end it with Z for UTC.", code="not_a_time"
-        )
+        raise InvalidInput("The expiry time has no offset; end it with Z for UTC.", code="not_a_time")
     if expires_at is not None and expires_at <= now():
-        raise InvalidInput("The key would have expired already; choose a later time.", code="already_past")
+        raise InvalidInput("The expiry time is in the past; choose a later one.", code="already_past")

@@ -1,4 +1,4 @@
-"""One-time links: made for one person, used once."""
+"""One-time links: created for one person, used once."""
 
 from datetime import timedelta
 
@@ -25,9 +25,9 @@ def make_sign_in_link(
     role: str | None = None,
     by: User | None = None,
 ) -> str:
-    """The secret of a new link for this person, which exists only here; an invitation names project and role.
+    """Create a link for this person and return its secret, of which only a hash is stored.
 
-    It holds for one hour, an invitation for seven days.
+    It is valid for one hour, an invitation for seven days. An invitation needs a project and a role.
     """
     made = secret()
     SignInLink.objects.create(
@@ -43,22 +43,25 @@ def make_sign_in_link(
 
 
 def sign_in_url(link_secret: str) -> str:
-    """The address to open for a link's secret."""
+    """Return the URL of the link with this secret."""
     return f"{settings.PUBLIC_URL}/sign-in/{link_secret}/"
 
 
 @transaction.atomic
 def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> SignInLink:
-    """Use up a link, and join the project that it invites to. Its `user` may then be signed in.
+    """Use a link, and join the project that it invites to. Its `user` can then be signed in.
 
-    Raises `NotFound`, the same for a link that is used, expired or unknown. An invitation does not sign in to an account
-    that has a password: whoever made it could otherwise open other people's accounts. Then it stays good and raises
-    `NotSignedIn` with the address in `facts["email"]`, until `signed_in` is that person.
+    An invitation does not sign in to an account that has a password: anyone who creates invitations could otherwise
+    open other people's accounts. Such an invitation stays valid until `signed_in` is that person.
+
+    Raises:
+        NotFound: The link is used, expired or unknown; the same error for all three.
+        NotSignedIn: The invited person must sign in first, with the address in `facts["email"]`.
     """
     link = _claimed(link_secret)
     if link.purpose == SignInLink.INVITE and link.user.has_usable_password() and signed_in != link.user:
         raise NotSignedIn(
-            f"{link.user.email} has an account here already. Sign in as {link.user.email} to accept the invitation.",
+            f"{link.user.email} already has an account here. Sign in as {link.user.email} to accept the invitation.",
             code="sign_in_to_accept",
             email=link.user.email,
         )
@@ -72,27 +75,27 @@ def use_sign_in_link(link_secret: str, *, signed_in: User | None = None) -> Sign
 
 
 def _claimed(link_secret: str) -> SignInLink:
-    # The lock makes a second, simultaneous use wait, and then find the link used.
+    # The lock makes a simultaneous second use wait, and then see that the link is used.
     waiting = SignInLink.objects.select_for_update(of=("self",)).select_related("user", "project")
     link = waiting.filter(
         secret_sha256=secret_hash(link_secret), used_at=None, expires_at__gt=now(), user__is_active=True
     ).first()
     if link is None:
         raise NotFound(
-            "This link was used already, or it has expired. Ask for a new one: an administrator makes it under "
-            "Settings, or, on the server, `manage.py sign_in_link`.",
+            "This link has expired or was already used. Ask an administrator for a new one, or run "
+            "`manage.py sign_in_link` on the server.",
             code="link_not_valid",
         )
     return link
 
 
 def _close_account(user: User) -> None:
-    # A fresh unusable password ends every session that was open, so that two holders of links never share an account.
+    # A new unusable password ends all sessions, so that two people with links never share an account.
     user.set_unusable_password()
     user.save(update_fields=["password"])
 
 
 def _join(user: User, project: Project, role: str) -> None:
     Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
-    # Who was let in by one project's administrator must not be opened by another's.
+    # An administrator of another project must not be able to open the account of a new member.
     SignInLink.objects.filter(user=user, purpose=SignInLink.RESET, used_at=None).delete()

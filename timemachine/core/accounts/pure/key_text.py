@@ -1,6 +1,6 @@
-"""How an API key is written: `tmk_<id>_<secret>`. Pure.
+"""The text of an API key: `tmk_<id>_<secret>`.
 
-The prefix lets scanners of secrets find a leaked one; the id finds its row; the secret is 256 random bits.
+The prefix lets secret scanners find leaked keys, the id finds the row, and the secret has 256 random bits.
 """
 
 import re
@@ -11,7 +11,7 @@ _WRITTEN = re.compile(r"tmk_([a-z0-9]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyText:
-    """The two parts of a written key."""
+    """The two parts of a key's text."""
 
     id: str
     secret: str = field(repr=False)
@@ -21,6 +21,6 @@ class KeyText:
 
 
 def parse_key(text: str) -> KeyText | None:
-    """The parts of a written key, or None for anything else; white space around it does not matter."""
+    """Parse the text of a key, ignoring surrounding white space. Return None if it is not one."""
     found = _WRITTEN.fullmatch(text.strip())
     return KeyText(id=found[1], secret=found[2]) if found else None

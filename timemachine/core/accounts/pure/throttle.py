@@ -1,4 +1,4 @@
-"""When a sign-in has to wait: after so many failures in the last minutes. Pure."""
+"""Throttling of sign-ins: after too many recent failures, the next attempt has to wait."""
 
 import ipaddress
 import math
@@ -12,17 +12,17 @@ IPV6_NETWORK = 64
 
 
 def seconds_to_wait(*, account: Sequence[datetime], origin: Sequence[datetime], now: datetime) -> int:
-    """How long until the next try, in whole seconds; 0 for at once.
+    """Return the seconds until the next attempt is allowed, rounded up; 0 for immediately.
 
-    Given are the times of failures for the account and from the origin, in any order.
+    `account` and `origin` are the times of failures for the account and from the origin, in any order.
     """
     return max(_wait(account, PER_ACCOUNT, now), _wait(origin, PER_ORIGIN, now))
 
 
 def origin_of(address: str | None) -> str | None:
-    """Whom an address stands for: itself in IPv4, its /64 network in IPv6, where one person has all of it.
+    """Return what identifies the sender of a request: its IPv4 address, or its /64 network in IPv6.
 
-    None for an absent address or one that is none (a Unix socket has no address).
+    Return None without a valid address: a Unix socket has none.
     """
     try:
         found = ipaddress.ip_address((address or "").split("%")[0])

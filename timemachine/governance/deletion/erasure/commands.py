@@ -16,7 +16,7 @@ from timemachine.core.leases import Lease, holding
 from timemachine.core.payloads.commands import drop_unreferenced
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, TimeMachineError
-from timemachine.core.pure.text_caches import forget_kept
+from timemachine.core.pure.text_caches import clear_text_caches
 from timemachine.evidence.pure.reason import LONGEST, ReasonTells, checked_reason, tells
 from timemachine.evidence.sealing import erased_fields
 from timemachine.evidence.sealing.session_deletion import seal_anew
@@ -250,7 +250,7 @@ def _erase(lease: Lease[Erasure], row: Erasure) -> None:
         row.status, row.finished_at, row.problem = DONE, at, None
         row.result = found.as_json() | fields.as_json()
         row.save(update_fields=["status", "finished_at", "problem", "result"])
-    forget_kept()
+    clear_text_caches()
 
 
 def _locked(row: Erasure) -> Session:

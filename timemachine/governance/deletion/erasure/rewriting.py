@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from timemachine.core.payloads.commands import keep
+from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of
 from timemachine.governance.deletion.erasure.before_after import PAYLOADS, Look, Seen, actions_of
 from timemachine.recording.sessions.models import Action, Delivery, Session
@@ -168,7 +168,7 @@ def kept(session: Session, value: Any) -> int | None:
     if value is None:
         return None
     content = content_of(value)
-    return keep(session.project_id, [content])[content]
+    return store(session.project_id, [content])[content]
 
 
 def shaped(value: Any) -> dict[str, Any] | None:

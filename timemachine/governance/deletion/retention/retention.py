@@ -10,7 +10,7 @@ from django.db import transaction
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.evidence.log import project_log
 from timemachine.evidence.pure.reason import checked_reason
 from timemachine.governance.deletion.retention.commands import begin_by_rule

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 LONGEST_DAYS: Final = 36_500
 LONGEST: Final = 1_000

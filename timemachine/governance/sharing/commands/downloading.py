@@ -13,7 +13,7 @@ from django.db import connection, transaction
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TooManyRequests
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.governance.sharing import log
 from timemachine.governance.sharing.log import DOWNLOADED
 from timemachine.governance.sharing.models import ShareLink

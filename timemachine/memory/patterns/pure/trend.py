@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final, Literal
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 DAYS: Final = 31
 """A pattern that came within so many days is counted by days, one that came over longer by weeks."""

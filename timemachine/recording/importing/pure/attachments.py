@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 _REFERENCE: Final = "attachment://"
 MOST_SET_IN: Final = 256 * 1024 * 1024

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
-from timemachine.core.pure.numbers import together
+from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.timeline.pure.filter import Filter, Named
 
 GROUPS: Final = ("kind", "tool", "model", "agent")
@@ -80,9 +80,9 @@ def summed(several: Iterable[Sums]) -> Sums:
         calls=sum(each.calls for each in found),
         tool_calls=sum(each.tool_calls for each in found),
         errors=sum(each.errors for each in found),
-        input_tokens=together(*(each.input_tokens for each in found)),
-        output_tokens=together(*(each.output_tokens for each in found)),
-        cost_usd=together(*(each.cost_usd for each in found)),
+        input_tokens=sum_known(*(each.input_tokens for each in found)),
+        output_tokens=sum_known(*(each.output_tokens for each in found)),
+        cost_usd=sum_known(*(each.cost_usd for each in found)),
         unknown_cost_calls=sum(each.unknown_cost_calls for each in found),
     )
 

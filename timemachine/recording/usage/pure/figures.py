@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
-from timemachine.core.pure.numbers import together
+from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.usage.pure.latency import Latency
 
 MODEL_CALLS: Final = ("ask", "llm_call")
@@ -42,7 +42,7 @@ class Sums:
     @property
     def tokens(self) -> int | None:
         """Input and output tokens; None where neither was recorded."""
-        return together(self.input_tokens, self.output_tokens)
+        return sum_known(self.input_tokens, self.output_tokens)
 
 
 NOTHING: Final = Sums()
@@ -91,12 +91,12 @@ def summed(several: Iterable[Sums]) -> Sums:
         calls=sum(each.calls for each in found),
         tool_calls=sum(each.tool_calls for each in found),
         errors=sum(each.errors for each in found),
-        input_tokens=together(*(each.input_tokens for each in found)),
-        output_tokens=together(*(each.output_tokens for each in found)),
-        cost_usd=together(*(each.cost_usd for each in found)),
+        input_tokens=sum_known(*(each.input_tokens for each in found)),
+        output_tokens=sum_known(*(each.output_tokens for each in found)),
+        cost_usd=sum_known(*(each.cost_usd for each in found)),
         unknown_cost_calls=sum(each.unknown_cost_calls for each in found),
         cached_calls=sum(each.cached_calls for each in found),
-        saved_usd=together(*(each.saved_usd for each in found)),
+        saved_usd=sum_known(*(each.saved_usd for each in found)),
         unknown_saved_calls=sum(each.unknown_saved_calls for each in found),
     )
 

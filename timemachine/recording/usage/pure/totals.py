@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import reduce
 
-from timemachine.core.pure.numbers import together
+from timemachine.core.pure.numbers import sum_known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Totals:
     @property
     def tokens(self) -> int | None:
         """Input and output tokens together; None where neither was recorded."""
-        return together(self.input_tokens, self.output_tokens)
+        return sum_known(self.input_tokens, self.output_tokens)
 
     @property
     def elapsed_ms(self) -> float | None:
@@ -63,12 +63,12 @@ def add(one: Totals, other: Totals) -> Totals:
     return Totals(
         kinds=kinds,
         errors=one.errors + other.errors,
-        input_tokens=together(one.input_tokens, other.input_tokens),
-        output_tokens=together(one.output_tokens, other.output_tokens),
-        cost_usd=together(one.cost_usd, other.cost_usd),
+        input_tokens=sum_known(one.input_tokens, other.input_tokens),
+        output_tokens=sum_known(one.output_tokens, other.output_tokens),
+        cost_usd=sum_known(one.cost_usd, other.cost_usd),
         unknown_cost_calls=one.unknown_cost_calls + other.unknown_cost_calls,
         cached_calls=one.cached_calls + other.cached_calls,
-        saved_usd=together(one.saved_usd, other.saved_usd),
+        saved_usd=sum_known(one.saved_usd, other.saved_usd),
         unknown_saved_calls=one.unknown_saved_calls + other.unknown_saved_calls,
         first=min((moment for moment in (one.first, other.first) if moment), default=None),
         last=max((moment for moment in (one.last, other.last) if moment), default=None),

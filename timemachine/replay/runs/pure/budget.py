@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from timemachine.core.pure.formatting import money
+from timemachine.core.pure.numbers import money
 
 FREE = Decimal(0)
 

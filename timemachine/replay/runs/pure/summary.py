@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from timemachine.core.pure.formatting import counted, money, priced, spaced, times
+from timemachine.core.pure.numbers import counted, money, spaced, times, total_cost
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 
 VERDICT_ORDER = (
@@ -154,6 +154,6 @@ def _counts(title: str, counts: Mapping[str, int]) -> str:
 
 
 def _cost(tally: Tally) -> str:
-    now = priced(tally.cost_usd, tally.unknown_cost_calls)
-    then = priced(tally.recorded_cost_usd, tally.recorded_unknown_cost_calls)
+    now = total_cost(tally.cost_usd, tally.unknown_cost_calls)
+    then = total_cost(tally.recorded_cost_usd, tally.recorded_unknown_cost_calls)
     return f"{now} (recorded {then})" if tally.called else now

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.schemas import Strict
 
 MOST: Final = 200

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
-from timemachine.core.pure.text_caches import kept
+from timemachine.core.pure.text_caches import cleared_on_erasure
 from timemachine.text.pure.grounding import bounds
 from timemachine.text.pure.grounding.runs import Keys, Written
 from timemachine.text.pure.grounding.term_weights import weight
@@ -173,7 +173,7 @@ def _made(read: tuple[Sentence, ...]) -> tuple[Statement, ...]:
     return tuple(Statement(sentence.body, sentence.start) for sentence in read)
 
 
-_kept = kept(lru_cache(maxsize=_KEPT)(_made))
+_kept = cleared_on_erasure(lru_cache(maxsize=_KEPT)(_made))
 
 
 def _words(text: str) -> Words:
@@ -181,7 +181,7 @@ def _words(text: str) -> Words:
     return _kept_words(text) if len(text) <= _SHORT else words_of(text)
 
 
-_kept_words = kept(lru_cache(maxsize=_KEPT)(words_of))
+_kept_words = cleared_on_erasure(lru_cache(maxsize=_KEPT)(words_of))
 
 
 def _clauses(claim: Statement) -> list[Keys]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal
 
-from timemachine.core.pure.text_caches import kept
+from timemachine.core.pure.text_caches import cleared_on_erasure
 from timemachine.text.pure.grounding import bounds
 from timemachine.text.pure.grounding.conflicts import Conflict, conflict
 from timemachine.text.pure.grounding.missing import missing
@@ -140,7 +140,7 @@ def _source(passages: tuple[Passage, ...]) -> Source:
     return _kept(passages) if small else Source(passages)
 
 
-@kept
+@cleared_on_erasure
 @lru_cache(maxsize=8)
 def _kept(passages: tuple[Passage, ...]) -> Source:
     return Source(passages)

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Final
 
-from timemachine.core.pure.text_caches import kept
+from timemachine.core.pure.text_caches import cleared_on_erasure
 from timemachine.text.pure.language.words import stem
 
 _IRREGULAR: Final = """
@@ -32,7 +32,7 @@ _LONGEST_FIRST: Final = tuple(sorted(_SUFFIXES.split(), key=lambda suffix: (-len
 _SHORTEST_ROOT: Final = 4
 
 
-@kept
+@cleared_on_erasure
 @lru_cache(maxsize=65_536)
 def root(stemmed: str) -> str:
     """The root of a stem (`timemachine.text.pure.language.words.stem`): "sent" gives "send", "circulatory" and "circulation" one.

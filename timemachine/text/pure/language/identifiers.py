@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from timemachine.core.pure.text_caches import kept
+from timemachine.core.pure.text_caches import cleared_on_erasure
 
 _CHUNK: Final = re.compile(r"`[^`\n]+`|[^\s`]+")
 # Most of what stands between white space is words, and all that follow one another are told at one look.
@@ -67,7 +67,7 @@ def _chunks(text: str) -> Iterator[re.Match[str]]:
         at = found.end()
 
 
-@kept
+@cleared_on_erasure
 @lru_cache(maxsize=16_384)
 def _short_key(chunk: str) -> str:
     return _POSSESSIVE.sub("", chunk.strip(_WRAPPING + "` ")).casefold()
@@ -106,4 +106,4 @@ def _is_path(chunk: str) -> bool:
     return folder is not None and _PART.search(chunk, folder.end()) is not None
 
 
-_short_within: Final = kept(lru_cache(maxsize=16_384)(_within))
+_short_within: Final = cleared_on_erasure(lru_cache(maxsize=16_384)(_within))

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, cast
 
-from timemachine.core.pure.text_caches import kept
+from timemachine.core.pure.text_caches import cleared_on_erasure
 from timemachine.text.pure.language.identifiers import identifier_spans
 from timemachine.text.pure.language.spelled import COUNTED, ORDINAL, PORTION, SHARE, value_of
 from timemachine.text.pure.language.spelled import OPENERS as SPELLED_OPENERS
@@ -223,7 +223,7 @@ def _meaning(form: str, written: str) -> _Meaning:
     return _Meaning(written) if len(written) > _LONGEST else _short_meaning(form, written)
 
 
-@kept
+@cleared_on_erasure
 @lru_cache(maxsize=16_384)
 def _short_meaning(form: str, written: str) -> _Meaning:
     return _MEANINGS[form](cast("re.Match[str]", _COMPILED[form].fullmatch(written)))

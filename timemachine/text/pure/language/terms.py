@@ -7,7 +7,7 @@ from heapq import merge
 from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
-from timemachine.core.pure.text_caches import kept
+from timemachine.core.pure.text_caches import cleared_on_erasure
 from timemachine.text.pure.language.identifiers import chunk_key, identifier_spans
 from timemachine.text.pure.language.numbers import Number, numbers_beside
 from timemachine.text.pure.language.words import FUNCTION_WORDS, WORD, folded, stem, word_set
@@ -125,7 +125,7 @@ def _terms(text: str, tokens: list[_Token]) -> Iterator[Term]:
             opens = False
 
 
-@kept
+@cleared_on_erasure
 @lru_cache(maxsize=65_536)
 def _alone(word: str) -> tuple[str, Kind] | None:
     """What a word says where it does not negate; digits that state no number mark an item of a list, or cite."""

@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-from timemachine.core.pure.text_caches import kept
+from timemachine.core.pure.text_caches import cleared_on_erasure
 
 # Scripts that write no space between words: each character counts as a word of its own.
 ALONE: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -43,7 +43,7 @@ SOURCE_WORDS: Final = word_set(
 )
 
 
-@kept
+@cleared_on_erasure
 @lru_cache(maxsize=65_536)
 def folded(word: str) -> str:
     """The word in NFKC without case, possessive 's, and the dots of initials."""
@@ -51,7 +51,7 @@ def folded(word: str) -> str:
     return plain.replace(".", "")
 
 
-@kept
+@cleared_on_erasure
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """A folded word without its English inflection (close, closes, closed and closing share one stem)."""

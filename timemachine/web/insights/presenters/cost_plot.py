@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
-from timemachine.core.pure.formatting import money, priced
+from timemachine.core.pure.numbers import money, total_cost
 from timemachine.recording.usage.pure.figures import NOTHING, Row, Sums, Value
 from timemachine.recording.usage.pure.span import Span
 
@@ -115,5 +115,5 @@ def _bar(x: float, place: float, sums: Sums, most: Decimal, days: str) -> Bar:
         height=height,
         mark=top - MARK if sums.unknown_cost_calls else None,
         middle=round(x + place / 2, 1),
-        says=f"{days}: {priced(sums.cost_usd, sums.unknown_cost_calls)}",
+        says=f"{days}: {total_cost(sums.cost_usd, sums.unknown_cost_calls)}",
     )

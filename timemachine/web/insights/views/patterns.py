@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.memory.patterns import rules
 from timemachine.memory.patterns.pure.step_texts import KINDS
 from timemachine.memory.patterns.queries import (

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.safe_text import shown
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import Put

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 from django import forms
 
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.core.pure.formatting import spaced
+from timemachine.core.pure.numbers import spaced
 from timemachine.llm.pure.listing import Choice
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.pure.options import ReplayOptions

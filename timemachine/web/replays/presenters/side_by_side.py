@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.utils.safestring import SafeString
 
 from timemachine.core.payloads.queries import text
-from timemachine.core.pure.formatting import spaced
+from timemachine.core.pure.numbers import spaced
 from timemachine.governance.deletion.erasure.queries import erased_passages
 from timemachine.governance.sharing.read_models.replays import (
     SharedAttempt,

@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
-from timemachine.core.pure.formatting import money_or_unknown, spaced
-from timemachine.core.pure.numbers import whole_number
+from timemachine.core.pure.numbers import money_or_unknown, spaced, whole_number
 from timemachine.replay.suites.models import SuiteRun
 from timemachine.replay.suites.pure.changes import CHANGES, UNCHANGED, StepChange, StepFact, counted_change
 from timemachine.replay.suites.reports import counted_changes, report_page

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.llm.pure.catalogue import LOCAL
 from timemachine.recording.sessions.models import Action
 from timemachine.replay.runs.models import ReplayStep

@@ -8,8 +8,8 @@ from uuid import UUID
 from django import forms
 
 from timemachine.core.payloads.queries import value
-from timemachine.core.pure.formatting import money_or_unknown
 from timemachine.core.pure.ids import uuid7
+from timemachine.core.pure.numbers import money_or_unknown
 from timemachine.llm.pure.catalogue import LOCAL
 from timemachine.llm.pure.listing import Choice
 from timemachine.llm.queries import model_choices

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from timemachine.core.pure.formatting import counted, spaced
+from timemachine.core.pure.numbers import counted, spaced
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.progress import (

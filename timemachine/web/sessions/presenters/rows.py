@@ -7,7 +7,7 @@ from django.template import Context
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.governance.sharing.read_models.rows import SharedPlace, SharedRow, SharedRows
 from timemachine.recording.timeline.pure.nesting import Place
 from timemachine.recording.timeline.rows import Row, Window

@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.evidence.seal_status import NOT_YET, SO_FAR, STOPPED, ListedSeal
 from timemachine.web import formatting
 from timemachine.web.template_library import NOTHING, register

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import spaced
+from timemachine.core.pure.numbers import spaced
 from timemachine.text.redaction.pure.marks import behind_mark
 
 _WHY: Final = {

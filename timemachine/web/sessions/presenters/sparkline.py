@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.timeline.sparkline_counts import COLUMNS, Course
 from timemachine.web.template_library import NOTHING, register

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import counted, money, priced
+from timemachine.core.pure.numbers import counted, money, total_cost
 from timemachine.recording.annotations.notes.models import Note
 from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.sessions.models import Action, Hit, Session
@@ -149,8 +149,8 @@ def _totals(before: Totals, after: Totals) -> list[Total]:
         _total("Output tokens", before.output_tokens, after.output_tokens, _grouped),
         Total(
             name="Cost",
-            before=priced(before.cost_usd, before.unknown_cost_calls),
-            after=priced(after.cost_usd, after.unknown_cost_calls),
+            before=total_cost(before.cost_usd, before.unknown_cost_calls),
+            after=total_cost(after.cost_usd, after.unknown_cost_calls),
             difference=_more_cost(before, after),
         ),
         _total("Time so far", before.elapsed_ms, after.elapsed_ms, formatting.duration),

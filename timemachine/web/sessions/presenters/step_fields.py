@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.core.pure import safe_text
-from timemachine.core.pure.formatting import UNKNOWN, money, spaced
+from timemachine.core.pure.numbers import UNKNOWN, money, spaced
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.timeline.schemas.actions import USAGE
 from timemachine.web import formatting

@@ -11,7 +11,7 @@ from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from timemachine.core.pure import safe_text
-from timemachine.core.pure.formatting import spaced
+from timemachine.core.pure.numbers import spaced
 from timemachine.governance.sharing.read_models.steps import SharedStep
 from timemachine.llm.pure.completion import ended_by
 from timemachine.recording.timeline.step import Step

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.safe_text import shown
 from timemachine.core.pure.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
 from timemachine.knowledge.find import Findings

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.governance.deletion.erasure import commands
 from timemachine.governance.deletion.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
 from timemachine.governance.deletion.erasure.queries import erasure_of, erasures_of

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.leases import MOST_ATTEMPTS
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.jobs.queue import enqueue
 from timemachine.memory.tasks import index_steps
 from timemachine.recording.importing.commands import ImportDone, ImportedSession, import_file

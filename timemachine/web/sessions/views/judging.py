@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.core.pure.formatting import money
+from timemachine.core.pure.numbers import money
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.queries import action_of, session_of
 from timemachine.replay.judging.cancellation import cancel as end

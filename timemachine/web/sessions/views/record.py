@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.errors import Conflict, InvalidInput, TimeMachineError
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.core.pure.safe_text import shown
 from timemachine.evidence.sealing.session_deletion import erase_session

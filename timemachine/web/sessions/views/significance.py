@@ -10,9 +10,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, TimeMachineError
-from timemachine.core.pure.formatting import counted
 from timemachine.core.pure.ids import uuid_of
-from timemachine.core.pure.numbers import whole_number
+from timemachine.core.pure.numbers import counted, whole_number
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.llm.queries import model_choices

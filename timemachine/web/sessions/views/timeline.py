@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.pure.errors import Conflict, InvalidInput
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.evidence.seal_status import listed_seals
 from timemachine.governance.deletion.erasure.queries import erased_of, has_marks
 from timemachine.memory.patterns.similar import met_at

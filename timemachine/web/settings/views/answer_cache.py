@@ -6,7 +6,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from timemachine.core.accounts.models import ADMIN
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.recording.answering import cache_maintenance
 from timemachine.web import access
 from timemachine.web.redirects import see_other

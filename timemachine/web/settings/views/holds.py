@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.governance.deletion.retention import legal_holds
 from timemachine.governance.deletion.retention.queries import (
     amount_of,

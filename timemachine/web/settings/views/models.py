@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure import safe_text
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.core.pure.formatting import UNKNOWN, money_or_unknown
+from timemachine.core.pure.numbers import UNKNOWN, money_or_unknown
 from timemachine.llm import commands
 from timemachine.llm.models import ModelTrial
 from timemachine.llm.offers import offers_of

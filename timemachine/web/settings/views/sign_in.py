@@ -103,7 +103,7 @@ def _signed_in_by(request: HttpRequest, link: SignInLink) -> HttpResponse:
 def _introduced(request: HttpRequest, user: User, form: WelcomeForm) -> bool:
     said = form.cleaned_data
     try:
-        commands.introduce(user, name=said["name"], password=said["password"], email=said.get("email"))
+        commands.complete_profile(user, name=said["name"], password=said["password"], email=said.get("email"))
     except Conflict as why:
         form.add_error("email", why.message)
         return False

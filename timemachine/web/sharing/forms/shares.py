@@ -8,8 +8,8 @@ from django import forms
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
-from timemachine.core.pure.formatting import counted
 from timemachine.core.pure.ids import uuid7
+from timemachine.core.pure.numbers import counted
 from timemachine.governance.sharing.pure.policy import LONGEST_DAYS, OPEN, Policy
 from timemachine.governance.sharing.pure.terms import (
     LONGEST_LABEL,

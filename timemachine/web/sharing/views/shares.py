@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.safe_text import shown
 from timemachine.governance.sharing import commands, log, queries
 from timemachine.governance.sharing.models import ACTIVE, EXHAUSTED, ShareLink

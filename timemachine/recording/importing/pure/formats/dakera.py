@@ -7,7 +7,7 @@ report is a memory. They stand in the order of `seq:`; one without it keeps its 
 import re
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.document import records_of
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.mapped_bytes import Contents

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.zip_files import Archive, is_zip
 from timemachine.recording.importing.pure.attachments import Attachments
 from timemachine.recording.importing.pure.chat import chat_actions

@@ -7,7 +7,7 @@ bytes of what went in and came out, and whole seconds.
 from dataclasses import replace
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.document import document_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening

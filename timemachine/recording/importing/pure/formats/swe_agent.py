@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.chat import chat_actions
 from timemachine.recording.importing.pure.document import document_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from timemachine.core.pure.formatting import counted, money
+from timemachine.core.pure.numbers import counted, money
 from timemachine.replay.comparison.pure.statistics.intervals import (
     ALL_ZERO,
     BOOTSTRAP,

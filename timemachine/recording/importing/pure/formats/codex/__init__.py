@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.formats.codex.actions import actions_of
 from timemachine.recording.importing.pure.formats.codex.repeats import repeats_in
 from timemachine.recording.importing.pure.jsonl import Line, lines_of

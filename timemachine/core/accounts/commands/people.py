@@ -1,4 +1,4 @@
-"""Passwords: checked with patience, set with care."""
+"""Passwords and names of people: sign in, set, change."""
 
 from datetime import datetime, timedelta
 
@@ -7,43 +7,48 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
 
-from timemachine.core.accounts.commands.projects import rename_person
 from timemachine.core.accounts.models import SignInAttempt, SignInLink, User
-from timemachine.core.accounts.naming import clean_email
+from timemachine.core.accounts.naming import clean_email, clean_name
 from timemachine.core.accounts.pure import throttle
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotSignedIn, TooManyRequests
 
-KEPT = timedelta(days=1)
+ATTEMPTS_STORED_FOR = timedelta(days=1)
 
 
 def sign_in(email: str, password: str, *, address: str | None) -> User:
-    """The person with this e-mail address and password. `address` is where the request came from.
+    """Return the person with this e-mail address and password. `address` is where the request came from.
 
-    Raises `NotSignedIn`, the same (and as slowly) for an unknown address as for a wrong password, and `TooManyRequests`
-    after 5 failures for the account or 20 from the address within 15 minutes.
+    Raises:
+        NotSignedIn: The address or the password is wrong; the same error, and as slowly, for both.
+        TooManyRequests: There were 5 failures for the account, or 20 from the address, within 15 minutes.
     """
     user = _checked(clean_email(email), password, throttle.origin_of(address))
     if user is None:
         raise NotSignedIn(
-            "This e-mail address and password do not belong together. Try again, or ask an administrator for a link.",
+            "Wrong e-mail address or password. Try again, or ask an administrator for a link.",
             code="wrong_password",
         )
     return user
 
 
 def change_password(user: User, current: str, new: str, *, address: str | None) -> None:
-    """Set a new password for a person who knows the current one; throttled like signing in."""
+    """Set a new password after checking the current one. Throttled like signing in.
+
+    Raises:
+        NotSignedIn: The current password is wrong.
+    """
     if _checked(user.email, current, throttle.origin_of(address)) is None:
-        raise NotSignedIn("The current password is not right.", code="wrong_password")
+        raise NotSignedIn("The current password is wrong.", code="wrong_password")
     set_password(user, new)
 
 
 @transaction.atomic
 def set_password(user: User, password: str) -> None:
-    """Set a password; every other session of this person ends, and so do the links that were made for signing in.
+    """Set a password. All other sessions of this person end, and their sign-in links are deleted.
 
-    Raises `InvalidInput` with `facts["problems"]`, sentences that say what is wrong with it.
+    Raises:
+        InvalidInput: The password is weak; `facts["problems"]` has a sentence for each reason.
     """
     problems = password_problems(password, user)
     if problems:
@@ -54,7 +59,7 @@ def set_password(user: User, password: str) -> None:
 
 
 def password_problems(password: str, user: User) -> list[str]:
-    """What is wrong with a password for this person, in sentences; empty for a good one."""
+    """Return a sentence for each problem of a password for this person."""
     try:
         validate_password(password, user)
     except ValidationError as why:
@@ -63,15 +68,27 @@ def password_problems(password: str, user: User) -> list[str]:
 
 
 @transaction.atomic
-def introduce(user: User, *, name: str, password: str, email: str | None = None) -> None:
-    """What a person says at the first sign-in: a name, a password, and where `email` is given, the address to keep.
+def complete_profile(user: User, *, name: str, password: str, email: str | None = None) -> None:
+    """Set the name and the password that a person chose at the first sign-in, and the e-mail address if given.
 
-    Raises `InvalidInput` for what cannot be used, `Conflict` for an address that somebody else has.
+    Raises:
+        InvalidInput: One of them is not valid.
+        Conflict: Another person has the address.
     """
     if email is not None:
         _take_email(user, clean_email(email))
     rename_person(user, name)
     set_password(user, password)
+
+
+def rename_person(user: User, name: str) -> None:
+    """Change a person's name.
+
+    Raises:
+        InvalidInput: The name is not valid.
+    """
+    user.name = clean_name(name, of="this person")
+    user.save(update_fields=["name"])
 
 
 def _take_email(user: User, email: str) -> None:
@@ -80,7 +97,7 @@ def _take_email(user: User, email: str) -> None:
             User.objects.filter(pk=user.pk).update(email=email)
     except IntegrityError as why:
         raise Conflict(
-            f"Somebody else here has the e-mail address {email}; give another.", code="email_taken"
+            f"Someone else has the e-mail address {email}; enter another one.", code="email_taken"
         ) from why
     user.email = email
 
@@ -89,23 +106,23 @@ def _take_email(user: User, email: str) -> None:
 def _checked(account: str, password: str, origin: str | None) -> User | None:
     _one_at_a_time(account)
     moment = now()
-    _check_patience(account, origin, moment)
+    _check_throttle(account, origin, moment)
     found = authenticate(username=account, password=password)
     if not isinstance(found, User):
         SignInAttempt.objects.create(account=account, address=origin, at=moment)
         return None
     SignInAttempt.objects.filter(account=account).delete()
-    SignInAttempt.objects.filter(at__lt=moment - KEPT).delete()
+    SignInAttempt.objects.filter(at__lt=moment - ATTEMPTS_STORED_FOR).delete()
     return found
 
 
 def _one_at_a_time(account: str) -> None:
-    # Many tries at once would otherwise all be checked before the first failure is counted.
+    # Otherwise many simultaneous attempts would all be checked before the first failure is counted.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"sign in {account}"])
 
 
-def _check_patience(account: str, origin: str | None, moment: datetime) -> None:
+def _check_throttle(account: str, origin: str | None, moment: datetime) -> None:
     wait = throttle.seconds_to_wait(
         account=_newest(throttle.PER_ACCOUNT, account=account),
         origin=_newest(throttle.PER_ORIGIN, address=origin) if origin else [],
@@ -114,7 +131,7 @@ def _check_patience(account: str, origin: str | None, moment: datetime) -> None:
     if wait:
         minutes = -(-wait // 60)
         raise TooManyRequests(
-            f"Too many tries to sign in. Try again in {minutes} minute{'' if minutes == 1 else 's'}.",
+            f"Too many attempts to sign in. Try again in {minutes} minute{'' if minutes == 1 else 's'}.",
             code="too_many_sign_ins",
             retry_after_seconds=wait,
         )

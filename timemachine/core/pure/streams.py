@@ -1,4 +1,4 @@
-"""Bytes of anybody that may be packed with gzip, unpacked while they come in, and never to more than a limit. Pure."""
+"""Byte streams: unpacked while they arrive, never beyond a limit, and marked if they end early."""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -8,17 +8,20 @@ from typing import Final
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 
 MOST_MEMBERS: Final = 20_000
-"""A packed file may be several behind each other (RFC 1952); an empty one has 20 bytes and takes as long as a full one."""
+"""A gzip file can consist of several members (RFC 1952). An empty one takes 20 bytes but as long as a full one."""
+CUT_OFF: Final = b'\n{"cut off": "This file is incomplete; download it again."'
+"""No JSON, JSON line or archive is valid with this at its end."""
 _BEGIN: Final = b"\x1f\x8b"
 _WINDOW: Final = 31
 _PIECE: Final = 256 * 1024
 
 
-def plain(parts: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """The parts of a file as they are, or unpacked where it begins as gzip does.
+def unpacked(parts: Iterable[bytes], limit: int) -> Iterator[bytes]:
+    """Return the parts of a file, unpacked if it is gzip.
 
-    Raises `TooLarge` as soon as there are more bytes than the limit, packed or unpacked; `InvalidInput` (`not_packed`) for packed ones that
-    are damaged, cut off, or in too many members.
+    Raises:
+        TooLarge: There are more bytes than the limit, packed or unpacked.
+        InvalidInput: `not_packed`: the gzip data is damaged, cut off, or has too many members.
     """
     coming = _limited(parts, limit)
     first = b""
@@ -30,13 +33,22 @@ def plain(parts: Iterable[bytes], limit: int) -> Iterator[bytes]:
     return _limited(_unpacked(whole), limit) if first.startswith(_BEGIN) else iter(whole)
 
 
+def marked_if_cut_off(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the parts. If one cannot be made, yield `CUT_OFF` instead, then raise its error."""
+    try:
+        yield from parts
+    except Exception:
+        yield CUT_OFF
+        raise
+
+
 def _limited(parts: Iterable[bytes], limit: int) -> Iterator[bytes]:
     size = 0
     for part in parts:
         size += len(part)
         if size > limit:
             raise TooLarge(
-                f"The file has more than {limit:,} bytes, the most that can be imported, also unpacked. Split it.",
+                f"The file is larger than {limit:,} bytes, packed or unpacked, which is the limit of an import. Split it.",
                 limit_bytes=limit,
             )
         yield part
@@ -49,11 +61,11 @@ def _unpacked(parts: Iterable[bytes]) -> Iterator[bytes]:
         rest = part
         while rest:
             if member.eof:
-                if not rest.strip(b"\0"):  # tapes and some tools fill up with zeros
+                if not rest.strip(b"\0"):  # padding by tapes and some tools
                     break
                 members += 1
                 if members > MOST_MEMBERS:
-                    raise _damaged(f"it has more than {MOST_MEMBERS:,} packed members; pack it as one")
+                    raise _damaged(f"it has more than {MOST_MEMBERS:,} members; repack it as one")
                 member = zlib.decompressobj(_WINDOW)
             try:
                 found = member.decompress(rest, _PIECE)
@@ -62,7 +74,7 @@ def _unpacked(parts: Iterable[bytes]) -> Iterator[bytes]:
             rest = member.unused_data if member.eof else member.unconsumed_tail
             yield found
     if not member.eof:
-        raise _damaged("it is cut off: its packing does not end")
+        raise _damaged("it is cut off: the gzip data has no end")
 
 
 def _damaged(why: str) -> InvalidInput:

@@ -6,23 +6,23 @@ from time import monotonic
 
 import pytest
 
-from timemachine.core.pure import deadline
-from timemachine.core.pure.deadline import after
+from timemachine.core.pure import timers
+from timemachine.core.pure.timers import call_later
 
 
 @pytest.fixture(autouse=True)
 def _a_watch_of_its_own() -> None:
     """Not the one that a test before began, perhaps while coverage did not look."""
-    deadline._watch.cache_clear()
+    timers._timer_thread.cache_clear()
 
 
 def test_what_is_due_earlier_is_done_earlier_whenever_it_was_said() -> None:
     done: list[str] = []
     last = Event()
     began = monotonic()
-    after(0.3, last.set)
+    call_later(0.3, last.set)
     for said, seconds in (("second", 0.2), ("first", 0.1)):
-        after(seconds, partial(done.append, said))
+        call_later(seconds, partial(done.append, said))
     assert last.wait(20)
     assert done == ["first", "second"]
     assert monotonic() - began >= 0.3
@@ -31,15 +31,15 @@ def test_what_is_due_earlier_is_done_earlier_whenever_it_was_said() -> None:
 def test_what_is_called_off_is_not_done() -> None:
     done: list[str] = []
     last = Event()
-    off = after(1.5, lambda: done.append("called off"))
-    after(1.6, last.set)
-    off.call_off()
+    off = call_later(1.5, lambda: done.append("called off"))
+    call_later(1.6, last.set)
+    off.cancel()
     assert last.wait(20)
     assert done == []
 
 
 def test_one_that_fails_holds_up_no_other() -> None:
     last = Event()
-    after(0.01, lambda: 1 / 0)
-    after(0.03, last.set)
+    call_later(0.01, lambda: 1 / 0)
+    call_later(0.03, last.set)
     assert last.wait(20)
