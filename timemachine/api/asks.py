@@ -20,7 +20,7 @@ from timemachine.knowledge.commands import collection_named
 from timemachine.knowledge.find import Findings
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import collection_of
-from timemachine.knowledge.schemas import FindingsOut
+from timemachine.knowledge.schemas.findings import FindingsOut
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.llm.pure.cancellation import Listening, Waiting
 from timemachine.llm.schemas import CancelOut

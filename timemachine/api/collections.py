@@ -1,72 +1,84 @@
-"""Collections over HTTP: make, list, put, find, ask, and every version of a frame."""
+"""Collections over HTTP: create, list, put, find, ask, the versions of a frame, and the embedding model."""
 
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router, Status
 
-from timemachine.api import paging, schemas, sizes
+from timemachine.api import paging, sizes
 from timemachine.api.access import caller
 from timemachine.api.asks import ANSWERS, asked
-from timemachine.api.documents import collection_json, frame_json, place_json, used_by_json
-from timemachine.api.paging import checked_limit, page, sized_page
+from timemachine.api.paging import checked_limit, sized_rows, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge import commands
 from timemachine.knowledge.queries import collection_of, collections_of, frames_at, versions_of
+from timemachine.knowledge.reembedding import progress, reembed
+from timemachine.knowledge.schemas.collections import (
+    CollectionIn,
+    CollectionOut,
+    CollectionPage,
+    FrameOut,
+    FramePage,
+    FramePlace,
+)
+from timemachine.knowledge.schemas.embedding import EmbeddingIn, EmbeddingOut
 from timemachine.knowledge.sources import places_of
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.answering.schemas import AskIn, AskOut, FindIn, FindOut, PutIn, PutOut
 from timemachine.recording.sessions.frame_usage import usage_of
 from timemachine.recording.sessions.moments import moment
+from timemachine.recording.sessions.schemas import FrameUsage, FrameVersions
 
 router = Router(tags=["collections"])
 
 SHOWN_FILES: Final = 200
 
 
-@router.post("", response={201: dict[str, Any]}, summary="Make a collection")
-def make(request: HttpRequest, payload: schemas.CollectionIn) -> Status[dict[str, Any]]:
+@router.post("", response={201: CollectionOut}, summary="Make a collection")
+def make(request: HttpRequest, payload: CollectionIn) -> Status[CollectionOut]:
     """A new, empty collection."""
     who = caller(request, "record")
-    return Status(201, collection_json(commands.make_collection(who.project, payload.name, by=who.by)))
+    return Status(201, CollectionOut.of(commands.make_collection(who.project, payload.name, by=who.by)))
 
 
-@router.get("", summary="List collections")
-def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+@router.get("", response=CollectionPage, summary="List collections")
+def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> CollectionPage:
     """The project's collections by name."""
     found = collections_of(caller(request, "read").project)
     if after is not None:
         found = found.filter(name__gt=read_place(after, paging.name))
-    return page(list(found[: checked_limit(limit) + 1]), limit, lambda each: [each.name], collection_json)
+    rows = list(found[: checked_limit(limit) + 1])
+    return typed_page(CollectionPage, rows, limit, lambda each: [each.name], CollectionOut.of)
 
 
-@router.get("/{name}", summary="One collection")
-def read(request: HttpRequest, name: str) -> dict[str, Any]:
+@router.get("/{name}", response=CollectionOut, summary="One collection")
+def read(request: HttpRequest, name: str) -> CollectionOut:
     """A collection by its name."""
     project = caller(request, "read").project
-    return collection_json(collections_of(project).get(id=collection_of(project, name).id))
+    return CollectionOut.of(collections_of(project).get(id=collection_of(project, name).id))
 
 
-@router.get("/{name}/frames", summary="List frames")
+@router.get("/{name}/frames", response=FramePage, summary="List frames")
 def frames(
     request: HttpRequest, name: str, as_of: str | None = None, limit: int = 50, after: str | None = None
-) -> dict[str, Any]:
+) -> FramePage:
     """The collection's frames by number, now or as of a moment."""
     project = caller(request, "read").project
     found = frames_at(collection_of(project, name), moment(project, as_of))
     if after is not None:
         found = found.filter(number__gt=read_place(after, paging.number))
-    return sized_page(found, limit, "number", sizes.of_frame(), frame_json)
+    rows, following = sized_rows(found, limit, "number", sizes.of_frame())
+    return FramePage.model_construct(items=[FrameOut.of(each) for each in rows], next=following)
 
 
-@router.get("/{name}/frames/{number}", summary="Every version of a frame")
+@router.get("/{name}/frames/{number}", response=FrameVersions, summary="Every version of a frame")
 def frame(
     request: HttpRequest, name: str, number: int, limit: int = 50, after: str | None = None
-) -> dict[str, Any]:
-    """A frame with the versions it had, the first one first, in pages: `next` is null on the last.
+) -> FrameVersions:
+    """The versions of a frame, the first one first, in pages: `next` is null on the last.
 
     `source` is the file that a version came with. `files` are all that have any version, newest first; they and `used_by` are the
     same on every page.
@@ -76,23 +88,23 @@ def frame(
     used_by = usage_of(ids)
     if after is not None:
         versions = versions.filter(version__gt=read_place(after, paging.number))
-    shown = sized_page(versions, limit, "version", sizes.of_frame(), frame_json)
-    return {
-        "frame": number,
-        "versions": shown["items"],
-        "next": shown["next"],
-        "files": [place_json(each) for each in places_of(ids)[:SHOWN_FILES]],
-        "used_by": used_by_json(used_by),
-    }
+    rows, following = sized_rows(versions, limit, "version", sizes.of_frame())
+    return FrameVersions.model_construct(
+        frame=number,
+        versions=[FrameOut.of(each) for each in rows],
+        next=following,
+        files=[FramePlace.of(each) for each in places_of(ids)[:SHOWN_FILES]],
+        used_by=FrameUsage.of(used_by),
+    )
 
 
-@router.delete("/{name}/frames/{number}", summary="Delete a frame")
-def delete(request: HttpRequest, name: str, number: int) -> dict[str, Any]:
+@router.delete("/{name}/frames/{number}", response=FrameOut, summary="Delete a frame")
+def delete(request: HttpRequest, name: str, number: int) -> FrameOut:
     """End a frame's current version; its history stays."""
     who = caller(request, "record")
     ended = commands.delete(collection_of(who.project, name), number, by=who.by)
     ended.refresh_from_db()
-    return frame_json(ended)
+    return FrameOut.of(ended)
 
 
 @router.post("/{name}/put", response={201: PutOut}, summary="Put")
@@ -131,3 +143,24 @@ def ask(request: HttpRequest, name: str, payload: AskIn) -> AskOut | StreamingHt
         )
 
     return asked(request, project, payload, make)
+
+
+@router.get("/{name}/embedding", response=EmbeddingOut, summary="How far a collection is embedded")
+def embedding(request: HttpRequest, name: str) -> EmbeddingOut:
+    """The collection's embedding model, how many of its frames (every version counts) are embedded, and the model that is to replace it."""
+    collection = collection_of(caller(request, "read").project, name)
+    return EmbeddingOut.of(collection, progress(collection))
+
+
+@router.post("/{name}/embedding", response={202: EmbeddingOut}, summary="Re-embed a collection")
+def re_embed(request: HttpRequest, name: str, payload: EmbeddingIn) -> Status[EmbeddingOut]:
+    """Embed the collection with another model in the background: `wordllama`, `minilm` or `server:MODEL`.
+
+    Searches use the current model until the new one has embedded every frame; the old vectors stay. Frames that a model's server refuses
+    do not hold up the others: `refused` says how many there are, and the latest one and why. Request the same model again to retry them.
+    """
+    who = caller(request, "admin")
+    collection = collection_of(who.project, name)
+    asked_for = reembed(collection, payload.model, by=who.by)
+    enqueue(embed_backlog, collection.id)
+    return Status(202, EmbeddingOut.of(collection, asked_for))

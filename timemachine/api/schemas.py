@@ -7,18 +7,6 @@ from pydantic import AwareDatetime, Field
 from timemachine.core.pure.schemas import Strict
 
 
-class CollectionIn(Strict):
-    """A new collection."""
-
-    name: str
-
-
-class EmbeddingIn(Strict):
-    """The embedding model that a collection is to have."""
-
-    model: str
-
-
 class ShareIn(Strict):
     """A share link to make. Which numbers can be, `governance.sharing.pure.terms` says in a sentence that names them."""
 

@@ -14,7 +14,6 @@ from timemachine.api import (
     compare,
     comparisons,
     costs,
-    embeddings,
     erasures,
     errors,
     evidence,
@@ -22,7 +21,6 @@ from timemachine.api import (
     forgettings,
     holds,
     imports,
-    intakes,
     judgements,
     models,
     patterns,
@@ -82,8 +80,7 @@ api.add_router("/compressions", transcripts.compressions)
 api.add_router("/asks", asks.router)
 api.add_router("/collections", collections.router)
 api.add_router("/collections", files.router)
-api.add_router("/collections", embeddings.router)
-api.add_router("/intakes", intakes.router)
+api.add_router("/intakes", files.intakes)
 api.add_router("/import", imports.router)
 api.add_router("/imports", imports.kept)
 api.add_router("/search", search.router)

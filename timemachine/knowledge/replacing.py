@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
@@ -22,10 +22,6 @@ class EndedFrame:
     title: str
     edited: bool
 
-    def as_json(self) -> dict[str, Any]:
-        """The document of it."""
-        return {"frame": self.frame, "version": self.version, "title": self.title, "edited": self.edited}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditedFrame:
@@ -34,10 +30,6 @@ class EditedFrame:
     frame: int
     beside: int
     title: str
-
-    def as_json(self) -> dict[str, Any]:
-        """The document of it."""
-        return {"frame": self.frame, "beside": self.beside, "title": self.title}
 
 
 def edited_beside(source: Source) -> list[EditedFrame]:

@@ -10,11 +10,9 @@ from typing import Any, Final, get_args
 from pydantic import TypeAdapter
 
 from timemachine.api.answers import (
-    collections,
     costs,
     erasures,
     evidence,
-    files,
     forgetting,
     models,
     patterns,
@@ -24,11 +22,9 @@ from timemachine.api.answers.shape import Answers
 from timemachine.api.errors import Error
 
 _ROOMS: Final = (
-    collections,
     costs,
     erasures,
     evidence,
-    files,
     forgetting,
     models,
     patterns,

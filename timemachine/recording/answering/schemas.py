@@ -12,7 +12,7 @@ from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.commands import NewFrame
 from timemachine.knowledge.find import Query
-from timemachine.knowledge.schemas import EmptyOut, FindingsOut, Mode
+from timemachine.knowledge.schemas.findings import EmptyOut, FindingsOut, Mode
 from timemachine.llm.pure.completion import is_cut_off, is_refused
 from timemachine.llm.schemas import UsageOut
 from timemachine.recording.answering.commands import AskDone, FindDone, PutDone

@@ -10,8 +10,10 @@ from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
+from timemachine.knowledge.schemas.collections import FrameOut, FramePlace
 from timemachine.recording.sessions.branches import Branch
 from timemachine.recording.sessions.checkpoints import STATE, Resumed
+from timemachine.recording.sessions.frame_usage import Usage
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Status
 
@@ -286,6 +288,56 @@ class ResumedOut(Schema):
             parent=ParentOut.model_construct(session=str(found.session.id), sequence=found.sequence),
             more={name: each for name, each in found.state.items() if name not in STATE},
         )
+
+
+class FrameUsedIn(Schema):
+    """A session that found a frame or asked a model over it: in how many steps, and in which one last."""
+
+    session: str
+    key: str
+    name: str
+    steps: int
+    last_step: int
+    last_used_at: str
+    url: str
+
+
+class FrameUsage(Schema):
+    """The sessions that used a frame, the latest first. With `at_least`, there may be more sessions and steps than counted."""
+
+    sessions: list[FrameUsedIn]
+    count: int
+    steps: int
+    at_least: bool
+
+    @classmethod
+    def of(cls, usage: Usage) -> "FrameUsage":
+        """The usage of a frame."""
+        sessions = [
+            FrameUsedIn.model_construct(
+                session=str(each.session),
+                key=each.key,
+                name=each.name,
+                steps=each.steps,
+                last_step=each.step,
+                last_used_at=written(each.at),
+                url=f"{settings.PUBLIC_URL}/sessions/{each.session}/?step={each.step}",
+            )
+            for each in usage.used_by
+        ]
+        return cls.model_construct(
+            sessions=sessions, count=usage.sessions, steps=usage.steps, at_least=usage.more
+        )
+
+
+class FrameVersions(Schema):
+    """The versions of a frame, the first one first, with the files that have any of them and the sessions that used the frame."""
+
+    frame: int
+    versions: list[FrameOut]
+    next: str | None
+    files: list[FramePlace]
+    used_by: FrameUsage
 
 
 def _parent(session: Session) -> ParentOut | None:

@@ -1,0 +1,1 @@
+"""Collections, frames and findings as the API takes and returns them."""

@@ -1,0 +1,234 @@
+"""Collections, their frames and the files that frames came with, as the API takes and returns them."""
+
+from typing import Any, Literal, Self, cast
+
+from django.conf import settings
+from django.urls import reverse
+
+from timemachine.core.payloads.queries import text
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Page, Schema, Strict
+from timemachine.knowledge.models import Collection, Frame, Source, SourcePassage
+
+EndedBy = Literal["update", "delete", "replace"]
+
+
+class CollectionIn(Strict):
+    """A new collection."""
+
+    name: str
+
+
+class CollectionOut(Schema):
+    """A collection. `frames` is how many current frames it has, null if they were not counted."""
+
+    name: str
+    frames: int | None
+    embedding_model: str
+    created_at: str
+    created_by: str
+
+    @classmethod
+    def of(cls, collection: Collection) -> "CollectionOut":
+        """The collection."""
+        return cls.model_construct(
+            name=collection.name,
+            frames=getattr(collection, "frame_count", None),
+            embedding_model=collection.embedding_model,
+            created_at=written(collection.created_at),
+            created_by=collection.created_by,
+        )
+
+
+class CollectionPage(Page[CollectionOut]):
+    """Collections by name."""
+
+
+class FrameSource(Schema):
+    """Where a frame came from: `start` and `end` count characters of the file's text, and `url` shows the passage there."""
+
+    id: str
+    name: str
+    title: str
+    uri: str
+    media_type: str
+    start: int | None
+    end: int | None
+    page: Any  # as the frame's metadata has it: a number in a PDF, otherwise null
+    url: str
+
+    @classmethod
+    def of(cls, frame: Frame) -> "FrameSource | None":
+        """The file that the frame came with, if it came with one."""
+        source = frame.source
+        if source is None:
+            return None
+        where = reverse("source", args=[frame.collection.name, source.id])
+        return cls.model_construct(
+            id=str(source.id),
+            name=source.name,
+            title=source.title,
+            uri=source.uri,
+            media_type=source.media_type,
+            start=frame.source_start,
+            end=frame.source_end,
+            page=frame.metadata.get("page"),
+            url=f"{settings.PUBLIC_URL}{where}?frame={frame.number}&version={frame.version}",
+        )
+
+
+class FrameOut(Schema):
+    """One version of a frame with its text. `valid_until`, `ended_by` and `deleted_by` are null while it is current."""
+
+    frame: int
+    version: int
+    title: str
+    uri: str
+    metadata: dict[str, Any]
+    sha256: str
+    text: str
+    valid_from: str
+    valid_until: str | None
+    ended_by: EndedBy | None
+    deleted_by: str | None  # also null for deletions from before it was recorded
+    put_by: str
+    source: FrameSource | None
+
+    @classmethod
+    def of(cls, frame: Frame) -> "FrameOut":
+        """The version."""
+        return cls.model_construct(
+            frame=frame.number,
+            version=frame.version,
+            title=frame.title,
+            uri=frame.uri,
+            metadata=frame.metadata,
+            sha256=frame.sha256,
+            text=text(frame.payload),
+            valid_from=written(frame.valid_from),
+            valid_until=written(frame.valid_until),
+            ended_by=cast("EndedBy | None", frame.ended_by),
+            deleted_by=frame.deleted_by,
+            put_by=frame.put_by,
+            source=FrameSource.of(frame),
+        )
+
+
+class FramePage(Page[FrameOut]):
+    """The frames of a collection by number."""
+
+
+class FramePlace(Schema):
+    """A file that has a version of a frame as a passage, and where in its text, in characters."""
+
+    id: str
+    name: str
+    uri: str
+    created_at: str
+    version: int
+    start: int | None
+    end: int | None
+    url: str
+
+    @classmethod
+    def of(cls, place: SourcePassage) -> "FramePlace":
+        """The place."""
+        frame, source = place.frame, place.source
+        return cls.model_construct(
+            id=str(source.id),
+            name=source.name,
+            uri=source.uri,
+            created_at=written(source.created_at),
+            version=frame.version,
+            start=place.start,
+            end=place.end,
+            url=f"{source_url(source)}?frame={frame.number}&version={frame.version}",
+        )
+
+
+class SourceOut(Schema):
+    """A file whose passages were put; `url` is the page with its text. `left_out` names what of an HTML page is not in the text."""
+
+    id: str
+    name: str
+    title: str
+    uri: str
+    media_type: str
+    sha256: str
+    left_out: list[str]
+    put_by: str
+    created_at: str
+    url: str
+
+    @classmethod
+    def of(cls, source: Source, **more: Any) -> Self:
+        """The file, with the fields that a subclass has besides."""
+        found = cls.model_construct(
+            id=str(source.id),
+            name=source.name,
+            title=source.title,
+            uri=source.uri,
+            media_type=source.media_type,
+            sha256=source.sha256,
+            left_out=source.left_out,
+            put_by=source.put_by,
+            created_at=written(source.created_at),
+            url=source_url(source),
+            **more,
+        )
+        return cast("Self", found)
+
+
+class SourceListed(SourceOut):
+    """A file in a list: how many of its frames are current, and how many more were edited by hand since."""
+
+    frames: int | None
+    edited: int | None
+
+    @classmethod
+    def of_row(cls, source: Source) -> Self:
+        """The file with its counts, as `sources_of` reads it."""
+        return cls.of(
+            source,
+            frames=getattr(source, "frame_count", None),
+            edited=getattr(source, "edited_count", None),
+        )
+
+
+class SourcePage(Page[SourceListed]):
+    """The files of a collection, newest first."""
+
+
+class SourceFrame(Schema):
+    """A current frame that is a passage of a file, and where in the file's text, in characters."""
+
+    frame: int
+    version: int
+    sha256: str
+    title: str
+    start: int | None
+    end: int | None
+    page: Any  # as the frame's metadata has it: a number in a PDF, otherwise null
+
+    @classmethod
+    def of(cls, place: SourcePassage) -> "SourceFrame":
+        """The frame at its place."""
+        frame = place.frame
+        return cls.model_construct(
+            frame=frame.number,
+            version=frame.version,
+            sha256=frame.sha256,
+            title=frame.title,
+            start=place.start,
+            end=place.end,
+            page=frame.metadata.get("page"),
+        )
+
+
+class SourceFrames(Page[SourceFrame]):
+    """The current frames of a file, in the order in which they were put."""
+
+
+def source_url(source: Source) -> str:
+    """The page that shows the file's text."""
+    return f"{settings.PUBLIC_URL}{reverse('source', args=[source.collection.name, source.id])}"

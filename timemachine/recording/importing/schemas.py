@@ -1,0 +1,174 @@
+"""Imports of sessions from the files of other tools, as the API returns them."""
+
+from typing import Literal, cast
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Schema
+from timemachine.recording.importing.commands import ImportDone, ImportedSession
+from timemachine.recording.importing.models import FileImport
+from timemachine.recording.importing.pure.report import ImportReport
+from timemachine.recording.importing.queries import SessionOfImport, sessions_of
+from timemachine.recording.sessions.models import ErasedSession, Session
+from timemachine.recording.sessions.pure.vocabulary import Kind
+from timemachine.recording.sessions.schemas import SessionOut, SummaryKept
+
+FileStatus = Literal["waiting", "running", "done", "failed"]
+
+
+class LineSkipped(Schema):
+    """A line of a file that was skipped, counted from 1, and why."""
+
+    line: int
+    reason: str
+
+
+class FileFailure(Schema):
+    """Why a worker could not read or record a file."""
+
+    code: str
+    message: str
+
+    @classmethod
+    def of(cls, code: str | None, message: str | None) -> "FileFailure":
+        """The failure as it was stored."""
+        return cls.model_construct(code=cast("str", code), message=cast("str", message))
+
+
+class ImportReportOut(Schema):
+    """What became of every line: `lines` were read, and became so many actions of each kind, or were skipped."""
+
+    lines: int
+    became: dict[Kind, int]
+    skipped: list[LineSkipped]
+    notes: list[
+        str
+    ]  # sentences about lines that became part of another line's action, or were read otherwise than they are written
+
+    @classmethod
+    def of(cls, report: ImportReport) -> "ImportReportOut":
+        """The report."""
+        return cls.model_construct(
+            lines=report.lines,
+            became=cast("dict[Kind, int]", dict(report.became)),
+            skipped=[
+                LineSkipped.model_construct(line=each.line, reason=each.reason) for each in report.skipped
+            ],
+            notes=list(report.notes),
+        )
+
+
+class DeletedBefore(Schema):
+    """The deletion of an earlier session with the same key: when, by whom and why.
+
+    `summaries` are those that stay in collections; null for deletions from before that was recorded.
+    """
+
+    at: str
+    by: str | None
+    reason: str | None
+    summaries: list[SummaryKept] | None
+
+    @classmethod
+    def of(cls, deletion: ErasedSession | None) -> "DeletedBefore | None":
+        """The deletion, if there was one."""
+        if deletion is None:
+            return None
+        summaries = deletion.summaries
+        return cls.model_construct(
+            at=written(deletion.erased_at),
+            by=deletion.erased_by,
+            reason=deletion.reason,
+            summaries=None
+            if summaries is None
+            else [SummaryKept.model_construct(**each) for each in summaries],
+        )
+
+
+class SessionImported(Schema):
+    """A session of the file: how many actions the file has for it, and how many of them had been recorded before.
+
+    `deleted_turns` is how many of its steps were deleted here; they stay deleted.
+    """
+
+    id: str
+    key: str
+    name: str
+    url: str
+    actions: int
+    already_there: int
+    deleted_before: DeletedBefore | None
+    deleted_turns: int
+
+    @classmethod
+    def of(cls, session: Session, found: ImportedSession | SessionOfImport) -> "SessionImported":
+        """The session with its counts."""
+        about = SessionOut.of(session)
+        return cls.model_construct(
+            id=about.id,
+            key=about.key,
+            name=about.name,
+            url=about.url,
+            actions=found.actions,
+            already_there=found.already_there,
+            deleted_before=DeletedBefore.of(found.deleted_before),
+            deleted_turns=found.deleted_turns,
+        )
+
+
+class ImportOut(Schema):
+    """The sessions that a file became, and what became of its lines."""
+
+    sessions: list[SessionImported]
+    report: ImportReportOut
+
+    @classmethod
+    def of(cls, done: ImportDone) -> "ImportOut":
+        """The result of an import."""
+        return cls.model_construct(
+            sessions=[SessionImported.of(each.session, each) for each in done.sessions],
+            report=ImportReportOut.of(done.report),
+        )
+
+
+class ImportAccepted(Schema):
+    """The id of an import that a worker carries out."""
+
+    import_id: str
+
+
+class FileImportOut(Schema):
+    """An import that a worker carries out: `done` of `total` actions are recorded; `total` is null until the file was read.
+
+    Sessions that were deleted since are not listed.
+    """
+
+    import_id: str
+    name: str
+    format: str
+    status: FileStatus
+    done: int
+    total: int | None
+    error: FileFailure | None
+    sessions: list[SessionImported]
+    report: ImportReportOut | None
+
+    @classmethod
+    def of(cls, found: FileImport) -> "FileImportOut":
+        """The import; two queries."""
+        failed = found.error_code is not None and found.finished_at is not None
+        report = None if found.report is None else ImportReport.of_json(found.report)
+        return cls.model_construct(
+            import_id=str(found.id),
+            name=found.name,
+            format=found.format,
+            status=cast("FileStatus", found.status),
+            done=found.done,
+            total=found.total,
+            error=FileFailure.of(found.error_code, found.error_message) if failed else None,
+            sessions=[
+                SessionImported.of(each.session, each)
+                for each in sessions_of(found, len(found.sessions))
+                if each.session is not None
+            ],
+            report=None if report is None else ImportReportOut.of(report),
+        )
