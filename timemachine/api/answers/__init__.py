@@ -15,7 +15,6 @@ from timemachine.api.answers import (
     evidence,
     forgetting,
     models,
-    patterns,
     shares,
 )
 from timemachine.api.answers.shape import Answers
@@ -27,7 +26,6 @@ _ROOMS: Final = (
     evidence,
     forgetting,
     models,
-    patterns,
     shares,
 )
 ANSWERS: Final[Answers] = {named: answer for room in _ROOMS for named, answer in room.ANSWERS.items()}

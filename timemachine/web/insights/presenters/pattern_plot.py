@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from timemachine.memory.patterns.document import resolution_words
 from timemachine.memory.patterns.models import PatternAlert
 from timemachine.memory.patterns.pure.trend import Trend
 from timemachine.memory.patterns.queries import Resolution
+from timemachine.memory.patterns.schemas import resolution_words
 from timemachine.web.template_library import NOTHING, register
 
 HIGH = 20
