@@ -19,7 +19,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.log import anchors, project_log
-from timemachine.evidence.log.anchors import anchor_json, anchors_of, key_for_witness, set_anchor
+from timemachine.evidence.log.anchors import anchors_of, key_for_witness, set_anchor
 from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, Anchored
 from timemachine.evidence.pure.note import known_size
 from timemachine.evidence.pure.timestamping import time_told
@@ -74,8 +74,8 @@ def test_a_witness_takes_each_state_with_the_proof_that_it_continues_the_one_bef
             assert told(project)[WITNESS].error is None
         assert overdue(send_anchor) == []
     assert witness.taken == [3, 4, 8, 10]
-    found = anchor_json(anchors_of(project)[WITNESS])
-    assert (found["size"], found["set_by"], found["error"]) == (10, "ada@example.org", None)
+    found = anchors_of(project)[WITNESS]
+    assert (found.size, found.set_by, found.error) == (10, "ada@example.org", None)
     report, files = bundle(project, tmp_path / "log.zip")
     assert (report.problems, report.checked["witnessed"]) == ([], 4)
     assert any(url in each and "first 10 entries" in each for each in report.not_checked)

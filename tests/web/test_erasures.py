@@ -10,6 +10,7 @@ from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, Project
 from timemachine.core.pure.content import text_sha256
 from timemachine.evidence.queries import sealed_session
+from timemachine.evidence.schemas import SealOut
 from timemachine.evidence.sealing import seals
 from timemachine.governance.deletion.erasure import commands
 from timemachine.governance.deletion.erasure.models import Erasure
@@ -183,10 +184,14 @@ def test_a_seal_says_that_something_was_erased_since_it_was_compared(
     administrator: Client, session: Session
 ) -> None:
     administrator.post(f"/sessions/{session.id}/evidence/check/")
-    assert sealed_session(session).as_json()["erased"] == {"fields": 0, "at": None, "since_check": False}
+    assert SealOut.of(sealed_session(session)).erased.model_dump() == {
+        "fields": 0,
+        "at": None,
+        "since_check": False,
+    }
     erase(administrator, session, of_step=["output"], steps="2")
-    told = sealed_session(session).as_json()["erased"]
-    assert (told["fields"] > 0, told["since_check"]) == (True, True)
+    told = SealOut.of(sealed_session(session)).erased
+    assert (told.fields > 0, told.since_check) == (True, True)
 
 
 def test_a_visitor_learns_that_something_was_erased_and_when_and_not_by_whom_or_why(

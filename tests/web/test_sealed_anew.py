@@ -18,6 +18,7 @@ from timemachine.core.accounts.models import ADMIN, Project
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import SealCheckpoint
 from timemachine.evidence.queries import sealed_comparison
+from timemachine.evidence.schemas import SealOut
 from timemachine.evidence.sealing import seals
 from timemachine.governance.sharing.commands import create_link
 from timemachine.governance.sharing.models import ShareLink
@@ -86,8 +87,8 @@ def test_a_comparison_s_page_names_the_seal_before_and_why_it_was_replaced(
     fields = done.result["fields"]
     assert f"after an erasure of {fields} fields in a session and its replays, by" in shown
     assert ": asked for by the person" in shown
-    told = sealed_comparison(comparison).as_json()["earlier"]
-    assert [(each["generation"], each["root"], each["erased_fields"]) for each in told] == [
+    told = SealOut.of(sealed_comparison(comparison)).earlier
+    assert [(each.generation, each.root, each.erased_fields) for each in told] == [
         (1, before.root_hex, fields)
     ]
 

@@ -1,7 +1,5 @@
 """The actions of a session over HTTP: append, list, read, delete; how much they matter, and what rules propose."""
 
-from typing import Any
-
 from django.http import HttpRequest
 from ninja import Query, Status
 from ninja.decorators import decorate_view
@@ -9,15 +7,15 @@ from ninja.decorators import decorate_view
 from timemachine.api import paging, routers, sizes
 from timemachine.api.access import caller
 from timemachine.api.concurrency import limited
-from timemachine.api.forgetting_schemas import TurnErasure
 from timemachine.api.paging import checked_limit, sized_rows
 from timemachine.api.paging import read as read_place
 from timemachine.api.requests import IdempotencyKey
 from timemachine.core.pure.content import sha256_hex
 from timemachine.governance.deletion.erasure.commands import delete_turn as delete_turn_of
-from timemachine.governance.deletion.erasure.document import as_given, erasure_json
+from timemachine.governance.deletion.erasure.erased_actions import as_given
 from timemachine.governance.deletion.erasure.models import DONE
 from timemachine.governance.deletion.erasure.queries import erased_of
+from timemachine.governance.deletion.erasure.schemas import ErasureOut, StepDeletion
 from timemachine.governance.tasks import run_erasure
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.prices import price_if_known
@@ -104,12 +102,13 @@ def read(request: HttpRequest, session_id: str, sequence: int) -> ActionOut:
 @routers.sessions.delete(
     ONE,
     tags=["forgetting"],
-    response={200: dict[str, Any], 202: dict[str, Any]},
+    response={200: ErasureOut, 202: ErasureOut},
     summary="Delete a turn",
+    exclude_unset=True,
 )
 def delete(
-    request: HttpRequest, session_id: str, sequence: int, payload: TurnErasure | None = None
-) -> Status[dict[str, Any]]:
+    request: HttpRequest, session_id: str, sequence: int, payload: StepDeletion | None = None
+) -> Status[ErasureOut]:
     """Delete all that a step says, for a `reason`: a tombstone with who, when and why replaces it. This cannot be undone.
 
     What repeats it word for word in the session, its replays and what was made of them is deleted, too. The answer is the erasure: `done`, or 202
@@ -121,7 +120,7 @@ def delete(
     made = delete_turn_of(step, reason=payload.reason if payload else "", by=who.by)
     if made.status != DONE:
         enqueue(run_erasure, made.id)
-    return Status(200 if made.status == DONE else 202, erasure_json(made))
+    return Status(200 if made.status == DONE else 202, ErasureOut.of(made))
 
 
 @routers.sessions.patch(

@@ -1,6 +1,6 @@
 """What programs send: names and types of every field; an unknown field is refused by its name."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -41,20 +41,6 @@ class RedactionChange(Strict):
     """Other rules for a redaction profile."""
 
     rules: dict[str, Any]
-
-
-class ErasureIn(Strict):
-    """What shall be erased of a session: what a redaction profile finds, or fields by their paths, of some steps or of all."""
-
-    redaction: str | None = None
-    fields: list[str] = Field(default_factory=list, max_length=100)
-    steps: list[Annotated[int, Field(ge=1, lt=2**62)]] = Field(default_factory=list, max_length=1_000)
-
-
-class ErasureConfirmation(Strict):
-    """Why it is erased."""
-
-    reason: str
 
 
 class RedactionTest(Strict):

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.evidence.models import Seal, SealCheck, SealCheckpoint, SigningKey
@@ -21,6 +20,8 @@ from timemachine.evidence.sealing.subjects import SessionSubject, Subject
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
+
+Result = Literal["intact", "altered"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,29 +60,6 @@ class Sealed:
     def earlier(self) -> list[Earlier]:
         """The seals before this one. No query for a first seal, else as `earlier_of`."""
         return earlier_of(self.seal) if self.seal is not None else []
-
-    def as_json(self) -> dict[str, Any]:
-        """The seal as the API gives it."""
-        found, checked = self.checkpoint, self.check
-        return {
-            "sealed": found is not None,
-            "records": self.records,
-            "sealed_records": found.size if found else 0,
-            "state": found.state if found else None,
-            "sealed_at": written(found.at) if found else None,
-            "root": bytes(found.root).hex() if found else None,
-            "key": found.key.fingerprint if found else None,
-            "problem": self.seal.problem if self.seal else None,
-            "earlier": [each.as_json() for each in self.earlier()],
-            "altered": self.altered,
-            "erased": {
-                "fields": self.erased.fields,
-                "at": written(self.erased.at),
-                "since_check": self.erased_since,
-            },
-            "check": None if checked is None else check_json(checked),
-            "checking": None if self.checking is None else check_json(self.checking),
-        }
 
 
 def seal_of(session: Session) -> Seal | None:
@@ -151,22 +129,7 @@ def keys_of(project: Project) -> Sequence[SigningKey]:
     return list(SigningKey.objects.filter(project=project).order_by("-created_at", "-pk"))
 
 
-def check_json(check: SealCheck) -> dict[str, Any]:
-    """A comparison as the API gives it; `result` is `intact`, `altered`, or null while it is not over."""
-    return {
-        "id": str(check.id),
-        "requested_by": check.requested_by,
-        "requested_at": written(check.requested_at),
-        "finished_at": written(check.finished_at),
-        "records": check.records,
-        "recorded_steps": check.recorded,
-        "erased_fields": check.erased,
-        "result": result_of(check),
-        "problems": check.problems,
-    }
-
-
-def result_of(check: SealCheck) -> str | None:
+def result_of(check: SealCheck) -> Result | None:
     """`intact` where everything is as it was sealed, `altered` where something is not, None while nobody knows."""
     if check.finished_at is None:
         return None

@@ -11,9 +11,6 @@ from pydantic import TypeAdapter
 
 from timemachine.api.answers import (
     costs,
-    erasures,
-    evidence,
-    forgetting,
     models,
     shares,
 )
@@ -22,9 +19,6 @@ from timemachine.api.errors import Error
 
 _ROOMS: Final = (
     costs,
-    erasures,
-    evidence,
-    forgetting,
     models,
     shares,
 )

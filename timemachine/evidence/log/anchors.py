@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -17,7 +17,7 @@ from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.leases import Lease, holding
-from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.clock import now
 from timemachine.evidence.log import keys
 from timemachine.evidence.models import (
     TIMESTAMP,
@@ -95,19 +95,6 @@ def outside_of(state: SealCheckpoint) -> list[Outside]:
 
 def _told_at(anchored: Anchored) -> datetime:
     return timestamping.time_told(bytes(anchored.answer)) if anchored.kind == TIMESTAMP else anchored.at
-
-
-def anchor_json(anchor: Anchor) -> dict[str, Any]:
-    """Whom the project tells, and how that goes, as the API gives it."""
-    return {
-        "url": anchor.url,
-        "set_by": anchor.set_by,
-        "set_at": written(anchor.set_at),
-        "size": anchor.size,
-        "taken_at": written(anchor.taken_at),
-        "error": anchor.error,
-        "failed_at": written(anchor.failed_at),
-    }
 
 
 def overdue() -> QuerySet[Anchor]:

@@ -63,16 +63,6 @@ class Earlier:
         """The last state of the most records."""
         return max(reversed(self.states), key=lambda each: each.size)
 
-    def as_json(self) -> dict[str, Any]:
-        """The earlier seal as the API gives it."""
-        why = self.replaced
-        told = {
-            "replaced_by": why.by if why else None,
-            "reason": why.reason if why else None,
-            "erased_fields": why.fields if why else None,
-        }
-        return self.stated() | told
-
     def stated(self) -> dict[str, Any]:
         """What anybody may know of it: by whom and why is the project's business."""
         return {

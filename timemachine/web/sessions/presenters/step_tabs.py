@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django.urls import reverse
 
-from timemachine.governance.deletion.erasure.document import as_given
+from timemachine.governance.deletion.erasure.erased_actions import as_given
 from timemachine.recording.sessions.branches import branches_at
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session

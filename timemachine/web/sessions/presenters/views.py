@@ -4,7 +4,7 @@ from typing import Any, Final, Protocol
 
 from django.conf import settings
 
-from timemachine.governance.deletion.erasure.document import as_given
+from timemachine.governance.deletion.erasure.erased_actions import as_given
 from timemachine.recording.annotations.notes.queries import note_counts
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline import compact_rows, queries

@@ -1,39 +1,16 @@
-"""Erasures, and the fields that are gone, as JSON documents."""
+"""Actions as the API returns them, with what was erased from them and the deletion of those that were deleted."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from timemachine.core.pure.clock import written
 from timemachine.evidence.models import ErasedField
-from timemachine.governance.deletion.erasure.models import Erasure
 from timemachine.governance.deletion.erasure.queries import erased_of
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.turn_text import Deleted
 from timemachine.recording.timeline.actions import with_significance
 from timemachine.recording.timeline.schemas.actions import ActionOut, FieldErased, TurnDeleted
-
-
-def erasure_json(erasure: Erasure) -> dict[str, Any]:
-    """An erasure: what was chosen, what it would take away (`preview`), and what it did (`result`)."""
-    profile = erasure.profile
-    return {
-        "id": str(erasure.id),
-        "session": str(erasure.session_id),
-        "status": erasure.status,
-        "redaction": profile and {"name": profile["name"], "version": profile["version"]},
-        "fields": erasure.fields,
-        "steps": erasure.steps,
-        "preview": erasure.preview,
-        "result": erasure.result,
-        "problem": erasure.problem,
-        "reason": erasure.reason,
-        "requested_by": erasure.requested_by,
-        "requested_at": written(erasure.requested_at),
-        "confirmed_by": erasure.confirmed_by,
-        "confirmed_at": written(erasure.confirmed_at),
-        "finished_at": written(erasure.finished_at),
-    }
 
 
 def as_given(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:

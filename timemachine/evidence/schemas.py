@@ -1,0 +1,214 @@
+"""Seals, their checks, signing keys, and whom a project's log is sent to, as the API takes and returns them."""
+
+from typing import Literal
+
+from timemachine.core.accounts.models import Project
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Page, Schema, Strict
+from timemachine.evidence.log import anchors, keys
+from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, SealCheck, SigningKey
+from timemachine.evidence.queries import Result, Sealed, result_of
+from timemachine.evidence.sealing.previous_seals import Earlier
+
+
+class SealProblem(Schema):
+    """A difference between the database and the seal; `index` is the record, null if the problem is not about one.
+
+    `session` is the session whose recorded step differs, if a replay or comparison repeats it; otherwise it is absent.
+    """
+
+    code: str
+    index: int | None
+    says: str
+    session: str | None = None
+
+
+class SealCheckOut(Schema):
+    """A comparison of the database with a seal; `result` is null while it runs.
+
+    `recorded_steps` is how many steps of other sessions it compared because the subject repeats them.
+    """
+
+    id: str
+    requested_by: str | None
+    requested_at: str
+    finished_at: str | None
+    records: int
+    recorded_steps: int
+    erased_fields: int
+    result: Result | None
+    problems: list[SealProblem]
+
+    @classmethod
+    def of(cls, check: SealCheck) -> "SealCheckOut":
+        """The check."""
+        return cls.model_construct(
+            id=str(check.id),
+            requested_by=check.requested_by,
+            requested_at=written(check.requested_at),
+            finished_at=written(check.finished_at),
+            records=check.records,
+            recorded_steps=check.recorded,
+            erased_fields=check.erased,
+            result=result_of(check),
+            problems=[SealProblem.model_construct(**each) for each in check.problems],
+        )
+
+
+class EarlierSeal(Schema):
+    """A seal before the current one, by its state with the most records, and why it was replaced.
+
+    `replaced_by`, `reason` and `erased_fields` are about the erasure; null if the subject ran again.
+    """
+
+    generation: int
+    size: int
+    root: str
+    sealed_at: str
+    because: Literal["run_again", "erasure"]
+    replaced_at: str | None
+    log_entry: int | None  # the entry of the project's log that says so
+    replaced_by: str | None
+    reason: str | None
+    erased_fields: int | None
+
+    @classmethod
+    def of(cls, earlier: Earlier) -> "EarlierSeal":
+        """The seal."""
+        why = earlier.replaced
+        return cls.model_construct(
+            **earlier.stated(),
+            replaced_by=why.by if why else None,
+            reason=why.reason if why else None,
+            erased_fields=why.fields if why else None,
+        )
+
+
+class ErasedOfSeal(Schema):
+    """How many sealed fields were erased, when last, and whether that was after the last check."""
+
+    fields: int
+    at: str | None
+    since_check: bool
+
+
+class SealOut(Schema):
+    """The seal of a session, replay or comparison: how much of it is sealed, by which key, and the last check.
+
+    `altered` is whether the last check found a difference, here or in a session that is repeated. `checking` is the check that runs now.
+    """
+
+    sealed: bool
+    records: int
+    sealed_records: int
+    state: str | None
+    sealed_at: str | None
+    root: str | None
+    key: str | None
+    problem: str | None
+    earlier: list[EarlierSeal]
+    altered: bool
+    erased: ErasedOfSeal
+    check: SealCheckOut | None
+    checking: SealCheckOut | None
+
+    @classmethod
+    def of(cls, found: Sealed) -> "SealOut":
+        """The seal; as many queries as `Sealed.earlier`."""
+        newest = found.checkpoint
+        return cls.model_construct(
+            sealed=newest is not None,
+            records=found.records,
+            sealed_records=newest.size if newest else 0,
+            state=newest.state if newest else None,
+            sealed_at=written(newest.at) if newest else None,
+            root=bytes(newest.root).hex() if newest else None,
+            key=newest.key.fingerprint if newest else None,
+            problem=found.seal.problem if found.seal else None,
+            earlier=[EarlierSeal.of(each) for each in found.earlier()],
+            altered=found.altered,
+            erased=ErasedOfSeal.model_construct(
+                fields=found.erased.fields, at=written(found.erased.at), since_check=found.erased_since
+            ),
+            check=None if found.check is None else SealCheckOut.of(found.check),
+            checking=None if found.checking is None else SealCheckOut.of(found.checking),
+        )
+
+
+class SigningKeyOut(Schema):
+    """A public key that signs evidence, or did until it was replaced."""
+
+    fingerprint: str
+    pem: str
+    created_at: str
+    created_by: str | None
+    replaced_at: str | None
+    replaced_by: str | None
+
+    @classmethod
+    def of(cls, key: SigningKey) -> "SigningKeyOut":
+        """The key."""
+        return cls.model_construct(
+            fingerprint=key.fingerprint,
+            pem=keys.pem(bytes(key.public_key)),
+            created_at=written(key.created_at),
+            created_by=key.created_by,
+            replaced_at=written(key.replaced_at),
+            replaced_by=key.replaced_by,
+        )
+
+
+class SigningKeys(Page[SigningKeyOut]):
+    """The signing keys of a project, the one in use first."""
+
+
+class AnchorsIn(Strict):
+    """Addresses of a witness (C2SP's `tlog-witness`) and of a timestamp authority (RFC 3161); an empty one removes it."""
+
+    witness: str | None = None
+    timestamp: str | None = None
+
+
+class AnchorOut(Schema):
+    """A witness or timestamp authority: how many entries of the log it has, since when, and the last error."""
+
+    url: str
+    set_by: str
+    set_at: str
+    size: int
+    taken_at: str | None
+    error: str | None
+    failed_at: str | None
+
+    @classmethod
+    def of(cls, anchor: Anchor | None) -> "AnchorOut | None":
+        """The witness or authority, if the project has one."""
+        if anchor is None:
+            return None
+        return cls.model_construct(
+            url=anchor.url,
+            set_by=anchor.set_by,
+            set_at=written(anchor.set_at),
+            size=anchor.size,
+            taken_at=written(anchor.taken_at),
+            error=anchor.error,
+            failed_at=written(anchor.failed_at),
+        )
+
+
+class AnchorsOut(Schema):
+    """The witness and the timestamp authority of a project, null if there is none, and the key that a witness needs to know."""
+
+    witness: AnchorOut | None
+    timestamp: AnchorOut | None
+    witness_key: str
+
+    @classmethod
+    def of(cls, project: Project) -> "AnchorsOut":
+        """Those of the project."""
+        found = anchors.anchors_of(project)
+        return cls.model_construct(
+            witness=AnchorOut.of(found.get(WITNESS)),
+            timestamp=AnchorOut.of(found.get(TIMESTAMP)),
+            witness_key=anchors.key_for_witness(project),
+        )

@@ -1,0 +1,365 @@
+"""Bulk deletions, legal holds and retention rules as the API takes and returns them."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal, Self, cast
+
+from pydantic import Field
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Page, Schema, Strict
+from timemachine.governance.deletion.retention import models
+from timemachine.governance.deletion.retention.queries import Amount, Outcome
+from timemachine.governance.deletion.retention.retention import FLOOR_DAYS, Preview, is_early, words_of
+from timemachine.governance.deletion.retention.session_filter import LONGEST_DAYS, Which, which_of
+from timemachine.recording.sessions.models import HeldSession, Hold, Session
+from timemachine.recording.sessions.pure.vocabulary import Kind
+
+Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
+DeletionStatus = Literal["found", "running", "done", "cancelled"]
+DeletionState = Literal["waiting", "erased", "held", "changed", "gone", "failed"]
+
+
+class SelectionIn(Strict):
+    """Which sessions are meant: they must match every filter that is given.
+
+    The filters are those of the list of sessions, and `named`, which is searched for in names and keys. With `older_than_days`, nothing was
+    recorded in a session for so many days.
+    """
+
+    q: str = ""
+    named: str = ""
+    agent: str = ""
+    user: str = ""
+    status: Literal["recording", "ended", ""] = ""
+    tag: str = ""
+    tool: str = ""
+    kind: Literal[Kind, ""] = ""
+    model: str = ""
+    since: str = ""
+    until: str = ""
+    min_cost: float | None = Field(default=None, ge=0)
+    older_than_days: Days | None = None
+
+    def which(self) -> Which:
+        """The filter. Raises `InvalidInput` if no filter is given."""
+        return which_of(self.model_dump())
+
+
+class SelectionOut(Schema):
+    """Which sessions were meant; filters that were not given are absent."""
+
+    q: str | None = None
+    named: str | None = None
+    agent: str | None = None
+    user: str | None = None
+    status: str | None = None
+    tag: str | None = None
+    tool: str | None = None
+    kind: str | None = None
+    model: str | None = None
+    since: str | None = None
+    until: str | None = None
+    min_cost: float | None = None
+    older_than_days: int | None = None
+
+
+class SessionCounts(Schema):
+    """How many sessions with how many steps are meant.
+
+    `held` are under legal hold and stay, `recording` are still open, and of `summarised` a summary stays in a collection.
+    """
+
+    sessions: int
+    turns: int
+    held: int
+    recording: int
+    summarised: int
+
+    @classmethod
+    def of(cls, amount: Amount, **more: Any) -> Self:
+        """The counts, with the fields that a subclass has besides."""
+        return cast("Self", cls.model_construct(**more, **asdict(amount)))
+
+
+class DeletionIn(Strict):
+    """Which sessions are to be deleted."""
+
+    filter: SelectionIn
+
+
+class DeletionConfirmation(Strict):
+    """Why the sessions are deleted."""
+
+    reason: str = ""
+
+
+class StateCounts(Schema):
+    """How many sessions of a bulk deletion are in each state; states without sessions are absent."""
+
+    waiting: int | None = None
+    erased: int | None = None
+    held: int | None = None
+    changed: int | None = None  # they no longer match the filter, and stay
+    gone: int | None = None  # somebody else deleted them
+    failed: int | None = None
+
+
+class DeletionOut(Schema):
+    """A bulk deletion: the sessions that it found, and what became of them.
+
+    Of `held` sessions under legal hold nothing is deleted. `every` is whether it found all sessions of the project, null if that was not
+    looked up. Of `summarised` sessions a summary stays in a collection.
+    """
+
+    id: str
+    filter: SelectionOut
+    rule: str | None  # the retention rule that deletes, if one does
+    status: DeletionStatus
+    sessions: int
+    turns: int
+    held: int
+    every: bool | None
+    summarised: int
+    states: StateCounts
+    deleted_turns: int
+    reason: str | None
+    requested_by: str
+    requested_at: str
+    confirmed_by: str | None
+    confirmed_at: str | None
+    finished_at: str | None
+
+    @classmethod
+    def of(
+        cls,
+        found: models.Forgetting,
+        outcome: Outcome,
+        held: int | None = None,
+        *,
+        every: bool | None = None,
+    ) -> "DeletionOut":
+        """The deletion; `held` is how many sessions are under hold now, by default how many stayed because of one."""
+        states: dict[str, Any] = {**outcome.states}
+        return cls.model_construct(
+            id=str(found.id),
+            filter=SelectionOut.model_construct(**found.wanted),
+            rule=None if found.rule_id is None else str(found.rule_id),
+            status=cast("DeletionStatus", found.status),
+            sessions=outcome.sessions,
+            turns=outcome.turns,
+            held=outcome.states.get("held", 0) if held is None else held,
+            every=every,
+            summarised=outcome.summarised,
+            states=StateCounts.model_construct(**states),
+            deleted_turns=outcome.deleted_turns,
+            reason=found.reason,
+            requested_by=found.requested_by,
+            requested_at=written(found.requested_at),
+            confirmed_by=found.confirmed_by,
+            confirmed_at=written(found.confirmed_at),
+            finished_at=written(found.finished_at),
+        )
+
+
+class DeletionPage(Page[DeletionOut]):
+    """Bulk deletions, newest first."""
+
+
+class DeletionSession(Schema):
+    """A session of a bulk deletion; `key` and `name` are null once it is deleted."""
+
+    session: str
+    key: str | None
+    name: str | None
+    turns: int
+    summarised: bool
+    state: DeletionState
+    problem: str | None
+
+    @classmethod
+    def of(cls, row: models.ForgottenSession, session: Session | None) -> "DeletionSession":
+        """The session, None where it is deleted."""
+        return cls.model_construct(
+            session=str(row.session),
+            key=None if session is None else session.key,
+            name=None if session is None else session.name,
+            turns=row.turns,
+            summarised=row.summarised,
+            state=cast("DeletionState", row.state),
+            problem=row.problem,
+        )
+
+
+class DeletionSessions(Page[DeletionSession]):
+    """The sessions of a bulk deletion."""
+
+
+class HoldIn(Strict):
+    """A hold to place: sessions by ids or keys, or a filter, and the reason. With `dry_run` they are only counted."""
+
+    reason: str = ""
+    sessions: list[str] = Field(default_factory=list, max_length=1_000)
+    filter: SelectionIn | None = None
+    dry_run: bool = False
+
+
+class ReleaseIn(Strict):
+    """Why sessions are released: all of the hold, or these."""
+
+    reason: str = ""
+    sessions: list[str] = Field(default_factory=list, max_length=1_000)
+
+
+class HoldOut(Schema):
+    """A legal hold: `sessions` were placed under it, `held_still` are still under it; null if they were not counted."""
+
+    id: str
+    filter: SelectionOut | None
+    reason: str
+    placed_by: str
+    placed_at: str
+    sessions: int | None
+    held_still: int | None
+    released_by: str | None
+    released_at: str | None
+    release_reason: str | None
+
+    @classmethod
+    def of(cls, hold: Hold, **more: Any) -> Self:
+        """The hold as `holds_of` reads it, with the fields that a subclass has besides."""
+        found = cls.model_construct(
+            id=str(hold.id),
+            filter=None if hold.wanted is None else SelectionOut.model_construct(**hold.wanted),
+            reason=hold.reason,
+            placed_by=hold.placed_by,
+            placed_at=written(hold.placed_at),
+            sessions=getattr(hold, "number", None),
+            held_still=getattr(hold, "open", None),
+            released_by=hold.released_by,
+            released_at=written(hold.released_at),
+            release_reason=hold.release_reason,
+            **more,
+        )
+        return cast("Self", found)
+
+
+class HoldPage(Page[HoldOut]):
+    """Legal holds, newest first."""
+
+
+class SessionHeld(Schema):
+    """A session of a hold; `key` and `name` are null once it was deleted after its release."""
+
+    session: str
+    key: str | None
+    name: str | None
+    released_at: str | None
+
+    @classmethod
+    def of(cls, row: HeldSession, session: Session | None) -> "SessionHeld":
+        """The session, None where it is deleted."""
+        return cls.model_construct(
+            session=str(row.session_id),
+            key=None if session is None else session.key,
+            name=None if session is None else session.name,
+            released_at=written(row.released_at),
+        )
+
+
+class HoldDetails(HoldOut):
+    """A legal hold with its first 100 sessions."""
+
+    first: list[SessionHeld]
+
+
+class HoldPreview(SessionCounts):
+    """What a hold would cover; `filter` is null if the sessions were named."""
+
+    filter: SelectionOut | None
+
+
+class RetentionRuleIn(Strict):
+    """How long the sessions of an agent, with a tag, both, or all others are kept: `days`, null for good. With `dry_run` nothing is set."""
+
+    agent: str = ""
+    tag: str = ""
+    days: Days | None = None
+    reason: str = ""
+    dry_run: bool = False
+
+
+class RetentionRuleOut(Schema):
+    """A retention rule, also in words (`says`); `days` null keeps sessions for good. `early` is whether `days` is below the floor.
+
+    `due` is what the rule would delete now, null if that was not counted.
+    """
+
+    id: str
+    agent: str
+    tag: str
+    days: int | None
+    says: str
+    early: bool
+    reason: str
+    set_by: str
+    set_at: str
+    ran_at: str | None
+    due: SessionCounts | None
+
+    @classmethod
+    def of(cls, rule: models.RetentionRule, due: Amount | None = None) -> "RetentionRuleOut":
+        """The rule."""
+        return cls.model_construct(
+            id=str(rule.id),
+            agent=rule.agent,
+            tag=rule.tag,
+            days=rule.days,
+            says=words_of(rule),
+            early=is_early(rule.days),
+            reason=rule.reason,
+            set_by=rule.set_by,
+            set_at=written(rule.set_at),
+            ran_at=written(rule.ran_at),
+            due=None if due is None else SessionCounts.of(due),
+        )
+
+
+class RetentionFloor(Schema):
+    """Below how many days a rule needs a reason, and why."""
+
+    days: int
+    because: str
+
+    @classmethod
+    def now(cls) -> "RetentionFloor":
+        """The floor."""
+        return cls.model_construct(
+            days=FLOOR_DAYS,
+            because="EU AI Act, Articles 19 and 26(6): logs of high-risk AI systems are kept at least six months.",
+        )
+
+
+class RetentionRules(Schema):
+    """The rules of a project, the most specific first."""
+
+    items: list[RetentionRuleOut]
+    floor: RetentionFloor
+
+
+class RetentionPreview(Schema):
+    """What a rule would delete now, when the `first` session that is not held is old enough, and the rule that it replaces."""
+
+    due: SessionCounts
+    first: str | None
+    replaces: RetentionRuleOut | None
+    floor: RetentionFloor
+
+    @classmethod
+    def of(cls, found: Preview) -> "RetentionPreview":
+        """The preview."""
+        return cls.model_construct(
+            due=SessionCounts.of(found.due),
+            first=written(found.first),
+            replaces=None if found.replaced is None else RetentionRuleOut.of(found.replaced),
+            floor=RetentionFloor.now(),
+        )
