@@ -4,8 +4,8 @@ import click
 import pytest
 from ninja import Schema
 
-from timemachine.api.filter_schemas import SearchIn
 from timemachine.cli.main import cli
+from timemachine.memory.search.schemas import SearchIn
 from timemachine.recording.sessions.schemas import SessionFilter
 from timemachine.web.insights.views.search import ASKED
 from timemachine.web.sessions.views.sessions import FILTERS

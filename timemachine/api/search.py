@@ -4,11 +4,10 @@ from django.http import HttpRequest
 from ninja import Query, Router
 
 from timemachine.api.access import caller
-from timemachine.api.filter_schemas import SearchIn
 from timemachine.api.paging import checked_limit
 from timemachine.memory.search.filters import Wanted
 from timemachine.memory.search.queries import search as searched
-from timemachine.memory.search.schemas import SearchPage
+from timemachine.memory.search.schemas import SearchIn, SearchPage
 
 router = Router(tags=["search"])
 

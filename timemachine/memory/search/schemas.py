@@ -1,11 +1,11 @@
-"""What a search found as the API returns it."""
+"""A search across sessions as the API takes and returns it."""
 
 from typing import Any, Final, Literal, Self, cast
 
 from pydantic import Field
 
 from timemachine.core.pure.clock import written
-from timemachine.core.pure.schemas import Page, Schema
+from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.memory.search.empty_results import why_nothing
 from timemachine.memory.search.hits import Hit
 from timemachine.memory.search.indexing import MODEL
@@ -15,6 +15,30 @@ from timemachine.recording.sessions.pure.vocabulary import Kind, Status
 FoundBy = Literal["words", "meaning"]
 Mode = Literal["hybrid", "text", "semantic"]
 FOUND_BY: Final[dict[str, FoundBy]] = {"text": "words", "semantic": "meaning"}
+
+
+class SearchIn(Strict):
+    """What is searched for, and where; an empty text matches any, and a step must match all filters.
+
+    `since` and `until` are about the step: RFC 3339, or a date for the whole day. `status` is the step's (`error`, `ok`) or its session's
+    (`recording`, `ended`); `user` and `min_cost` (USD) are its session's, `tag` is of either.
+    """
+
+    q: str
+    mode: Mode = "hybrid"
+    kind: Literal[Kind, ""] = ""
+    tool: str = ""
+    model: str = ""
+    agent: str = ""
+    status: Literal["error", "ok", "recording", "ended", ""] = ""
+    since: str = ""
+    until: str = ""
+    session: str = ""
+    user: str = ""
+    tag: str = ""
+    min_cost: float | None = Field(default=None, ge=0)
+    limit: int = 50
+    after: str | None = None
 
 
 class PassageFound(Schema):
