@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any, Final
+from types import UnionType
+from typing import Any, Final, get_args
 
 from pydantic import TypeAdapter
 
-from timemachine.api.answers import ANSWERS, documents_of
 from timemachine.api.errors import Error
 from timemachine.api.urls import api
 from timemachine.core.pure.schemas import Schema
@@ -38,7 +38,7 @@ def held(response: Any) -> Any:
 def _named(response: Any) -> Any:
     """What is named for an operation and its status; None for one that answers files alone, or what is no operation."""
     method, path, status = _asked(response)
-    answers = ANSWERS | typed_responses()
+    answers = typed_responses()
     named = {code for known, at, code in answers if (known, at) == (method, path)}
     assert not named or status in named, f"{method} {path} answers {status}; named are {sorted(named)}"
     return answers.get((method, path, status))
@@ -60,7 +60,8 @@ def typed_responses() -> dict[tuple[str, str, int], Any]:
 
 
 def _is_schema(answer: Any) -> bool:
-    return all(isinstance(each, type) and issubclass(each, Schema) for each in documents_of(answer))
+    several = get_args(answer) if isinstance(answer, UnionType) else (answer,)
+    return all(isinstance(each, type) and issubclass(each, Schema) for each in several)
 
 
 def _read_and_held(answer: Any, pieces: Iterable[bytes]) -> Iterator[bytes]:

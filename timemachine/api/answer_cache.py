@@ -1,46 +1,31 @@
 """The project's answer cache over HTTP: what it holds, its switch, emptying it."""
 
-from typing import Any
-
 from django.http import HttpRequest
 from ninja import Router
 
-from timemachine.api import schemas
 from timemachine.api.access import caller
-from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import written
 from timemachine.recording.answering import cache_maintenance
+from timemachine.recording.answering.schemas import AnswerCacheChange, AnswerCacheEmptied, AnswerCacheOut
 
 router = Router(tags=["answer cache"])
 
 
-@router.get("", summary="The answer cache")
-def read(request: HttpRequest) -> dict[str, Any]:
-    """Whether the cache is on and since when, how many answers it holds, and of how many bytes."""
-    return _document(caller(request, "read").project)
+@router.get("", response=AnswerCacheOut, summary="The answer cache")
+def read(request: HttpRequest) -> AnswerCacheOut:
+    """Whether the cache is on and since when, how many answers it holds, and how many bytes these have."""
+    return AnswerCacheOut.of(cache_maintenance.figures_of(caller(request, "read").project))
 
 
-@router.patch("", summary="Switch the answer cache on or off")
-def switch(request: HttpRequest, payload: schemas.AnswerCacheChange) -> dict[str, Any]:
-    """While it is off, answers are neither read from it nor kept in it; what it holds stays."""
+@router.patch("", response=AnswerCacheOut, summary="Switch the answer cache on or off")
+def switch(request: HttpRequest, payload: AnswerCacheChange) -> AnswerCacheOut:
+    """While the cache is off, answers are neither read from it nor added to it; what it holds stays."""
     who = caller(request, "admin")
     cache_maintenance.switch(who.project, on=payload.on, by=who.by)
-    return _document(who.project)
+    return AnswerCacheOut.of(cache_maintenance.figures_of(who.project))
 
 
-@router.delete("", summary="Empty the answer cache")
-def empty(request: HttpRequest) -> dict[str, Any]:
-    """Take every answer out of the cache. What sessions recorded stays."""
-    return {"removed": cache_maintenance.empty(caller(request, "admin").project)}
-
-
-def _document(project: Project) -> dict[str, Any]:
-    figures = cache_maintenance.figures_of(project)
-    return {
-        "on": figures.on,
-        "changed_by": figures.changed_by,
-        "changed_at": written(figures.changed_at),
-        "answers": figures.answers,
-        "bytes": figures.bytes,
-        "most_bytes": figures.most_bytes,
-    }
+@router.delete("", response=AnswerCacheEmptied, summary="Empty the answer cache")
+def empty(request: HttpRequest) -> AnswerCacheEmptied:
+    """Remove every answer from the cache. What sessions recorded stays."""
+    removed = cache_maintenance.empty(caller(request, "admin").project)
+    return AnswerCacheEmptied.model_construct(removed=removed)

@@ -1,51 +1,52 @@
-"""What recorded work cost, over HTTP."""
+"""The costs of recorded work over HTTP."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.http import HttpRequest
 from ninja import Query, Router
 
 from timemachine.api.access import caller
-from timemachine.api.filter_schemas import CostFilter
-from timemachine.api.paging import checked_limit, computed_page
+from timemachine.api.paging import checked_limit, computed_rows
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.recording.usage.costs import Wanted
-from timemachine.recording.usage.document import costs, row_json, totals_json
+from timemachine.recording.usage.document import costs
 from timemachine.recording.usage.pure.span import span_of
+from timemachine.recording.usage.schemas import CostOfReplays, CostsIn, CostsOut, CostTotals, cost_row
 from timemachine.replay.runs.costs import spent_on_replays
 
 router = Router(tags=["costs"])
 
 
-@router.get("", summary="What recorded work cost")
-def index(request: HttpRequest, asked: Query[CostFilter]) -> dict[str, Any]:
-    """Totals of what was recorded on the days from `since` to `until` (UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
+@router.get("", response=CostsOut, summary="What recorded work cost")
+def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
+    """Totals of what was recorded from `since` to `until` (days in UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
 
-    `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` of calls that recorded how long they took, within 2.5 %, null without
-    any. A session with several tags counts under each. `replays` is what replays spent on these days, which is no part of the totals; null where a filter is
-    given.
+    `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` are over the calls that recorded how long they took, within 2.5 %, null
+    without any. A session with several tags counts under each. `replays` is what replays cost on these days, which is not part of the totals; null if
+    there is a filter.
     """
     project = caller(request, "read").project
     size = checked_limit(asked.limit)
     span = span_of(asked.since, asked.until, now().date())
     wanted = Wanted(span=span, agent=asked.agent, model=asked.model, tag=asked.tag, tool=asked.tool)
     found = costs(project, wanted, asked.by)
-    listed = computed_page(found.rows, asked.after, size, lambda row: row_json(row, asked.by))
-    return {
-        "since": span.since.isoformat(),
-        "until": span.until.isoformat(),
-        "by": asked.by,
-        "totals": totals_json(found),
-        "replays": None if wanted.filters else _replays(project, wanted),
-        **listed,
-    }
+    rows, following = computed_rows(found.rows, asked.after, size)
+    return CostsOut.model_construct(
+        since=span.since.isoformat(),
+        until=span.until.isoformat(),
+        by=cast("Any", asked.by),
+        totals=CostTotals.of(found),
+        replays=None if wanted.filters else _replays(project, wanted),
+        items=cast("Any", [cost_row(row, asked.by) for row in rows]),
+        next=following,
+    )
 
 
-def _replays(project: Project, wanted: Wanted) -> dict[str, Any]:
+def _replays(project: Project, wanted: Wanted) -> CostOfReplays:
     spent = spent_on_replays(project, wanted.span.since, wanted.span.until)
-    return {
-        "cost_usd": float(spent.cost_usd),
-        "unknown_cost_calls": spent.unknown_calls,
-        "uncertain_calls": spent.uncertain_calls,
-    }
+    return CostOfReplays.model_construct(
+        cost_usd=float(spent.cost_usd),
+        unknown_cost_calls=spent.unknown_calls,
+        uncertain_calls=spent.uncertain_calls,
+    )

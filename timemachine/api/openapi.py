@@ -2,7 +2,9 @@
 
 from typing import Any, Final
 
-from timemachine.api import answers
+from pydantic import TypeAdapter
+
+from timemachine.api.errors import Error
 
 JSON: Final = "application/json"
 _READABLE: Final = {JSON, "text/event-stream"}
@@ -25,13 +27,10 @@ def file_answer(*media_types: str, status: int = 200) -> dict[str, Any]:
 
 def with_refusals(document: dict[str, Any]) -> dict[str, Any]:
     """The document, in which each operation names every answer that it can give."""
-    document["components"]["schemas"] |= answers.schemas()
+    document["components"]["schemas"]["Error"] = TypeAdapter(Error).json_schema()
     for path, operations in document["paths"].items():
         for operation in operations.values():
             _complete(operation["responses"], _refusals(path, operation))
-    for (method, path, status), answer in answers.ANSWERS.items():
-        responses = document["paths"][path][method]["responses"]
-        responses[status]["content"][JSON]["schema"] = answers.reference(answer)
     return document
 
 

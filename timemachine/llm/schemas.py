@@ -1,6 +1,17 @@
-"""What a call of a model used and why it failed, as the API returns it."""
+"""Models, keys, servers and calls as the API takes and returns them."""
 
-from timemachine.core.pure.schemas import Schema
+from typing import Any
+
+from pydantic import Field, SecretStr
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
+from timemachine.core.pure.schemas import Page, Schema, Strict
+from timemachine.llm.models import ModelTrial
+from timemachine.llm.offers import Offer
+from timemachine.llm.pure.catalogue import ModelServerValue
+from timemachine.llm.pure.listing import KeySource, Kind, Listed, State
+from timemachine.llm.pure.price_table import PriceEntry
 
 
 class UsageOut(Schema):
@@ -32,3 +43,194 @@ class CancelOut(Schema):
 
     id: str
     cancel_wanted: bool
+
+
+class ProviderKeyIn(Strict):
+    """A project's own key for a built-in provider, and which model the provider's name alone then means."""
+
+    key: SecretStr
+    default_model: str | None = None
+
+
+class ModelServerIn(Strict):
+    """An OpenAI-compatible server to add."""
+
+    name: str
+    base_url: str
+    key: SecretStr | None = None
+    default_model: str | None = None
+
+
+class ModelTestIn(Strict):
+    """A model to make one small call to."""
+
+    model: str = Field(min_length=1)
+
+
+class ModelTestOut(Schema):
+    """A test call to a model. `ok` is null while it runs; `words` is the beginning of the answer, or what went wrong."""
+
+    model: str
+    ok: bool | None
+    error: str | None
+    words: str
+    by: str
+    at: str
+    duration_ms: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    prices: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, trial: ModelTrial) -> "ModelTestOut":
+        """Return the test."""
+        return cls.model_construct(
+            model=trial.model,
+            ok=None if trial.ended_at is None else trial.error_code is None,
+            error=trial.error_code,
+            words=trial.words,
+            by=trial.by,
+            at=written(trial.started_at),
+            duration_ms=trial.duration_ms,
+            input_tokens=trial.input_tokens,
+            output_tokens=trial.output_tokens,
+            cost_usd=dollars(trial.cost_usd),
+            prices=trial.prices,
+        )
+
+
+class ModelPrices(Schema):
+    """The operator's prices for a model, in US dollars per million tokens."""
+
+    model: str
+    per_million_tokens: dict[str, float]
+
+
+class LastAnswerOut(Schema):
+    """Which model of a provider answered last, and when."""
+
+    model: str
+    at: str
+
+
+class OfferOut(Schema):
+    """A model that the project can choose: `model` is the default model of its name, `prices` are today's, null if unknown.
+
+    `usable` says whether it can be called here. `state` says whether it works, as far as is known, and `remark` why not, or what else
+    to know. `also_priced` are the operator's prices for other models of the provider.
+    """
+
+    provider: str
+    kind: Kind
+    model: str | None
+    label: str
+    usable: bool
+    state: State
+    why_not: str | None
+    remark: str | None
+    key: KeySource
+    key_variable: str | None
+    base_url: str | None
+    prices: dict[str, Any] | None
+    also_priced: list[ModelPrices]
+    last_answer: LastAnswerOut | None
+    last_test: ModelTestOut | None
+
+    @classmethod
+    def of(cls, offer: Offer) -> "OfferOut":
+        """Return the model."""
+        found, answered = offer.listed, offer.answered
+        return cls.model_construct(
+            provider=found.provider,
+            kind=found.kind,
+            model=None if found.model is None else str(found.model),
+            label=found.label,
+            usable=found.usability.usable,
+            state=offer.state,
+            why_not=found.usability.why_not,
+            remark=offer.remark,
+            key=found.key_source,
+            key_variable=found.key_variable,
+            base_url=found.base_url,
+            prices=offer.prices,
+            also_priced=[_prices(each) for each in offer.also_priced],
+            last_answer=None
+            if answered is None
+            else LastAnswerOut.model_construct(model=answered.model, at=written(answered.at)),
+            last_test=None if offer.trial is None else ModelTestOut.of(offer.trial),
+        )
+
+
+class OfferPage(Page[OfferOut]):
+    """The models that the project can choose."""
+
+
+class ProviderKeyOut(Schema):
+    """Where a provider's key comes from, never the key. The fields from `last_four` to `readable` are about the project's own key."""
+
+    provider: str
+    source: KeySource
+    set: bool
+    last_four: str | None
+    default_model: str | None
+    set_by: str | None
+    set_at: str | None
+    readable: bool | None
+    variable: str | None
+    base_url: str | None
+
+    @classmethod
+    def of(cls, found: Listed) -> "ProviderKeyOut":
+        """Return where the provider's key comes from."""
+        own = found.own_key
+        return cls.model_construct(
+            provider=found.provider,
+            source=found.key_source,
+            set=own is not None,
+            last_four=own.last_four or None if own else None,
+            default_model=own.default_model if own else None,
+            set_by=own.set_by if own else None,
+            set_at=written(own.set_at) if own else None,
+            readable=own.readable if own else None,
+            variable=found.key_variable,
+            base_url=found.base_url,
+        )
+
+
+class ProviderKeyPage(Page[ProviderKeyOut]):
+    """The built-in providers that take a key."""
+
+
+class ModelServerOut(Schema):
+    """An OpenAI-compatible server of the project, without its key."""
+
+    name: str
+    base_url: str
+    default_model: str | None
+    has_key: bool
+
+    @classmethod
+    def of(cls, server: ModelServerValue) -> "ModelServerOut":
+        """Return the server."""
+        return cls.model_construct(
+            name=server.name,
+            base_url=server.base_url,
+            default_model=server.default_model,
+            has_key=server.has_key,
+        )
+
+
+class ModelServerPage(Page[ModelServerOut]):
+    """The project's own servers."""
+
+
+class ModelServerRemoved(Schema):
+    """The name of the server that was removed."""
+
+    removed: str
+
+
+def _prices(entry: PriceEntry) -> ModelPrices:
+    per_million = {name: float(price) for name, price in entry.per_million_tokens.items()}
+    return ModelPrices.model_construct(model=entry.model, per_million_tokens=per_million)

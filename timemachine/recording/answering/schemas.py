@@ -15,6 +15,7 @@ from timemachine.knowledge.find import Query
 from timemachine.knowledge.schemas.findings import EmptyOut, FindingsOut, Mode
 from timemachine.llm.pure.completion import is_cut_off, is_refused
 from timemachine.llm.schemas import UsageOut
+from timemachine.recording.answering.cache_maintenance import CacheFigures
 from timemachine.recording.answering.commands import AskDone, FindDone, PutDone
 from timemachine.recording.answering.model_asks import CallParameters
 from timemachine.recording.answering.models import AskUnderWay
@@ -261,3 +262,38 @@ def _new_frame(payload: FrameIn | PutIn) -> NewFrame:
         metadata=payload.metadata,
         number=payload.frame,
     )
+
+
+class AnswerCacheChange(Strict):
+    """Whether the answer cache is on."""
+
+    on: bool
+
+
+class AnswerCacheOut(Schema):
+    """Whether the answer cache is on, since when, how many answers it holds, and how many bytes these have."""
+
+    on: bool
+    changed_by: str | None
+    changed_at: str | None
+    answers: int
+    bytes: int
+    most_bytes: int
+
+    @classmethod
+    def of(cls, figures: CacheFigures) -> "AnswerCacheOut":
+        """Return the figures of the cache."""
+        return cls.model_construct(
+            on=figures.on,
+            changed_by=figures.changed_by,
+            changed_at=written(figures.changed_at),
+            answers=figures.answers,
+            bytes=figures.bytes,
+            most_bytes=figures.most_bytes,
+        )
+
+
+class AnswerCacheEmptied(Schema):
+    """How many answers were removed from the cache."""
+
+    removed: int

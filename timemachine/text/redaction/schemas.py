@@ -1,6 +1,14 @@
-"""Redaction profiles, and what they withhold, as the API returns them."""
+"""Redaction profiles, and what they withhold, as the API takes and returns them."""
 
-from timemachine.core.pure.schemas import Schema
+from typing import Any
+
+from pydantic import Field
+
+from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Page, Schema, Strict
+from timemachine.text.redaction.models import RedactionProfile
+from timemachine.text.redaction.pure.findings import Finding
+from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
 from timemachine.text.redaction.pure.values import Tally
 
 
@@ -25,3 +33,126 @@ def counts_of(tally: Tally) -> list[RuleCount]:
         RuleCount.model_construct(rule=rule, what=what, count=number)
         for (rule, what), number in sorted(tally.items(), key=lambda each: (-each[1], each[0]))
     ]
+
+
+class RedactionIn(Strict):
+    """A redaction profile to create; `text.redaction.pure.rules.read_rules` reads its rules."""
+
+    name: str
+    rules: dict[str, Any]
+
+
+class RedactionChange(Strict):
+    """New rules for a redaction profile."""
+
+    rules: dict[str, Any]
+
+
+class RedactionTest(Strict):
+    """A text or a step of a session, and the profile, or rules, to test on it."""
+
+    text: str | None = Field(default=None, max_length=200_000)
+    session: str | None = None
+    sequence: int | None = Field(default=None, ge=1, lt=2**62)
+    redaction: str = "built-in"
+    rules: dict[str, Any] | None = None
+
+
+class RedactionPattern(Schema):
+    """A pattern in RE2 syntax; the mark of what it withholds shows its name."""
+
+    name: str
+    pattern: str
+    ignore_case: bool
+
+
+class RedactionRules(Schema):
+    """What a profile withholds: by detector, by pattern, and the fields by their paths."""
+
+    detect: list[str]
+    phone_regions: list[str]
+    patterns: list[RedactionPattern]
+    fields: list[str]
+
+
+class RedactionOut(Schema):
+    """One version of a redaction profile. The built-in profile has no author and no times."""
+
+    id: str
+    name: str
+    version: int
+    built_in: bool
+    rules: RedactionRules
+    created_by: str | None
+    created_at: str | None
+    retired_by: str | None
+    retired_at: str | None
+
+    @classmethod
+    def of(cls, row: RedactionProfile) -> "RedactionOut":
+        """Return a version of a project's own profile."""
+        return cls.model_construct(
+            id=str(row.id),
+            name=row.name,
+            version=row.version,
+            built_in=False,
+            rules=_rules(row.rules),
+            created_by=row.created_by,
+            created_at=written(row.created_at),
+            retired_by=row.retired_by,
+            retired_at=written(row.retired_at),
+        )
+
+    @classmethod
+    def built_in_profile(cls) -> "RedactionOut":
+        """Return the profile that every project has."""
+        return cls.model_construct(
+            id=BUILT_IN_HANDLE,
+            name=BUILT_IN.name,
+            version=BUILT_IN.version,
+            built_in=True,
+            rules=_rules(BUILT_IN.rules.as_json()),
+            created_by=None,
+            created_at=None,
+            retired_by=None,
+            retired_at=None,
+        )
+
+
+class RedactionPage(Page[RedactionOut]):
+    """The built-in profile, then the newest version of each profile of the project, by name."""
+
+
+class FindingOut(Schema):
+    """What a rule withholds of a text: characters `start` to before `end`."""
+
+    start: int
+    end: int
+    rule: str
+    what: str
+
+    @classmethod
+    def of(cls, found: Finding) -> "FindingOut":
+        """Return the finding."""
+        return cls.model_construct(start=found.start, end=found.end, rule=found.rule, what=found.what)
+
+
+class RedactedText(Schema):
+    """A text with marks in place of what is withheld."""
+
+    text: str
+    findings: list[FindingOut]
+    counts: list[RuleCount]
+
+
+class RedactedStep(Schema):
+    """A step with marks in place of what is withheld, and the fields that were changed."""
+
+    action: dict[str, Any]
+    touched: list[str]
+    counts: list[RuleCount]
+
+
+def _rules(rules: dict[str, Any]) -> RedactionRules:
+    patterns = [RedactionPattern.model_construct(**each) for each in rules["patterns"]]
+    return RedactionRules.model_construct(**(rules | {"patterns": patterns}))

@@ -24,8 +24,8 @@ from timemachine.replay.judging.models import ASKING, Judgement
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES
 from timemachine.replay.sweeps.models import Sweep
-from timemachine.text.redaction.document import tally_json
 from timemachine.text.redaction.pure.values import Tally
+from timemachine.text.redaction.schemas import counts_of
 
 SHOWN_STEPS: Final = 100
 
@@ -56,7 +56,7 @@ class Applied:
                 {"field": name, "count": count} for name, count in sorted(self.recorded.fields.items())
             ],
             "of_session": list(self.of_session),
-            "counts": tally_json(self.tally),
+            "counts": [each.model_dump() for each in counts_of(self.tally)],
             "replay_steps": self.replayed,
             "elsewhere": [{"place": name, "count": count} for name, count in sorted(self.elsewhere.items())],
             "collections": self.collections,

@@ -16,13 +16,13 @@ from timemachine.recording.sessions.queries import action_of, session_of
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.text.redaction import commands
-from timemachine.text.redaction.document import tally_json
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
 from timemachine.text.redaction.pure.projection import redact_action
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.text import redact_text
 from timemachine.text.redaction.pure.values import tally_of
 from timemachine.text.redaction.queries import as_profile, choices_of, profile_of, profile_row, versions_of
+from timemachine.text.redaction.schemas import RuleCount, counts_of
 from timemachine.web import access
 from timemachine.web.access import Access
 from timemachine.web.redirects import see_other
@@ -126,7 +126,7 @@ def _tried(who: Access, form: TryForm) -> tuple[dict[str, Any] | None, int]:
 
 def _of_text(text: str, rules: Rules) -> dict[str, Any]:
     found = redact_text(text, rules)
-    return _outcome(found.text, tally_json(tally_of(found.findings)))
+    return _outcome(found.text, counts_of(tally_of(found.findings)))
 
 
 def _of_step(who: Access, said: dict[str, Any], rules: Rules) -> dict[str, Any]:
@@ -135,13 +135,13 @@ def _of_step(who: Access, said: dict[str, Any], rules: Rules) -> dict[str, Any]:
     action = with_everything(session.actions.filter(sequence=sequence)).get()
     found = redact_action(ActionOut.of(action).model_dump(), rules)
     text = json.dumps(found.document, ensure_ascii=False, indent=2)
-    return _outcome(text, tally_json(found.tally)) | {
+    return _outcome(text, counts_of(found.tally)) | {
         "step": sequence,
         "session": session,
         "touched": found.touched,
     }
 
 
-def _outcome(text: str, counts: list[dict[str, Any]]) -> dict[str, Any]:
-    total = sum(each["count"] for each in counts)
+def _outcome(text: str, counts: list[RuleCount]) -> dict[str, Any]:
+    total = sum(each.count for each in counts)
     return {"text": text[:SHOWN], "cut": len(text) > SHOWN, "counts": counts, "total": total}

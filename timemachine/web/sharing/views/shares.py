@@ -26,8 +26,8 @@ from timemachine.governance.sharing.queries import Shareable
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
-from timemachine.text.redaction.document import tally_json
 from timemachine.text.redaction.queries import choices_of
+from timemachine.text.redaction.schemas import counts_of
 from timemachine.web import access
 from timemachine.web.access import Access
 from timemachine.web.redirects import see_other
@@ -242,7 +242,7 @@ def _form(
 def _preview(link: ShareLink) -> dict[str, Any]:
     """Return a preview of a link: what it shows, what its profile withholds, or what the built-in one matches; nothing is stored."""
     found = preview_of(link)
-    return {"of": found, "counts": tally_json(found.tally or found.found)}
+    return {"of": found, "counts": counts_of(found.tally or found.found)}
 
 
 def _shown(each: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:
