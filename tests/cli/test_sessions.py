@@ -240,8 +240,8 @@ def test_one_file_gives_one_document_and_several_give_a_list_of_them(tm: Here) -
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("notes.txt", b"Just some notes.\n", "notes.txt is no transcript"),
-        ("image.png", b"\x89PNG\r\n\x1a\n\x00\xff", "image.png is no transcript"),
+        ("notes.txt", b"Just some notes.\n", "notes.txt is not a transcript"),
+        ("image.png", b"\x89PNG\r\n\x1a\n\x00\xff", "image.png is not a transcript"),
         ("empty.jsonl", b"", "empty"),
     ],
 )
@@ -322,8 +322,8 @@ def test_a_file_that_is_refused_keeps_no_other_from_being_imported(tm: Here) -> 
     )
     assert (
         ran.err.count("\n"),
-        "bad.txt is no transcript" in ran.err,
-        "worse.txt is no transcript" in ran.err,
+        "bad.txt is not a transcript" in ran.err,
+        "worse.txt is not a transcript" in ran.err,
     ) == (1, True, True)
     assert Session.objects.count() == 2
     told = tm.run("session", "import", bad, good, "--json")
@@ -335,12 +335,12 @@ def test_a_file_that_is_refused_keeps_no_other_from_being_imported(tm: Here) -> 
 def test_a_file_of_another_format_than_is_named_is_refused_with_its_own(tm: Here) -> None:
     says = tm.refused("session", "import", tm.file("run.jsonl", transcript("hi")), "--format", "codex")
     assert "run.jsonl is a Claude Code session" in says
-    assert "leave the format out, or name claude_code" in says
+    assert "Leave the format out, or use claude_code" in says
 
 
 def test_a_session_that_was_recorded_here_is_not_imported_over(tm: Here) -> None:
     start_session(tm.project, name="n", key="s1", by="test")
-    assert "cannot be imported over" in tm.refused(
+    assert "cannot be replaced by an import" in tm.refused(
         "session", "import", tm.file("run.jsonl", transcript("hi"))
     )
 

@@ -87,10 +87,10 @@ def test_an_empty_project_is_told_what_fills_the_page(browser: Client, project: 
 @pytest.mark.parametrize(
     ("asked", "field", "said"),
     [
-        ("since=yesterday", "since", "'yesterday' is not a day; write `since` like 2026-11-20."),
-        ("until=%00", "until", "is not a day"),
+        ("since=yesterday", "since", "'yesterday' is not a date. Write `since` like 2026-11-20."),
+        ("until=%00", "until", "is not a date"),
         ("since=2026-11-22&until=2026-11-20", "since", "after `until`"),
-        ("since=2020-01-01&until=2026-11-20", "since", "at most 366 are added up at once"),
+        ("since=2020-01-01&until=2026-11-20", "since", "the maximum is 366"),
     ],
 )
 def test_a_wrong_day_is_told_at_its_field_and_the_page_keeps_working(

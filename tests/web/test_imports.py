@@ -1,4 +1,4 @@
-"""Importing in a browser: sessions, an account of every line, and one sentence for what is no transcript."""
+"""Importing in a browser: sessions, an account of every line, and one sentence for what is not a transcript."""
 
 import json
 import re
@@ -103,7 +103,7 @@ def test_files_that_are_all_refused_get_a_line_each_and_the_formats_once(operato
     files = [transcript("no", name=f"{name}.txt") for name in ("a", "b", "c")]
     page = operator.post("/import/", {"file": files}).text
     for name in ("a", "b", "c"):
-        assert page.count(f"{name}.txt is no transcript that can be imported.") == 1
+        assert page.count(f"{name}.txt is not a transcript that can be imported.") == 1
     assert "None of the 3 files was imported." in page
     assert page.count("Supported formats:") == 1
     assert page.count("a Claude Code session") == 2  # there, and in the choice of a format
@@ -119,7 +119,7 @@ def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
     assert operator.post("/import/", {"file": files}).status_code == 303
     page = operator.get("/import/done/").text
     assert Session.objects.count() == 2
-    assert "no.txt is no transcript that can be imported" in page
+    assert "no.txt is not a transcript that can be imported" in page
     assert "Nothing was imported." in page
     assert "3 files: 2 with new steps, 1 refused." in page
     assert page.count("Supported formats:") == 1
@@ -129,8 +129,8 @@ def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
 @pytest.mark.parametrize(
     ("form", "sentence"),
     [
-        ({"file": SimpleUploadedFile("notes.txt", b"Dear diary")}, "notes.txt is no transcript"),
-        ({"file": SimpleUploadedFile("empty.jsonl", b"")}, "empty.jsonl is no transcript"),
+        ({"file": SimpleUploadedFile("notes.txt", b"Dear diary")}, "notes.txt is not a transcript"),
+        ({"file": SimpleUploadedFile("empty.jsonl", b"")}, "empty.jsonl is not a transcript"),
         ({}, "Choose at least one file."),
         ({"file": SimpleUploadedFile("x.jsonl", b"{}"), "format": "psychic"}, "Unknown format"),
     ],
@@ -163,7 +163,7 @@ def test_a_session_that_was_recorded_here_is_not_imported_over(operator: Client)
     operator.post("/sessions/new/", {"name": "mine", "key": SESSION_ID})
     page = operator.post("/import/", {"file": transcript(line(1, "one"))})
     assert page.status_code == 422
-    assert "cannot be imported over" in page.text
+    assert "cannot be replaced by an import" in page.text
     assert Session.objects.get().last_sequence == 0
 
 
@@ -256,4 +256,4 @@ def test_several_files_say_each_where_it_is(operator: Client, monkeypatch: pytes
     assert on_its_way(operator, monkeypatch, *files) == "/import/done/"
     page = operator.get("/import/done/").text
     assert f'href="/imports/{FileImport.objects.get().id}/"' in page
-    assert "no.txt is no transcript" in page
+    assert "no.txt is not a transcript" in page

@@ -9,7 +9,7 @@ from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, computed_rows
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
-from timemachine.recording.usage.costs import Wanted
+from timemachine.recording.usage.costs import CostQuery
 from timemachine.recording.usage.document import costs
 from timemachine.recording.usage.pure.span import span_of
 from timemachine.recording.usage.schemas import CostOfReplays, CostsIn, CostsOut, CostTotals, cost_row
@@ -29,7 +29,7 @@ def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
     project = caller(request, "read").project
     size = checked_limit(asked.limit)
     span = span_of(asked.since, asked.until, now().date())
-    wanted = Wanted(span=span, agent=asked.agent, model=asked.model, tag=asked.tag, tool=asked.tool)
+    wanted = CostQuery(span=span, agent=asked.agent, model=asked.model, tag=asked.tag, tool=asked.tool)
     found = costs(project, wanted, asked.by)
     rows, following = computed_rows(found.rows, asked.after, size)
     return CostsOut.model_construct(
@@ -43,7 +43,7 @@ def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
     )
 
 
-def _replays(project: Project, wanted: Wanted) -> CostOfReplays:
+def _replays(project: Project, wanted: CostQuery) -> CostOfReplays:
     spent = spent_on_replays(project, wanted.span.since, wanted.span.until)
     return CostOfReplays.model_construct(
         cost_usd=float(spent.cost_usd),

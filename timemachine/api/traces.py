@@ -34,7 +34,7 @@ from timemachine.core.pure.errors import (
 )
 from timemachine.jobs.queue import enqueue
 from timemachine.memory.tasks import index_steps
-from timemachine.recording.otel.commands import Taken, take
+from timemachine.recording.otel.commands import ReceivedSpans, record_spans
 from timemachine.recording.otel.pure.decoding import from_json, from_protobuf
 from timemachine.recording.sessions.database_errors import is_away
 
@@ -78,7 +78,7 @@ def receive(request: HttpRequest) -> HttpResponse:
                     if encoding
                     else f"Name the encoding in Content-Type: {PROTOBUF} or {JSON}."
                 )
-            done = take(who.project, read(body.unpacked(settings.MAX_REQUEST_BYTES)), by=who.by)
+            done = record_spans(who.project, read(body.unpacked(settings.MAX_REQUEST_BYTES)), by=who.by)
     except TimeMachineError as why:
         return _refused(why, encoding)
     except OperationalError as why:
@@ -187,7 +187,7 @@ def _too_large(limit: int) -> TooLarge:
     )
 
 
-def _answered(done: Taken, encoding: str | None) -> HttpResponse:
+def _answered(done: ReceivedSpans, encoding: str | None) -> HttpResponse:
     answer = ExportTraceServiceResponse()
     said = {}
     if done.refused:

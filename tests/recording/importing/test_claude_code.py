@@ -173,8 +173,8 @@ def test_a_line_that_was_cut_off_is_reported_and_the_rest_is_read() -> None:
     assert result.report.lines == 6
     assert result.report.became == {"message": 2}
     assert result.report.skipped == (
-        Skipped(line=3, reason="It has no type, which every line of Claude Code has."),
-        Skipped(line=4, reason="It has no type, which every line of Claude Code has."),
+        Skipped(line=3, reason="It has no `type`, so it is not a line of Claude Code."),
+        Skipped(line=4, reason="It has no `type`, so it is not a line of Claude Code."),
         Skipped(line=5, reason="It is JSON but not an object."),
         Skipped(line=7, reason="It is cut off or not JSON: Unterminated string starting at character 10."),
     )
@@ -187,12 +187,12 @@ def test_a_line_that_was_cut_off_is_reported_and_the_rest_is_read() -> None:
         (b"\n\n", "it is empty."),
         (b"\nnotes\nmore", "line 2: It is cut off or not JSON"),
         ('{"type":"user"}'.encode("utf-16"), "line 1: It is not UTF-8 text: byte 1 cannot be read."),
-        (b'{"text":"a frame"}', "line 1: It has no type"),
+        (b'{"text":"a frame"}', "line 1: It has no `type`"),
     ],
 )
 def test_a_file_without_a_usable_line_is_refused_with_what_was_found(data: bytes, found: str) -> None:
-    with pytest.raises(InvalidInput, match="send a Claude Code session") as refusal:
+    with pytest.raises(InvalidInput, match="Expected a Claude Code session") as refusal:
         read(data)
 
     assert refusal.value.code == "unknown_format"
-    assert f"What was found: {found}" in refusal.value.message
+    assert f"Found: {found}" in refusal.value.message

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.formats.claude_code import read, recognises
 from timemachine.recording.importing.pure.opening import opening_of
-from timemachine.recording.importing.pure.report import Imported
+from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, ROLES
 
 TEXT = st.text(st.characters(codec=None), max_size=6)
@@ -49,14 +49,14 @@ LINE = st.builds(
 WRITTEN = (LINE | JSON).map(lambda value: json.dumps(value).encode()) | st.binary(max_size=12)
 
 
-def read_or_refuse(data: bytes) -> Imported | None:
+def read_or_refuse(data: bytes) -> ParsedFile | None:
     try:
         return read(data)
     except InvalidInput:
         return None
 
 
-def lines_kept(result: Imported) -> list[dict[str, Any]]:
+def lines_kept(result: ParsedFile) -> list[dict[str, Any]]:
     """The lines in the sources, each as often as an action has it."""
     sources = [action.source for session in result.sessions for action in session.actions if action.source]
     return [line for source in sources for line in (source if isinstance(source, list) else [source])]

@@ -162,8 +162,8 @@ def test_every_item_and_event_becomes_something() -> None:
 def test_lines_of_another_kind_are_skipped_with_their_reason() -> None:
     report = read(lines(CODEX_RECORDS[0], {"type": "session_meta"}, {"payload": {}}) + b"{half").report
     assert [(each.line, each.reason[:24]) for each in report.skipped] == [
-        (2, "It has no type and paylo"),
-        (3, "It has no type and paylo"),
+        (2, "It has no `type` and `pa"),
+        (3, "It has no `type` and `pa"),
         (4, "It is cut off or not JSO"),
     ]
     with pytest.raises(InvalidInput, match="it is empty"):

@@ -11,7 +11,7 @@ from timemachine.recording.importing import worker
 from timemachine.recording.importing.file_contents import IN_MEMORY, received
 from timemachine.recording.importing.models import FilePart
 from timemachine.recording.importing.pure.mapped_bytes import count_in, raw_lines
-from timemachine.recording.importing.pure.registry import chosen
+from timemachine.recording.importing.pure.registry import choose_format
 from timemachine.recording.importing.worker import hand_in, work
 from timemachine.recording.sessions.models import Action
 
@@ -27,9 +27,9 @@ def test_a_file_on_a_disk_reads_as_one_in_memory() -> None:
 
 def test_a_large_file_on_a_disk_is_recognised_or_refused_by_what_it_begins_with() -> None:
     with received([lines(*CODEX_RECORDS), b"\n", b" " * IN_MEMORY]) as there:
-        assert chosen(None, there) == "codex"
+        assert choose_format(None, there) == "codex"
     with received([b" " * (IN_MEMORY + 1)]) as there, pytest.raises(InvalidInput, match="megabyte is blank"):
-        chosen(None, there)
+        choose_format(None, there)
 
 
 @pytest.mark.django_db

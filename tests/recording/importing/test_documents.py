@@ -8,11 +8,11 @@ import pytest
 from tests.recording.importing.samples import CHAT, SWE_AGENT, TAU_BENCH, WHO_AND_WHEN, document, lines
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.registry import FORMATS
-from timemachine.recording.importing.pure.report import Imported, SessionDraft
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.sessions.pure.draft import Usage
 
 
-def read(name: str, value: Any) -> Imported:
+def read(name: str, value: Any) -> ParsedFile:
     return FORMATS[name].read(document(value))
 
 
@@ -48,7 +48,7 @@ def test_a_step_of_swe_agent_is_a_thought_a_call_and_a_result() -> None:
     assert (end.usage, float(end.cost_usd or 0)) == (Usage(input_tokens=1000, output_tokens=50), 1.25)
     assert found.name == "The parser fails"
     assert result.report.notes == (
-        "2 messages of the history told a step again; each is kept in its source.",
+        "2 messages of the history repeated a step. Each is stored in the source of that step.",
     )
 
 
@@ -70,7 +70,9 @@ def test_history_that_tells_no_step_stands_for_itself() -> None:
     result = read("swe_agent", run)
     (found,) = result.sessions
     assert [kind for kind, _, _ in kinds(found)].count("message") == 5
-    assert [each.reason for each in result.report.skipped] == ["It is no step: no object."]
+    assert [each.reason for each in result.report.skipped] == [
+        "It is not a step, because it is not an object."
+    ]
     assert result.report.notes == ()
     with pytest.raises(InvalidInput, match="no `trajectory` and no `history`"):
         read("swe_agent", {"trajectory": []})
@@ -106,12 +108,12 @@ def test_a_run_of_tau_bench_that_stands_there_twice_is_two_sessions() -> None:
 def test_records_that_are_no_runs_are_skipped() -> None:
     report = read("tau_bench", [{"task_id": 1}, 7, {"traj": [7]}]).report
     assert [each.reason for each in report.skipped] == [
-        "It has no `traj`, a run's messages.",
-        "It is no object.",
-        "It is no message: no object.",
+        "It has no `traj`, the messages of a run.",
+        "It is not an object.",
+        "It is not a message, because it is not an object.",
     ]
     for nothing in ([{"a": 1}], [], 7):
-        with pytest.raises(InvalidInput, match=r"What was found: (no record|it is JSON)"):
+        with pytest.raises(InvalidInput, match=r"Found: (no record|it is JSON)"):
             read("tau_bench", nothing)
 
 
@@ -130,7 +132,7 @@ def test_the_labelled_mistake_is_tagged() -> None:
 @pytest.mark.parametrize("step", ["first", 99, None, True])
 def test_a_label_that_names_no_message_is_said(step: Any) -> None:
     report = read("who_and_when", WHO_AND_WHEN | {"mistake_step": step, "system_prompt": "You count."}).report
-    assert report.notes[0].startswith("The labelled mistake names no message")
+    assert report.notes[0].startswith("The labelled mistake is not a message")
 
 
 def test_a_failure_without_a_history_is_refused() -> None:

@@ -190,7 +190,7 @@ def test_the_same_session_in_another_format_does_not_tell_its_steps_twice(
 ) -> None:
     session = recorded_session(project)
     copy = imported(other_project, exported(session))
-    with pytest.raises(Conflict, match="imported here from another format"):
+    with pytest.raises(Conflict, match="imported from another format"):
         imported(other_project, exported(session, name))
     copy.refresh_from_db()
     assert copy.last_sequence == session.last_sequence
@@ -223,19 +223,25 @@ def test_another_session_with_the_same_key_is_refused(project: Project) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda found: found.pop(), "it is cut off: it says that it ends with step 3, and has 2"),
-        (lambda found: found.pop(1), "line 2: It is step 2 and not 1; a line is missing"),
+        (lambda found: found.pop(), "it is cut off: it should end with step 3, but has 2"),
+        (lambda found: found.pop(1), "line 2: It is step 2, but step 1 was expected. A line is missing"),
         (lambda found: found[0].update(version=2), "it has version 2 of the format"),
         (lambda found: found[0].update(key="no key"), "line 1: The key 'no key'"),
-        (lambda found: found[0].update(parent={"key": "a", "sequence": -1}), "`parent.sequence` has a value"),
-        (lambda found: found[0].update(parent={"deleted": "nothing"}), "`parent.deleted` has a value"),
+        (
+            lambda found: found[0].update(parent={"key": "a", "sequence": -1}),
+            "`parent.sequence` has an invalid value",
+        ),
+        (
+            lambda found: found[0].update(parent={"deleted": "nothing"}),
+            "`parent.deleted` has an invalid value",
+        ),
         (lambda found: found[0].update(parent={"key": "a b"}), "line 1: The key 'a b'"),
         (lambda found: found[0].update(name=" "), "the session has no name"),
-        (lambda found: found[0].update(format="else"), "line 1 does not say `format`"),
+        (lambda found: found[0].update(format="else"), "line 1 does not have `format`"),
         (lambda found: found[1].update(id="call"), "two of its steps have the same id"),
         (lambda found: found[1].update(tags="x"), "line 2: `tags`"),
         (lambda found: found[1].update(started_at="yesterday"), "line 2: 'yesterday' is not a time"),
-        (lambda found: found[1].update(cost_usd="much"), "line 2: An amount of money is no number"),
+        (lambda found: found[1].update(cost_usd="much"), "line 2: An amount of money is not a number"),
         (lambda found: found[1].update(cost_usd="NaN"), "line 2: `cost_usd`"),
         (lambda found: found[1].update(retrieval=[]), "line 2: `retrieval`"),
         (lambda found: found[1].update(retrieval={"hits": {}}), "line 2: `retrieval.hits`"),

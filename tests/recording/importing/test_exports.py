@@ -16,8 +16,8 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.numbers import dollars
 from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.exporting import EXPORTS
-from timemachine.recording.importing.pure.registry import FORMATS, read, recognise
-from timemachine.recording.importing.pure.report import Imported
+from timemachine.recording.importing.pure.registry import FORMATS, detect_format, read
+from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -48,8 +48,8 @@ def kinds(session: Session) -> Counter[str]:
     return Counter(Action.objects.filter(session=session).values_list("kind", flat=True))
 
 
-def read_back(data: bytes, name: str) -> tuple[Imported, Counter[str]]:
-    assert recognise(data) == name
+def read_back(data: bytes, name: str) -> tuple[ParsedFile, Counter[str]]:
+    assert detect_format(data) == name
     found = read(data)
     assert found.report.skipped == ()
     return found, Counter(found.report.became)

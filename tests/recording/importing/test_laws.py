@@ -12,7 +12,7 @@ from tests.recording.importing.samples import SAMPLES
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.opening import opening_of
 from timemachine.recording.importing.pure.registry import FORMATS
-from timemachine.recording.importing.pure.report import Imported
+from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.sessions.pure.validation import KEY, check_action
 
 NAMES = sorted(FORMATS)
@@ -52,13 +52,13 @@ TEXTS = [
 ]
 
 
-def lines_kept(result: Imported) -> int:
+def lines_kept(result: ParsedFile) -> int:
     """How many records stand in the sources."""
     sources = [a.source for session in result.sessions for a in session.actions if a.source is not None]
     return sum(len(source) if isinstance(source, list) else 1 for source in sources)
 
 
-def adds_up(result: Imported) -> None:
+def adds_up(result: ParsedFile) -> None:
     """Every record is held by one action or skipped, and all that is made can be recorded."""
     report = result.report
     numbered = [session for session in result.sessions if session.numbered]
@@ -80,7 +80,7 @@ def adds_up(result: Imported) -> None:
             check_action(action)
 
 
-def read_or_reason(name: str, data: bytes) -> Imported | InvalidInput:
+def read_or_reason(name: str, data: bytes) -> ParsedFile | InvalidInput:
     """What a format makes of the bytes; nothing but a refusal may be raised."""
     try:
         return FORMATS[name].read(data)
@@ -88,7 +88,7 @@ def read_or_reason(name: str, data: bytes) -> Imported | InvalidInput:
         return why
 
 
-def is_fine(outcome: Imported | InvalidInput) -> None:
+def is_fine(outcome: ParsedFile | InvalidInput) -> None:
     """Either it adds up, or it was refused for the file."""
     if isinstance(outcome, InvalidInput):
         assert outcome.code in {"unknown_format", "unsafe_archive"}

@@ -13,11 +13,11 @@ from tests.recording.importing.test_laws import ODD, is_fine, read_or_reason
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.zip_files import Archive
 from timemachine.recording.importing.pure.registry import FORMATS
-from timemachine.recording.importing.pure.report import Imported
+from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Usage
 
 
-def read(name: str, value: Any) -> Imported:
+def read(name: str, value: Any) -> ParsedFile:
     return FORMATS[name].read(value if isinstance(value, bytes) else document(value))
 
 
@@ -48,7 +48,9 @@ def test_a_session_of_memvid_has_its_finds_asks_and_checkpoints() -> None:
     assert (ask.model, ask.output, session.actions[7].model) == ("openai:gpt-x", "Zoë", "gpt-x")
     assert checkpoint.output == {"frame_count": 1}
     assert (session.key, session.name) == ("0a1b", "First look")
-    assert result.report.notes == ("1 checkpoint told an action again; each is kept in its source.",)
+    assert result.report.notes == (
+        "1 checkpoint repeated an action. Each is stored in the source of that action.",
+    )
 
 
 def test_what_is_no_action_of_memvid_is_skipped() -> None:
@@ -88,7 +90,7 @@ def test_a_recording_of_devduck_is_read_and_its_pickle_never_opened(monkeypatch:
         "no 7",
     )
     assert (session.key, session.name, session.metadata["version"]) == ("dd1", "Who is 7?", "1")
-    assert "it was not opened" in result.report.notes[0]
+    assert "was not opened" in result.report.notes[0]
     assert [each.reason[:10] for each in result.report.skipped] == ["It is cut "]
 
 
@@ -100,7 +102,7 @@ def test_a_recording_of_devduck_needs_events_and_nothing_else() -> None:
     assert (session.actions[0].error_message, session.actions[0].output) == ("gone", None)
     assert len(result.report.skipped) == 1
     for members in ({"session.pkl": b"x"}, {"events.jsonl": b"{half"}):
-        with pytest.raises(InvalidInput, match="What was found"):
+        with pytest.raises(InvalidInput, match="Found: "):
             read("devduck", archive(members))
     with pytest.raises(InvalidInput, match="Cannot open this archive"):
         read("devduck", DEVDUCK[:-30])
@@ -168,8 +170,8 @@ def test_memories_of_dakera_stand_in_the_order_of_their_sequence_and_say_what_ma
     )
     assert two.actions[0].output == "[oracle] ?"
     assert result.report.notes == (
-        "1 record of dk1 without a `seq:` kept the place: 3.",
-        f"1 record of {two.key} without a `seq:` kept the place: 1.",
+        "1 record of dk1 without `seq:` stayed in file order: 3.",
+        f"1 record of {two.key} without `seq:` stayed in file order: 1.",
     )
     many = read("dakera", [{"content": "x", "tags": ["s", f"{place}:"]} for place in range(30)])
     assert many.report.notes[0].endswith("19, 20….")

@@ -20,7 +20,7 @@ def low(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["claude_code", "codex", "openai_chat", "langsmith", "timemachine"])
 def test_more_lines_than_a_report_can_name_are_refused(name: str) -> None:
-    with pytest.raises(TooLarge, match="has 4 lines or records; 3 are the most"):
+    with pytest.raises(TooLarge, match="has 4 lines or records; the maximum is 3"):
         FORMATS[name].read(lines({}, {}, {}, {}))
 
 
@@ -30,7 +30,7 @@ def test_more_records_than_a_report_can_name_are_refused() -> None:
 
 
 def test_more_values_than_memory_has_room_for_are_refused_in_one_document_and_in_all_of_an_archive() -> None:
-    with pytest.raises(TooLarge, match="JSON values; 20 are the most"):
+    with pytest.raises(TooLarge, match="JSON values; the maximum is 20"):
         FORMATS["swe_agent"].read(b"[[],[],[],[],[],[],[],[],[],[],[]" + b"," * 9)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

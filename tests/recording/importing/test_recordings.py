@@ -12,7 +12,7 @@ import pytest
 
 from timemachine.core.accounts.models import Project
 from timemachine.recording.importing.commands import import_file
-from timemachine.recording.importing.pure.registry import read, recognise
+from timemachine.recording.importing.pure.registry import detect_format, read
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.actions import with_everything
@@ -111,7 +111,7 @@ COUNTED = {
 def test_every_recording_is_recognised_and_nothing_of_it_is_lost(recordings: Path) -> None:
     for path in files(recordings):
         data = path.read_bytes()
-        assert recognise(data, path.name) == FORMAT_OF[path.parent.name]
+        assert detect_format(data, path.name) == FORMAT_OF[path.parent.name]
         assert read(data).report.skipped == ()
 
 

@@ -10,7 +10,13 @@ import pytest
 from tests.recording.importing.samples import SAMPLES
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.opening import LOOKED_AT, opening_of
-from timemachine.recording.importing.pure.registry import FORMATS, chosen, known_formats, read, recognise
+from timemachine.recording.importing.pure.registry import (
+    FORMATS,
+    choose_format,
+    detect_format,
+    format_titles,
+    read,
+)
 
 
 def zipped(*members: tuple[str, bytes]) -> bytes:
@@ -27,7 +33,7 @@ CLAUDE = b'{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user",
 def test_every_format_is_registered_under_its_own_name() -> None:
     assert "claude_code" in FORMATS
     assert all(name == each.name for name, each in FORMATS.items())
-    assert len(set(known_formats())) == len(FORMATS)
+    assert len(set(format_titles())) == len(FORMATS)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +48,7 @@ def test_every_format_is_registered_under_its_own_name() -> None:
     ],
 )
 def test_a_claude_code_session_is_recognised_by_its_lines(data: bytes) -> None:
-    assert recognise(data, "anything.txt") == "claude_code"
+    assert detect_format(data, "anything.txt") == "claude_code"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +67,7 @@ def test_a_file_that_is_no_transcript_is_refused_with_what_was_expected(data: by
         read(data, None, "notes.txt")
 
     assert refusal.value.code == "unknown_format"
-    assert refusal.value.message.startswith("notes.txt is no transcript")
+    assert refusal.value.message.startswith("notes.txt is not a transcript")
     assert refusal.value.facts == {"known": list(FORMATS)}
 
 
@@ -70,8 +76,8 @@ def test_a_file_that_is_no_transcript_is_refused_with_what_was_expected(data: by
     [
         (b"", "it is empty"),
         (b" \n", "it is empty"),
-        (b"\x89PNG\r\n\x1a\n", "it is not text in UTF-8"),
-        ('{"a": 1}'.encode("utf-16"), "it is not text in UTF-8"),
+        (b"\x89PNG\r\n\x1a\n", "it is not UTF-8 text"),
+        ('{"a": 1}'.encode("utf-16"), "it is not UTF-8 text"),
         (b'{"trajectory": [], "trajectory": []}', "its JSON cannot be read: Duplicate JSON key"),
         (b'{"trajectory": [', "its JSON cannot be read"),
         (b"[" * 5_000 + b"]" * 5_000, "its JSON cannot be read: .*deep"),
@@ -82,16 +88,18 @@ def test_a_file_that_is_no_transcript_is_refused_with_what_was_expected(data: by
 )
 def test_what_cannot_be_read_at_all_is_refused_with_why(data: bytes, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
-        recognise(data, "it")
+        detect_format(data, "it")
 
 
 def test_a_file_without_a_name_is_refused_as_this_file() -> None:
-    with pytest.raises(InvalidInput, match=r"^This file is no transcript"):
-        recognise(b"")
+    with pytest.raises(InvalidInput, match=r"^This file is not a transcript"):
+        detect_format(b"")
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InvalidInput, match=r"no format 'claude'; known formats: .*claude_code") as refusal:
+    with pytest.raises(
+        InvalidInput, match=r"Unknown format 'claude'. Known formats: .*claude_code"
+    ) as refusal:
         read(CLAUDE, "claude")
 
     assert refusal.value.facts["known"] == list(FORMATS)
@@ -117,15 +125,15 @@ def test_a_file_is_recognised_by_its_own_format_and_no_other(name: str, number: 
 def test_a_file_that_two_formats_know_is_not_guessed_at() -> None:
     both = SAMPLES["codex"][0] + SAMPLES["claude_code"][0]
     with pytest.raises(
-        InvalidInput, match=r"one of several formats; say which: claude_code, codex\."
+        InvalidInput, match=r"more than one format. Choose one of: claude_code, codex\."
     ) as refusal:
-        recognise(both)
+        detect_format(both)
     assert refusal.value.facts == {"known": ["claude_code", "codex"]}
 
 
 def test_a_format_that_is_named_wrongly_is_refused_with_the_right_one() -> None:
-    with pytest.raises(InvalidInput, match="leave the format out, or name claude_code") as refusal:
-        chosen("codex", CLAUDE, "talk.jsonl")
+    with pytest.raises(InvalidInput, match="Leave the format out, or use claude_code") as refusal:
+        choose_format("codex", CLAUDE, "talk.jsonl")
     assert refusal.value.code == "unknown_format"
 
 
@@ -134,7 +142,7 @@ def test_recognising_looks_at_a_megabyte_of_two_hundred() -> None:
     data = long + b'{"thought":"y"},' * (200_000_000 // 16)
     assert len(data) > 200_000_000
     tracemalloc.start()
-    assert recognise(data) == "swe_agent"
+    assert detect_format(data) == "swe_agent"
     assert tracemalloc.get_traced_memory()[1] < 32 * LOOKED_AT
     tracemalloc.stop()
     assert len(json.dumps(opening_of(data).document)) < 2 * LOOKED_AT

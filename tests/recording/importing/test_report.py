@@ -6,7 +6,7 @@ from timemachine.recording.importing.pure.report import (
     ImportReport,
     SessionDraft,
     Skipped,
-    imported,
+    parsed_file,
     shortened,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -31,7 +31,7 @@ def test_actions_are_counted_by_kind_over_all_sessions() -> None:
     first = SessionDraft(key="a", name="a", actions=(ActionDraft(kind="message"), ActionDraft(kind="event")))
     second = SessionDraft(key="b", name="b", actions=(ActionDraft(kind="message"),))
 
-    result = imported((first, second), lines=3, skipped=())
+    result = parsed_file((first, second), lines=3, skipped=())
 
     assert result.sessions == (first, second)
     assert result.report == ImportReport(lines=3, became={"message": 2, "event": 1})

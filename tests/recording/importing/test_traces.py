@@ -27,11 +27,11 @@ from tests.recording.importing.samples import (
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.attachments import Attachments
 from timemachine.recording.importing.pure.registry import FORMATS
-from timemachine.recording.importing.pure.report import Imported
+from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 
-def read(name: str, value: Any) -> Imported:
+def read(name: str, value: Any) -> ParsedFile:
     return FORMATS[name].read(value if isinstance(value, bytes) else document(value))
 
 
@@ -69,8 +69,8 @@ def test_what_is_no_step_and_no_trajectory_is_skipped() -> None:
     empty = {"step_id": 2, "source": "agent", "llm_call_count": 0}
     result = read("atif", {"schema_version": "ATIF-v1.7", "steps": [7, empty], "subagent_trajectories": [8]})
     assert [each.reason for each in result.report.skipped] == [
-        "It is no step: no object.",
-        "It is no trajectory: no object.",
+        "It is not a step, because it is not an object.",
+        "It is not a trajectory, because it is not an object.",
     ]
     assert told(result.sessions[0].actions)[0] == ("message", "agent", None)
     with pytest.raises(InvalidInput, match="it has no `steps`"):
@@ -200,12 +200,12 @@ def test_what_is_no_trace_is_skipped_and_older_figures_are_read() -> None:
     assert calls[1].usage is None
     assert [session.key for session in result.sessions] == ["t", "z"]
     assert [each.reason for each in result.report.skipped] == [
-        "It is no record: no object.",
-        "It is no trace and holds none.",
-        "It is no object.",
-        "It is no trace: no object.",
+        "It is not an object.",
+        "It is not a trace and contains none.",
+        "It is not an object.",
+        "It is not a trace, because it is not an object.",
     ]
-    with pytest.raises(InvalidInput, match="there is no trace in it"):
+    with pytest.raises(InvalidInput, match="it contains no trace"):
         read("langfuse", [{"id": "x"}])
 
 
@@ -234,7 +234,9 @@ def test_a_sample_of_inspect_is_a_session_and_its_messages_are_told_once() -> No
     assert two.actions[-1].usage == Usage(input_tokens=120, output_tokens=10, total_tokens=290)
     assert (one.key, two.key) == ("ev1-1-1", "ev1-2-1")
     assert one.metadata["scores"] == {"match": "C"}
-    assert result.report.notes == ("3 messages told an event again; each is kept in its source.",)
+    assert result.report.notes == (
+        "3 messages repeated an event. Each is stored in the source of that event.",
+    )
 
 
 def test_the_archive_of_inspect_makes_the_same_sessions_as_the_document() -> None:
@@ -242,7 +244,7 @@ def test_the_archive_of_inspect_makes_the_same_sessions_as_the_document() -> Non
     assert archived.sessions == read("inspect", INSPECT).sessions
     assert archived.report.notes[0].startswith("The archive's summaries")
     bare = read("inspect", archive({"samples/1_epoch_1.json": INSPECT_SAMPLE}))
-    assert bare.report.notes == ("3 messages told an event again; each is kept in its source.",)
+    assert bare.report.notes == ("3 messages repeated an event. Each is stored in the source of that event.",)
     assert bare.sessions[0].key.startswith("inspect-")
 
 
@@ -276,23 +278,23 @@ def test_attachments_of_inspect_are_set_in_where_they_were_said() -> None:
     assert (said.source, call.source) == (sample["messages"][0], sample["events"][0])  # type: ignore[index]
     assert end.source["attachments"] == sample["attachments"]
     assert result.report.notes == (
-        "5 references to attachments: each was set in where it was said; the source keeps the reference.",
-        "1 reference to attachments: each leads to no attachment of the file, and stays as it is.",
+        "5 references to attachments: each was replaced by its text; the source keeps the reference.",
+        "1 reference to attachments: each names no attachment of the file and was not replaced.",
     )
 
 
 def test_an_attachment_is_not_set_in_without_end() -> None:
     attached = Attachments(most=25)
-    attached.of({"a": "0123456789"})
-    assert attached.whole(["attachment://a"] * 3) == ["0123456789", "0123456789", "attachment://a"]
-    assert "1 reference to attachments: each stays as it is" in attached.notes()[1]
+    attached.use({"a": "0123456789"})
+    assert attached.resolve(["attachment://a"] * 3) == ["0123456789", "0123456789", "attachment://a"]
+    assert "1 reference to attachments: each was not replaced" in attached.notes()[1]
 
 
 def test_attachments_make_no_message_too_large_to_be_recorded() -> None:
     attached = Attachments(most_in_one=15)
-    attached.of({"a": "0123456789", "b": "01234"})
+    attached.use({"a": "0123456789", "b": "01234"})
     for _ in range(2):
-        whole = attached.whole({"a": "attachment://a", "again": "attachment://a", "b": "attachment://b"})
+        whole = attached.resolve({"a": "attachment://a", "again": "attachment://a", "b": "attachment://b"})
         assert whole == {"a": "0123456789", "again": "attachment://a", "b": "01234"}
 
 
@@ -366,9 +368,15 @@ def test_spans_that_name_no_session_are_the_one_of_their_trace() -> None:
 def test_a_span_that_stands_there_twice_is_one_and_one_with_other_words_stands_beside_it() -> None:
     found = read("otlp_json", lines(OTLP_CHILD, OTLP_CHILD, otlp(otlp_span(9, 7, input__value="other"))))
     (session,) = found.sessions
-    assert [each.name for each in session.actions] == ["span 2", "span 9", "span 9 (sent again, otherwise)"]
+    assert [each.name for each in session.actions] == [
+        "span 2",
+        "span 9",
+        "span 9 (sent again with other content)",
+    ]
     assert found.report.lines == 5
-    assert found.report.notes == ("2 spans stand there again, word for word; they are part of the first.",)
+    assert found.report.notes == (
+        "2 spans were repeated without a change. They are stored with the first one.",
+    )
 
 
 def test_a_span_that_cannot_be_recorded_is_skipped_with_its_reason() -> None:
@@ -379,8 +387,8 @@ def test_a_span_that_cannot_be_recorded_is_skipped_with_its_reason() -> None:
     assert [each.reason[:24] for each in found.report.skipped] == [
         "It has no `resourceSpans"[:24],
         "`agent` has 1,001 charac",
-        "Its span id is not 8 byt",
+        "Its span id must be 8 by",
         "It is JSON but not an ob",
     ]
-    with pytest.raises(InvalidInput, match="no span in it"):
+    with pytest.raises(InvalidInput, match="it has no span"):
         read("otlp_json", {"resourceSpans": []})

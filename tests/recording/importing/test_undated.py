@@ -31,7 +31,7 @@ def test_what_was_sealed_stays_when_a_later_file_tells_the_times(project: Projec
     assert (session.is_undated, session.started_at) == (True, first.session.started_at)
     assert written(session.ended_at) == TIMES["ended_at"]
     (note,) = again.report.notes
-    assert "'k' was imported before from a file without times: when it began stays not recorded" in note
+    assert "'k' was imported before from a file without times: its start time stays unknown" in note
     assert compared_with_its_seal(session).problems == []
     with (tmp_path / "x.zip").open("wb") as target:
         write_session(target, session)

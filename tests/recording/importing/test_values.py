@@ -55,25 +55,25 @@ def test_a_duration_is_neither_negative_nor_longer_than_anybody_waits() -> None:
     assert values.milliseconds(-1) is None
     assert values.milliseconds(1e300) is None
     later = WHEN.replace(hour=11)
-    assert values.between(WHEN, later) == 3_600_000
-    assert values.between(later, WHEN) is None
-    assert values.between(None, WHEN) is None
-    assert values.between(WHEN, None) is None
+    assert values.milliseconds_between(WHEN, later) == 3_600_000
+    assert values.milliseconds_between(later, WHEN) is None
+    assert values.milliseconds_between(None, WHEN) is None
+    assert values.milliseconds_between(WHEN, None) is None
 
 
 def test_json_within_a_text_is_read_and_any_other_text_stays() -> None:
-    assert values.parsed(' {"a": 1}') == {"a": 1}
-    assert values.parsed("[1, 2]") == [1, 2]
-    assert values.parsed("{broken") == "{broken"
-    assert values.parsed("7") == "7"
-    assert values.parsed(7) == 7
+    assert values.parsed_json(' {"a": 1}') == {"a": 1}
+    assert values.parsed_json("[1, 2]") == [1, 2]
+    assert values.parsed_json("{broken") == "{broken"
+    assert values.parsed_json("7") == "7"
+    assert values.parsed_json(7) == 7
 
 
 def test_texts_and_counts_are_looked_for_under_several_names() -> None:
     record = {"a": "", "b": 3, "c": "x", "d": "y" * 1001, "e": True, "f": 7}
     assert values.text_at(record, "a", "b", "c") == "x"
     assert values.text_at(["c"], "c") is None
-    assert values.word_at(record, "d") is None
+    assert values.short_text_at(record, "d") is None
     assert values.count_at(record, "e", "c", "f") == 7
     assert values.count_at(None, "f") is None
     assert values.record_at({"a": {"b": {"c": 1}}}, "a", "b") == {"c": 1}

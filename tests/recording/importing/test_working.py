@@ -47,7 +47,7 @@ def test_a_worker_imports_a_file_and_lets_go_of_it(project: Project) -> None:
 
 def test_how_far_it_is_is_told_of_all_its_actions(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[tuple[int, int]] = []
-    monkeypatch.setattr(worker._Progress, "tell", lambda self, done, total: heard.append((done, total)))
+    monkeypatch.setattr(worker._Progress, "update", lambda self, done, total: heard.append((done, total)))
     many = [{"role": "user", "content": f"{number}"} for number in range(2_500)]
     work(hand_in(project, lines({"messages": many}, {"messages": CHAT}), by="Ada").id)
     assert heard == [(0, 2505), (1000, 2505), (2000, 2505), (2500, 2505), (2505, 2505)]
@@ -63,7 +63,7 @@ def test_a_session_that_was_erased_since_is_told_without_a_name(project: Project
 
 
 def test_a_file_that_no_format_knows_is_refused_when_it_is_handed_in(project: Project) -> None:
-    with pytest.raises(InvalidInput, match="no transcript"):
+    with pytest.raises(InvalidInput, match="not a transcript"):
         hand_in(project, b"notes", by="Ada", filename="notes.txt")
     assert not FileImport.objects.exists()
 
@@ -125,7 +125,7 @@ def test_a_database_that_refuses_is_tried_again_and_the_third_worker_lost_ends_i
     work(found.id)
     found.refresh_from_db()
     assert (found.status, found.error_code, bytes(found.data)) == ("failed", "not_kept", b"")
-    assert found.error_message == "The database did not take the sessions: deadlock detected."
+    assert found.error_message == "The database rejected the sessions: deadlock detected."
 
 
 def test_the_third_worker_lost_without_a_word_is_said(project: Project) -> None:

@@ -139,7 +139,7 @@ def test_a_file_that_the_database_does_not_take_is_tried_again_and_says_why(
     intake.refresh_from_db()
     assert (intake.status, intake.error_code) == ("failed", "not_kept")
     assert intake.error_message == (
-        "The database did not take the passages: division by zero. The file was tried 3 times."
+        "The database rejected the passages: division by zero. The file was tried 3 times."
     )
 
 

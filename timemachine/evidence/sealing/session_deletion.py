@@ -79,7 +79,7 @@ def _erase_session(session: Session, *, by: str | None, reason: str | None, move
                 log_index=first,
                 summaries=that_stay(locked),
             )
-    past_imports.forget(session)
+    past_imports.erase_from_imports(session)
     erased = session_deletion.erase_session(session)
     _begin_anew([each for each in sealed if each.of == COMPARISON])
     clear_text_caches()

@@ -1,1 +1,1 @@
-"""Other people's formats: each importer is one pure file that turns bytes into sessions and a report."""
+"""Importing the files of other tools, and exporting sessions."""

@@ -1,4 +1,4 @@
-"""Importing: a file of another tool becomes sessions, all of it or none, and a report that accounts for every line."""
+"""Import the file of another tool: all of its sessions or none, with a report that accounts for every line."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Conflict
 from timemachine.recording.importing.already_recorded import already_recorded
 from timemachine.recording.importing.pure.mapped_bytes import Contents
-from timemachine.recording.importing.pure.registry import FORMATS, chosen
+from timemachine.recording.importing.pure.registry import FORMATS, choose_format
 from timemachine.recording.importing.pure.report import ImportReport, SessionDraft
 from timemachine.recording.importing.session_names import cut_to_limit
 from timemachine.recording.sessions.changes import end_imported
@@ -23,9 +23,10 @@ from timemachine.recording.sessions.pure.validation import KEY
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedSession:
-    """A session of the file: how many actions the file has for it, and how many of them stood here already.
+    """A session of the file: how many actions the file has for it, and how many of them were recorded here before.
 
-    `deleted_before` is the deletion after which it came again; `deleted_turns` how many of its steps were deleted here, and stay so.
+    `deleted_before` is the deletion of an earlier session with this key. `deleted_turns` counts steps of the session
+    that were deleted here and stay deleted.
     """
 
     session: Session
@@ -37,7 +38,7 @@ class ImportedSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportDone:
-    """What an import came to."""
+    """The sessions that an import recorded, and its report."""
 
     sessions: tuple[ImportedSession, ...]
     report: ImportReport
@@ -50,75 +51,77 @@ def import_file(
     by: str,
     format_name: str | None = None,
     filename: str | None = None,
-    tell: Callable[[int, int], None] = lambda _done, _total: None,
+    on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> ImportDone:
-    """Import a file. The same file again adds nothing; one that has grown adds what is new.
+    """Import a file. Importing the same file again adds nothing; a file that has grown adds what is new.
 
-    `tell` is told how many of how many actions are recorded.
+    `on_progress` is called with the number of actions recorded so far and the total.
 
-    Raises `InvalidInput` for a file that is no transcript or an unknown format, `Conflict` where one of its sessions has the
-    key of a session that was not imported; nothing is kept then.
+    Raises `InvalidInput` if the file is not a transcript or the format is unknown, and `Conflict` if a session with
+    the same key was not imported from this format. Nothing is recorded then.
     """
-    name = chosen(format_name, data, filename)
-    found = cut_to_limit(FORMATS[name].read(data))
+    name = choose_format(format_name, data, filename)
+    parsed = cut_to_limit(FORMATS[name].read(data))
     with transaction.atomic():
-        told = _Told(tell, total=sum(len(draft.actions) for draft in found.sessions))
-        sessions = tuple(_import_session(project, draft, name, by, told) for draft in found.sessions)
+        progress = _Progress(on_progress, total=sum(len(draft.actions) for draft in parsed.sessions))
+        sessions = tuple(_import_session(project, draft, name, by, progress) for draft in parsed.sessions)
     undated = [
         _stays_undated(draft.key)
-        for draft, here in zip(found.sessions, sessions, strict=True)
+        for draft, here in zip(parsed.sessions, sessions, strict=True)
         if here.session.is_undated and draft.started_at is not None
     ]
-    return ImportDone(sessions=sessions, report=replace(found.report, notes=(*found.report.notes, *undated)))
+    return ImportDone(
+        sessions=sessions, report=replace(parsed.report, notes=(*parsed.report.notes, *undated))
+    )
 
 
 def _stays_undated(key: str) -> str:
     return (
-        f"The session {key!r} was imported before from a file without times: when it began stays not recorded, as its sealed record says. "
-        "Delete the session and import the file again to have its times."
+        f"The session {key!r} was imported before from a file without times: its start time stays unknown, because its record is sealed. "
+        "To get the times, delete the session and import the file again."
     )
 
 
-class _Told:
-    """How far an import is: so many of all its actions."""
+class _Progress:
+    """Counts the recorded actions and reports each change."""
 
-    def __init__(self, tell: Callable[[int, int], None], *, total: int) -> None:
-        self._tell, self._done, self._total = tell, 0, total
-        tell(0, total)
+    def __init__(self, report: Callable[[int, int], None], *, total: int) -> None:
+        self._report, self._done, self._total = report, 0, total
+        report(0, total)
 
     def add(self, actions: int) -> None:
-        """So many more are recorded."""
+        """Add newly recorded actions."""
         if not actions:
             return
         self._done += actions
-        self._tell(self._done, self._total)
+        self._report(self._done, self._total)
 
 
 def _import_session(
-    project: Project, draft: SessionDraft, format_name: str, by: str, told: _Told
+    project: Project, draft: SessionDraft, format_name: str, by: str, progress: _Progress
 ) -> ImportedSession:
     is_new = not Session.objects.filter(project=project, key=draft.key).exists()
     deleted = deleted_before(project, draft.key) if is_new else None
-    session = _begun(project, draft, format_name, by)
+    session = _get_or_start(project, draft, format_name, by)
     if session.imported_as is None:
         raise Conflict(
-            f"A session with the key {draft.key!r} was recorded here; it cannot be imported over. Delete it first to import it anew.",
+            f"A session with the key {draft.key!r} was recorded here, so it cannot be replaced by an import. Delete it first, then import the file.",
             code="key_taken",
         )
     if session.imported_as != format_name:
         raise Conflict(
-            f"A session with the key {draft.key!r} was imported here from another format ({session.imported_as}): this file may tell the "
-            "same steps again. Import the file of that format, or delete the session first.",
+            f"A session with the key {draft.key!r} was imported from another format ({session.imported_as}). Importing this file "
+            "could record the same steps twice. Import a file of that format, or delete the session first.",
             code="key_taken",
         )
     before = locked([session.id])[session.id].last_sequence
-    there = already_recorded(session, draft) if draft.numbered else 0
-    told.add(there)
-    for start in range(there, len(draft.actions), MOST_ACTIONS):
-        some = draft.actions[start : start + MOST_ACTIONS]
+    known = already_recorded(session, draft) if draft.numbered else 0
+    progress.add(known)
+    for start in range(known, len(draft.actions), MOST_ACTIONS):
+        batch = draft.actions[start : start + MOST_ACTIONS]
         own = draft.numbered
-        append(session.id, some if own else priced(some), imported=True, as_it_is=own)
-        told.add(len(some))
+        append(session.id, batch if own else priced(batch), imported=True, as_it_is=own)
+        progress.add(len(batch))
     ended = end_imported(session.id, ended=draft.ended_at)
     added = ended.last_sequence - before
     return ImportedSession(
@@ -130,8 +133,11 @@ def _import_session(
     )
 
 
-def _begun(project: Project, draft: SessionDraft, format_name: str, by: str) -> Session:
-    """The session of this key, started where there is none; one that another import started meanwhile is through when this returns."""
+def _get_or_start(project: Project, draft: SessionDraft, format_name: str, by: str) -> Session:
+    """Return the session with this key, started if there is none.
+
+    If another import is starting it at the same time, that import has finished when this returns.
+    """
     there = Session.objects.filter(project=project, key=draft.key)
     try:
         return there.first() or _start(project, draft, format_name, by)
@@ -159,7 +165,10 @@ def _start(project: Project, draft: SessionDraft, format_name: str, by: str) -> 
 
 
 def _parent(project: Project, draft: SessionDraft) -> Parent | None:
-    """The session that it goes on from, its key where it is not here yet or its id where it was deleted, and the step at which it left it, where the file says so."""
+    """Return the session that the file names as its origin, and the step at which it branched off.
+
+    The origin is a session, the key of one that is not here yet, or the id of one that was deleted.
+    """
     if draft.forked_from is None:
         return draft.forked_from_deleted, draft.forked_at
     if draft.forked_from == draft.key:

@@ -54,7 +54,7 @@ class ExportedFile:
     through: int
 
 
-def _found() -> dict[str, Export]:
+def _load_exports() -> dict[str, Export]:
     modules = [import_module(f"{exports.__name__}.{each.name}") for each in iter_modules(exports.__path__)]
     found = {
         module.NAME: Export(
@@ -70,7 +70,7 @@ def _found() -> dict[str, Export]:
 
 
 OWN: Final = "timemachine"
-EXPORTS: Final = _found()
+EXPORTS: Final = _load_exports()
 
 
 def export_named(name: str | None) -> Export:

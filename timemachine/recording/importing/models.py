@@ -1,4 +1,4 @@
-"""What we keep of a file that a worker imports: the file until it is over, how far it is, and what it came to."""
+"""A file that a worker imports: its content until the import finishes, its progress and its result."""
 
 from django.db import models
 from django.db.models import Q
@@ -14,10 +14,12 @@ STATUSES = (WAITING, RUNNING, DONE, FAILED)
 
 
 class FileImport(Leased, Enqueued):
-    """One file on its way to become sessions. `done` of `total` actions are recorded; `total` is unknown until it was read.
+    """A file waiting to be imported, being imported, or imported. `done` of `total` actions are recorded; `total` is
+    unknown until the file was read.
 
-    `data` is a file that fits into one part; a larger one lies in `parts`, and `data` is empty. Neither holds anything once it is over: what
-    sessions hold may be erased from them, and must not live on in a file. For the same reason `sessions` has their ids and counts, and no word of them.
+    A file that fits into one part is in `data`; a larger one is in `parts`. Both are empty once the import has
+    finished: content that is erased from sessions must not survive in a file. For the same reason `sessions` holds
+    ids and counts only, no text.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -56,7 +58,7 @@ class FileImport(Leased, Enqueued):
 
 
 class FilePart(models.Model):
-    """So many bytes of a large file, in the order of `number`, from 1. They go by themselves with the end of their import, and there are none after it."""
+    """One part of a large file; `number` counts from 1. The parts are deleted when their import finishes."""
 
     id = models.BigAutoField(primary_key=True)
     file_import = models.ForeignKey(FileImport, on_delete=models.DB_CASCADE, related_name="parts")

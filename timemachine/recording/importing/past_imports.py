@@ -1,4 +1,4 @@
-"""Imports that are over, of which only an account is kept: which recorded a session, and what they forget of it."""
+"""Finished imports. Their files are no longer stored; their reports are."""
 
 from typing import Any
 
@@ -10,22 +10,22 @@ from timemachine.text.redaction.pure.marks import FIELD, erased
 
 
 def imports_of(session: Session) -> QuerySet[FileImport]:
-    """The imports that recorded a session, or some of it; without their files, which are gone."""
+    """Return the imports that recorded a session or a part of it, without their files."""
     found = FileImport.objects.filter(
         project=session.project_id, sessions__contains=[{"id": str(session.id)}]
     )
     return found.defer("data")
 
 
-def forget(session: Session) -> None:
-    """Erase what its imports say of a session that is about to be erased: the names of files, and the words of their reports. Their figures stay."""
+def erase_from_imports(session: Session) -> None:
+    """Erase file names and report texts from the imports of a session that is about to be erased. Counts stay."""
     for each in imports_of(session):
         FileImport.objects.filter(pk=each.pk).update(
-            name=erased(FIELD), report=_figures(each.report), error_message=None
+            name=erased(FIELD), report=_counts_only(each.report), error_message=None
         )
 
 
-def _figures(report: dict[str, Any] | None) -> dict[str, Any] | None:
+def _counts_only(report: dict[str, Any] | None) -> dict[str, Any] | None:
     if report is None:
         return None
     skipped = [{"line": each["line"], "reason": erased(FIELD)} for each in report["skipped"]]

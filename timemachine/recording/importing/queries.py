@@ -1,4 +1,4 @@
-"""Questions about files that a worker imports."""
+"""Queries about file imports."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from timemachine.recording.sessions.models import ErasedSession, Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOfImport:
-    """A session that a file became; `session` is None once it was erased."""
+    """A session that a file was imported as. `session` is None once it was erased."""
 
     session: Session | None
     actions: int
@@ -21,7 +21,7 @@ class SessionOfImport:
 
 
 def import_of(project: Project, import_id: str) -> FileImport:
-    """The project's import of that id, without its file. Raises `NotFound`, the same for another project's."""
+    """Return the project's import with this id, without its file. Raises `NotFound`, also for another project's import."""
     wanted = uuid_of(import_id)
     imports = FileImport.objects.filter(project=project).defer("data")
     found = None if wanted is None else imports.filter(id=wanted).first()
@@ -31,7 +31,7 @@ def import_of(project: Project, import_id: str) -> FileImport:
 
 
 def sessions_of(found: FileImport, most: int) -> list[SessionOfImport]:
-    """The first sessions that it became."""
+    """Return the first sessions that were imported from the file."""
     told = found.sessions[:most]
     there = Session.objects.of(found.project).in_bulk([each["id"] for each in told])
     deletions = ErasedSession.objects.filter(project=found.project_id).in_bulk(

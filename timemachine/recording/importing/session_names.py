@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from timemachine.core.pure.numbers import counted
-from timemachine.recording.importing.pure.report import Imported, SessionDraft
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.sessions.pure.validation import LONGEST_WORD
 
 
-def cut_to_limit(found: Imported) -> Imported:
+def cut_to_limit(found: ParsedFile) -> ParsedFile:
     """The same sessions with their names, agents, users and tags within the limit; the report says of how many one was cut."""
     sessions = tuple(_within(session) for session in found.sessions)
     cut = sum(1 for before, after in zip(found.sessions, sessions, strict=True) if before != after)

@@ -1,7 +1,8 @@
-"""A file that is too large for its sender to wait: kept, imported by a worker, all of it or none, and then let go of.
+"""Import files that are too large for their sender to wait.
 
-Sessions, counts and the end of the import are one transaction, written only under the lease: a killed worker leaves nothing, and the
-next one begins anew. How far it is is written beside it, by a connection of its own.
+A worker imports the file, all of it or nothing, and then deletes the stored copy. Sessions, counts and the end of the
+import are one transaction, written only under the lease: if a worker is killed, nothing remains and the next one
+starts from the beginning. Progress is written through a separate connection.
 """
 
 from collections.abc import Iterator
@@ -20,27 +21,27 @@ from timemachine.recording.importing.commands import ImportDone, import_file
 from timemachine.recording.importing.file_contents import received
 from timemachine.recording.importing.models import DONE, FAILED, RUNNING, FileImport
 from timemachine.recording.importing.pure.mapped_bytes import Contents, pieces_of
-from timemachine.recording.importing.pure.registry import chosen
+from timemachine.recording.importing.pure.registry import choose_format
 
 AT_ONCE_BYTES: Final = 4 * 1024 * 1024
 PART_BYTES: Final = 4 * 1024 * 1024
 _COPY_PARTS: Final = "COPY tm_file_part (file_import_id, number, data) FROM STDIN (FORMAT BINARY)"
-_TELL_EVERY: Final = 1.0
+_PROGRESS_INTERVAL: Final = 1.0
 
 
 @dataclass(slots=True)
 class _Progress:
-    """How far the import is; read by the thread that extends the lease and writes it down."""
+    """How far the import is. The thread that extends the lease reads it and writes it down."""
 
     done: int = 0
     total: int | None = None
 
-    def tell(self, done: int, total: int) -> None:
-        """So many of so many actions are recorded."""
+    def update(self, done: int, total: int) -> None:
+        """Set how many of how many actions are recorded."""
         self.done, self.total = done, total
 
     def as_changes(self) -> dict[str, Any]:
-        """What is written down."""
+        """Return the changes to write to the import's row."""
         return {"done": self.done, "total": self.total, "revision": F("revision") + 1}
 
 
@@ -48,8 +49,8 @@ class _Progress:
 def hand_in(
     project: Project, data: Contents, *, by: str, format_name: str | None = None, filename: str | None = None
 ) -> FileImport:
-    """Keep a file for a worker. Raises `InvalidInput` at once for one that no format knows."""
-    name = chosen(format_name, data, filename)
+    """Store a file for a worker to import. Raises `InvalidInput` immediately if no format matches."""
+    name = choose_format(format_name, data, filename)
     is_small = len(data) <= PART_BYTES
     found = FileImport.objects.create(
         project=project,
@@ -66,7 +67,8 @@ def hand_in(
 
 
 def _keep_parts(found: FileImport, data: Contents) -> None:
-    """Keep the file part by part. Copied, because psycopg holds on to the text of a hundred statements, of each with all that it inserts."""
+    """Store the file part by part. COPY is used because psycopg keeps the text of its last hundred statements, with
+    everything they insert."""
     with connection.cursor() as cursor, cursor.copy(_COPY_PARTS) as copy:
         copy.set_types(["uuid", "int4", "bytea"])
         for number, piece in enumerate(pieces_of(data, PART_BYTES), start=1):
@@ -74,31 +76,31 @@ def _keep_parts(found: FileImport, data: Contents) -> None:
 
 
 def work(import_id: UUID) -> None:
-    """Import a file that was handed in. Safe to run twice, at the same time, and to be killed at any point."""
+    """Import a file that was handed in. Safe to run twice, to run concurrently, and to be killed at any point."""
     lease = _claim(import_id)
     if lease is None:
         return
     progress = _Progress()
     try:
-        with keep_alive(lease, every=_TELL_EVERY, progress=progress.as_changes):
+        with keep_alive(lease, every=_PROGRESS_INTERVAL, progress=progress.as_changes):
             _import(lease, progress)
     except LeaseLost:
         return
     except TimeMachineError as why:
         _end(lease, status=FAILED, error_code=why.code, error_message=why.message)
-    except DatabaseError as why:  # it may pass (a deadlock), so another worker tries again
+    except DatabaseError as why:  # it may be temporary (a deadlock), so another worker retries
         lease.held().update(error_code="not_kept", error_message=_reason(why))
         raise
 
 
 def overdue() -> QuerySet[FileImport]:
-    """Return the imports that are not done."""
+    """Return the imports that have not finished."""
     return FileImport.objects.filter(finished_at=None)
 
 
 @transaction.atomic
 def _claim(import_id: UUID) -> Lease[FileImport] | None:
-    """Lease the import; None if it has finished or another worker has it. The third worker lost at it ends it."""
+    """Lease the import; None if it has finished or another worker has it. Fail it if its workers stopped three times."""
     counted = {"attempts": F("attempts") + 1, "revision": F("revision") + 1}
     lease = claim(overdue().filter(id=import_id), **counted, status=RUNNING, total=None, done=0)
     if lease is None:
@@ -112,7 +114,8 @@ def _claim(import_id: UUID) -> Lease[FileImport] | None:
         error_code=found.error_code or "worker_lost",
         error_message=found.error_message
         or (
-            f"The worker was lost {MOST_ATTEMPTS} times at this file; nothing of it was kept. Its log may say why; split the file."
+            f"The worker stopped {MOST_ATTEMPTS} times while importing this file. Nothing was imported. "
+            "See the worker's log, or split the file."
         ),
     )
     return None
@@ -128,7 +131,7 @@ def _import(lease: Lease[FileImport], progress: _Progress) -> None:
             by=found.put_by,
             format_name=found.format,
             filename=found.name,
-            tell=progress.tell,
+            on_progress=progress.update,
         )
     if not _end(lease, status=DONE, done=progress.done, total=progress.done, **_outcome(done)):
         raise LeaseLost
@@ -161,4 +164,4 @@ def _end(lease: Lease[FileImport], **changes: Any) -> bool:
 
 def _reason(why: DatabaseError) -> str:
     first_line = str(why).partition("\n")[0]
-    return f"The database did not take the sessions: {first_line.rstrip('.')}."
+    return f"The database rejected the sessions: {first_line.rstrip('.')}."

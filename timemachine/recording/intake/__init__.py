@@ -1,1 +1,1 @@
-"""Files that are handed in: kept at once, read, and put passage by passage."""
+"""Uploaded files: stored, read, and put into a collection passage by passage."""

@@ -1,4 +1,4 @@
-"""Handing a file in: it is put at once, or kept for a worker to put."""
+"""Put an uploaded file into a collection, immediately or by a worker."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -26,9 +26,10 @@ from timemachine.text.pure.documents.formats import format_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePut:
-    """What putting a file at once came to. `frames` are the passages as they were put, `puts` what became of each.
+    """The result of putting a file immediately. `frames` are the passages, `puts` what became of each.
 
-    `ended_frames` are the first twenty that it ended, `edited` those that were edited by hand and have their old text beside them.
+    `ended_frames` are the first twenty frames that it ended. `edited` are frames that were edited by hand while
+    another frame has their old text from the file.
     """
 
     source: Source | None
@@ -41,26 +42,24 @@ class FilePut:
 
     @property
     def new(self) -> int:
-        """How many passages were not there before."""
+        """The number of passages that were not there before."""
         return sum(1 for each in self.puts if not each.already_there)
 
 
 def check(file: HandedIn) -> None:
-    """Refuse a file that no worker could put. Raises `InvalidInput`, `TooLarge`."""
+    """Raise `InvalidInput` or `TooLarge` for a file that no worker could put."""
     if not file.data:
-        raise InvalidInput(
-            f"{file.name or 'This file'} is empty; there is nothing to put.", code="empty_file"
-        )
+        raise InvalidInput(f"{file.name or 'This file'} is empty.", code="empty_file")
     if len(file.data) > LARGEST_FILE:
         raise TooLarge(
-            f"{file.name} has {len(file.data):,} bytes; a file may have {LARGEST_FILE:,}. Split it.",
+            f"{file.name} has {len(file.data):,} bytes; the maximum is {LARGEST_FILE:,}. Split it.",
             limit_bytes=LARGEST_FILE,
         )
     format_of(file.name, file.data)
 
 
 def must_wait(collection: Collection, prepared: Prepared) -> bool:
-    """Whether an earlier file of the same uri is still on its way into the collection."""
+    """Return whether an earlier file with the same URI is still being put into the collection."""
     return prepared.source is not None and on_their_way(collection, prepared.source.uri).exists()
 
 
@@ -68,14 +67,14 @@ def must_wait(collection: Collection, prepared: Prepared) -> bool:
 def put_at_once(
     collection: Collection, prepared: Prepared, *, by: str, session: Session | None = None
 ) -> FilePut:
-    """Put all passages of a file, or none; in a session each is recorded.
+    """Put all passages of a file, or none; in a session each is recorded as a step.
 
-    Raises `Conflict` where an earlier file of its uri is still on its way: the newer one is to have the last word.
+    Raises `Conflict` if an earlier file with its URI is still being put, because the newer file must win.
     """
     source = None if prepared.source is None else keep_source(collection, prepared.source, by=by)
     if must_wait(collection, prepared):
         raise Conflict(
-            "An earlier file of this uri is still on its way; send this one again when that is done.",
+            "An earlier file with this URI is still being processed. Send this one again when it has finished.",
             code="file_on_its_way",
         )
     frames = prepared.of_source(None if source is None else source.id)
@@ -95,7 +94,7 @@ def put_at_once(
 
 @transaction.atomic
 def hand_in(collection: Collection, file: HandedIn, *, by: str, session: Session | None = None) -> Intake:
-    """Keep the file; once this is committed it will be put, whatever happens to whom. Raises `InvalidInput`, `Conflict`."""
+    """Store the file for a worker. Once this is committed, the file will be put. Raises `InvalidInput`, `Conflict`."""
     check(file)
     if session is not None:
         require_open(session)
@@ -116,14 +115,12 @@ def hand_in(collection: Collection, file: HandedIn, *, by: str, session: Session
 
 
 def dismiss(intake: Intake, *, by: str) -> None:
-    """Take a file that failed out of the list of its collection; its page says who did. Raises `Conflict` for any other."""
+    """Remove a failed file from the list of its collection; its page shows who did. Raises `Conflict` for any other file."""
     failed = Intake.objects.filter(id=intake.id, status=FAILED, dismissed_at=None)
     if failed.update(dismissed_at=now(), dismissed_by=by):
         return
     if not Intake.objects.filter(id=intake.id, dismissed_at__isnull=False).exists():
-        raise Conflict(
-            "Only a file that failed can be taken out of the list; this one did not.", code="not_failed"
-        )
+        raise Conflict("This file did not fail. Only failed files can be dismissed.", code="not_failed")
 
 
 def overdue() -> QuerySet[Intake]:
@@ -132,11 +129,13 @@ def overdue() -> QuerySet[Intake]:
 
 
 def next_after(intake_id: UUID) -> list[UUID]:
-    """The file that waited for this one and is to be enqueued now; none while this one is not over."""
-    over = Intake.objects.filter(id=intake_id, finished_at__isnull=False).select_related("collection").first()
-    if over is None:
+    """Return the file that waited for this one and should be enqueued now; empty while this one has not finished."""
+    finished = (
+        Intake.objects.filter(id=intake_id, finished_at__isnull=False).select_related("collection").first()
+    )
+    if finished is None:
         return []
-    waiting = on_their_way(over.collection, over.uri or over.name)
+    waiting = on_their_way(finished.collection, finished.uri or finished.name)
     return list(waiting.order_by("id").values_list("id", flat=True)[:1])
 
 

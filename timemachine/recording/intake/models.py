@@ -1,4 +1,4 @@
-"""What we keep of an intake: the file, how far it is, and what it came to."""
+"""An uploaded file, its progress and its result."""
 
 from django.db import models
 from django.db.models import Q
@@ -17,7 +17,8 @@ STATUSES = (WAITING, RUNNING, DONE, FAILED)
 
 
 class Intake(Leased, Enqueued):
-    """One file on its way into a collection. `done` of `total` passages are put; `total` is unknown until it was read."""
+    """A file that a worker puts into a collection. `done` of `total` passages are put; `total` is unknown until the file
+    was read."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")

@@ -1,4 +1,4 @@
-"""A file that was handed in as the passages to be put: read, parted, named. Nothing is written here."""
+"""Turn an uploaded file into the passages to put. Nothing is written here."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +19,7 @@ MOST_SKIPPED = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedIn:
-    """A file as it came. Without a `title` it is called what it calls itself, else by its name; without a `uri`, by its name."""
+    """A file as it was uploaded. Without a `title`, the title in the file or its name is used; without a `uri`, its name."""
 
     name: str
     data: bytes
@@ -30,7 +30,7 @@ class HandedIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """The passages of a file in their order; `places` are their offsets in the source's text. JSONL has no source."""
+    """The passages of a file in order. `places` are their offsets in the source's text. JSONL has no source."""
 
     frames: tuple[NewFrame, ...]
     places: tuple[tuple[int, int], ...]
@@ -38,7 +38,7 @@ class Prepared:
     replace: bool
 
     def of_source(self, source_id: UUID | None) -> list[NewFrame]:
-        """The passages, each with where in the source it stands."""
+        """Return the passages with their places in the source."""
         if source_id is None:
             return list(self.frames)
         return [
@@ -48,10 +48,10 @@ class Prepared:
 
 
 def prepare(file: HandedIn, *, seconds: int | None = None) -> Prepared:
-    """The passages of a file.
+    """Return the passages of a file.
 
-    Raises `InvalidInput` where it cannot be read, where it has no text, and with `facts["skipped"]` where lines of JSONL are
-    no passages; `TooLarge` where it is over a limit.
+    Raises `InvalidInput` if it cannot be read or has no text, and with `facts["skipped"]` if lines of JSONL are not
+    passages; `TooLarge` if it exceeds a limit.
     """
     format_ = format_of(file.name, file.data)
     limits = Limits(seconds=seconds or settings.DOCUMENT_SECONDS, megabytes=settings.DOCUMENT_MEMORY_MB)
@@ -87,7 +87,7 @@ def _frame(passage: Passage, uri: str) -> NewFrame:
 def _of_lines(file: HandedIn, limits: Limits) -> Prepared:
     if file.title or file.uri or file.replace:
         raise InvalidInput(
-            "Every line of a .jsonl file has a title and a uri of its own; leave `title`, `uri` and `replace` out.",
+            "Each line of a .jsonl file has its own title and URI. Leave out `title`, `uri` and `replace`.",
             code="not_for_lines",
         )
     lines = read_lines(file.data, limits)
@@ -105,7 +105,7 @@ def _of_lines(file: HandedIn, limits: Limits) -> Prepared:
 def _bad(line: Record | BadLine) -> BadLine:
     if isinstance(line, BadLine):
         return line
-    return BadLine(line=line.line, reason=f"Its text has more than {LARGEST_FRAME:,} bytes; put it in parts.")
+    return BadLine(line=line.line, reason=f"Its text has more than {LARGEST_FRAME:,} bytes. Split it.")
 
 
 def _line_frame(line: Record) -> NewFrame:
@@ -113,7 +113,7 @@ def _line_frame(line: Record) -> NewFrame:
 
 
 def _refused(bad: list[BadLine]) -> InvalidInput:
-    others = f" {len(bad) - 1:,} more cannot be used either." if len(bad) > 1 else ""
+    others = f" {len(bad) - 1:,} more lines cannot be used." if len(bad) > 1 else ""
     return InvalidInput(
         f"Line {bad[0].line:,}: {bad[0].reason}{others} Nothing was put.",
         code="bad_lines",

@@ -1,4 +1,4 @@
-"""Intakes, asked for from the project that may see them."""
+"""Queries about uploaded files."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,28 +15,28 @@ from timemachine.recording.intake.models import DONE, Intake
 
 
 def intakes_of(collection: Collection) -> QuerySet[Intake]:
-    """The files handed in to a collection, the last one first."""
+    """Return the files uploaded to a collection, the latest first."""
     return Intake.objects.filter(collection=collection).order_by("-id")
 
 
 def on_their_way(collection: Collection, uri: str) -> QuerySet[Intake]:
-    """The files of that uri that were handed in to a collection and are not over; without a uri a file goes by its name."""
+    """Return the unfinished files with that URI in a collection. A file without a URI goes by its name."""
     named = Q(uri=uri) | Q(uri="", name=uri)
     return Intake.objects.filter(named, collection=collection, finished_at=None)
 
 
 def intake_of(project: Project, intake_id: str) -> Intake:
-    """The project's intake of that id. Raises `NotFound`, the same for another project's."""
-    wanted = uuid_of(intake_id)
+    """Return the project's intake with this id. Raises `NotFound`, also for another project's intake."""
+    parsed = uuid_of(intake_id)
     intakes = Intake.objects.filter(project=project).select_related("collection", "session", "source")
-    found = None if wanted is None else intakes.filter(id=wanted).first()
+    found = None if parsed is None else intakes.filter(id=parsed).first()
     if found is None:
         raise NotFound("There is no such intake in this project.", code="intake_not_found")
     return found
 
 
 def ended_by(intake: Intake) -> list[EndedFrame]:
-    """The first twenty frames that the file ended, once it is in."""
+    """Return the first twenty frames that the file ended, once it is done."""
     if not intake.ended or intake.source is None:
         return []
     puts = intake.source.puts.filter(at__lte=intake.finished_at, ended=intake.ended, put_by=intake.put_by)
@@ -45,12 +45,12 @@ def ended_by(intake: Intake) -> list[EndedFrame]:
 
 
 def edited_beside_it(intake: Intake) -> list[EditedFrame]:
-    """The frames that were edited by hand and now have beside them their old text, which is in the file; once it is in."""
+    """Return the frames that were edited by hand while another frame has their old text from this file, once it is done."""
     return edited_beside(intake.source) if intake.status == DONE and intake.source is not None else []
 
 
 def with_the_next(collections: Iterable[Collection]) -> list[Collection]:
-    """The collections, each with `on_the_way`, the file that is put into it now or is the next to be; None where none is."""
+    """Return the collections, each with `on_the_way`: the file that is being put into it or is next, or None."""
     found = list(collections)
     open_ones = Intake.objects.filter(collection__in=found, finished_at=None).defer("skipped")
     first: dict[UUID, Intake] = {}

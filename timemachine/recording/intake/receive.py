@@ -1,4 +1,4 @@
-"""Taking files in: what is small enough for its sender to wait is put at once, all of it or none; else a worker puts it."""
+"""Receive files: small ones are put while the sender waits, all or none; larger ones are stored for a worker."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ AT_ONCE_SECONDS: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What became of files: they were put, or they are on their way into the collection."""
+    """The result of an upload: the files were put, or a worker will put them."""
 
     collection: Collection
     done: tuple[FilePut, ...] = ()
@@ -34,7 +34,7 @@ class Taken:
 
 
 def prepare_at_once(file: HandedIn) -> Prepared:
-    """The passages of a file whose sender waits, in at most `AT_ONCE_SECONDS`. Raises as `prepare` does."""
+    """Return the passages of a file whose sender waits, in at most `AT_ONCE_SECONDS`. Raises as `prepare` does."""
     return prepare(file, seconds=min(AT_ONCE_SECONDS, settings.DOCUMENT_SECONDS))
 
 
@@ -46,10 +46,10 @@ def take(
     session: Session | None = None,
     read: Callable[[HandedIn], Prepared] = prepare_at_once,
 ) -> Taken:
-    """Put the files or keep them for a worker: all of them, or none. `into` gives the collection, made where there is none.
+    """Put the files, or store them for a worker: all of them or none.
 
-    They are kept where they are large, and where an earlier file of the uri of one is still on its way. Raises as `prepare` and
-    `hand_in` do, and then no collection was made.
+    They are stored if they are large, or if an earlier file with the same URI is still being put. `into` returns the
+    collection, created if necessary. Raises as `prepare` and `hand_in` do; then no collection was created.
     """
     prepared = _few(files, read)
     with transaction.atomic():
@@ -62,7 +62,7 @@ def take(
 
 
 def _few(files: Sequence[HandedIn], read: Callable[[HandedIn], Prepared]) -> list[Prepared] | None:
-    """The files' passages, where they are few enough for somebody to wait for."""
+    """Return the passages of the files if they are few enough for the sender to wait."""
     if any(_is_pdf(file) for file in files) or sum(len(file.data) for file in files) > AT_ONCE_BYTES:
         return None
     found = [read(file) for file in files]

@@ -1,7 +1,7 @@
-"""Working on an intake: its file is read, its passages are put batch by batch. A killed worker costs the batch it was at.
+"""Put an uploaded file batch by batch. If a worker is killed, only its current batch is lost.
 
-A batch, its counts and the place to go on from are one transaction, written only under the lease. Files of one uri are put one
-after the other, in the order in which they were handed in: the newer one is to have the last word.
+A batch, its counts and the place to continue from are one transaction, written only under the lease. Files with the
+same URI are put in the order of their upload, because the newer one must win.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ from timemachine.recording.intake.preparing import HandedIn, Prepared, prepare
 from timemachine.recording.intake.queries import on_their_way
 
 BATCH = 100
-"""Passages of one transaction, for which a find in the collection may have to wait."""
+"""Passages per transaction, for which a search in the collection may have to wait."""
 BATCH_CHARACTERS = 2_000_000
 
 
 def work(intake_id: UUID) -> None:
-    """Put the passages of an intake until all are put. Safe to run twice, at the same time, and to be killed at any point."""
+    """Put the passages of an intake until all are put. Safe to run twice, to run concurrently, and to be killed at any point."""
     lease = _claim(intake_id)
     if lease is None:
         return
@@ -39,16 +39,16 @@ def work(intake_id: UUID) -> None:
         return
     except TimeMachineError as why:
         _fail(lease, why)
-    except DatabaseError as why:  # it may pass (a deadlock), so another worker tries again
+    except DatabaseError as why:  # it may be temporary (a deadlock), so another worker retries
         _note(lease, why)
         raise
 
 
 @transaction.atomic
 def _claim(intake_id: UUID) -> Lease[Intake] | None:
-    """Lease the intake; None if it has finished, another worker has it, or another file of its uri comes first.
+    """Lease the intake; None if it has finished, another worker has it, or another file with its URI comes first.
 
-    The third worker lost at one place ends it.
+    Fail it if its workers stopped three times at the same place.
     """
     _lock_collection(intake_id)
     free = Intake.objects.filter(is_free(), id=intake_id, finished_at=None)
@@ -69,20 +69,20 @@ def _give_up(intake: Intake) -> None:
     else:
         intake.error_code = "worker_lost"
         intake.error_message = (
-            f"The worker was lost {MOST_ATTEMPTS} times at this file; it was not tried again. Its log may say why; "
-            "where the file is large, split it."
+            f"The worker stopped {MOST_ATTEMPTS} times while reading this file. It will not be retried. "
+            "See the worker's log; if the file is large, split it."
         )
     intake.save()
 
 
 def _lock_collection(intake_id: UUID) -> None:
-    """Two files of one uri are not claimed at the same time."""
+    """Keep two files with the same URI from being claimed at the same time."""
     collections = Collection.objects.filter(intakes__id=intake_id)
     list(collections.select_for_update(of=("self",), no_key=True).values("id"))
 
 
 def _comes_later(intake: Intake) -> bool:
-    """Whether another file of the uri was begun, or was handed in before this one that was not begun itself."""
+    """Return whether another file with the URI was started, or uploaded before this one if this one was not started."""
     others = on_their_way(intake.collection, intake.uri or intake.name).exclude(id=intake.id)
     first = Q(attempts__gt=0) if intake.attempts else Q(attempts__gt=0) | Q(id__lt=intake.id)
     return others.filter(first).exists()
@@ -107,7 +107,7 @@ def _file(intake: Intake) -> HandedIn:
 
 @transaction.atomic
 def _begun(lease: Lease[Intake], intake: Intake, prepared: Prepared) -> list[NewFrame]:
-    """The passages with their source, which stands from here on."""
+    """Store the source and return the passages with their places in it."""
     source = None
     if prepared.source is not None:
         source = keep_source(intake.collection, prepared.source, by=intake.put_by)
@@ -117,10 +117,10 @@ def _begun(lease: Lease[Intake], intake: Intake, prepared: Prepared) -> list[New
 
 def _batch(frames: Sequence[NewFrame], place: int) -> list[NewFrame]:
     batch: list[NewFrame] = []
-    room = BATCH_CHARACTERS
+    remaining = BATCH_CHARACTERS
     for frame in frames[place : place + BATCH]:
-        room -= len(frame.text)
-        if batch and room < 0:
+        remaining -= len(frame.text)
+        if batch and remaining < 0:
             break
         batch.append(frame)
     return batch
@@ -129,7 +129,7 @@ def _batch(frames: Sequence[NewFrame], place: int) -> list[NewFrame]:
 @transaction.atomic
 def _put(lease: Lease[Intake], intake: Intake, batch: list[NewFrame], place: int) -> None:
     if intake.recorded and intake.session is None:
-        raise Conflict("The session that was to record it was deleted.", code="session_ended")
+        raise Conflict("The session that should record this file was deleted.", code="session_ended")
     done = answering.put(intake.collection, batch, by=intake.put_by, session=intake.session)
     new = sum(1 for each in done.puts if not each.already_there)
     _write(
@@ -164,13 +164,13 @@ def _fail(lease: Lease[Intake], why: TimeMachineError) -> None:
 
 
 def _note(lease: Lease[Intake], why: DatabaseError) -> None:
-    """Write down why a try failed, in case it is the last."""
+    """Store why an attempt failed, in case it is the last."""
     first_line = str(why).partition("\n")[0]
-    message = f"The database did not take the passages: {first_line.rstrip('.')}."
+    message = f"The database rejected the passages: {first_line.rstrip('.')}."
     lease.held().update(error_code="not_kept", error_message=message)
 
 
 def _write(lease: Lease[Intake], **changes: Any) -> None:
-    """Write at the end of a transaction. Raises `LeaseLost`: then nothing of the transaction stands."""
-    told = {"error_code": None, "error_message": None}  # of an earlier try
-    lease.write(**told, **changes, revision=F("revision") + 1)
+    """Write at the end of a transaction. Raises `LeaseLost`, which rolls the transaction back."""
+    cleared = {"error_code": None, "error_message": None}  # from an earlier attempt
+    lease.write(**cleared, **changes, revision=F("revision") + 1)

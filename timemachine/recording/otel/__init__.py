@@ -1,1 +1,1 @@
-"""Traces of OpenTelemetry: their spans recorded as actions of the sessions that they name."""
+"""OpenTelemetry traces: record their spans as actions of the sessions that they name."""

@@ -1,4 +1,4 @@
-"""Small requests that come at once share a transaction: to lock, plan and commit takes longer than to write one span."""
+"""Small concurrent requests share a transaction: locking, planning and committing take longer than writing one span."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -6,26 +6,28 @@ from threading import Condition, Event
 from time import monotonic
 from typing import Final
 
-MOST_TOGETHER: Final = 1_000
+MAX_BATCH: Final = 1_000
+"""Maximum number of items per batch, unless a single request has more."""
 PATIENCE: Final = 0.02
-"""Seconds that work waits, at most, for those who were there lately: about what one of them takes to read its answer and send the next."""
+"""Maximum time in seconds to wait for recent callers to return: about the time a client needs to read its response and
+send the next request."""
 
 
 @dataclass(slots=True, eq=False)
 class _Waiting[Item]:
     items: Sequence[Item]
-    woken: Event = field(default_factory=Event)
-    leads: bool = False
-    failed: BaseException | None = None
+    wake_up: Event = field(default_factory=Event)
+    is_leader: bool = False
+    error: BaseException | None = None
 
 
-class Together[Item]:
-    """Does the work of all threads that wait at a moment in one of them, once.
+class RequestBatcher[Item]:
+    """Runs the work of concurrent threads in one of them.
 
-    Whoever comes alone works at once; those who come meanwhile wait, and then one of them works for all. It gives those who were there
-    just before `patience` seconds to come again: as with a database's group commit, all that come in turn share one piece of work instead of
-    falling into two that wait for each other. Work that fails for several is done again for each alone, so that nobody is refused for the
-    items of another.
+    A single caller runs at once. Callers that arrive meanwhile wait, and then one of them runs the work for all. It
+    waits up to `patience` seconds for the callers of the last batch to come back, as in a database's group commit:
+    otherwise callers split into two groups that wait for each other. If a shared batch fails, each caller's items are
+    run again separately, so that no caller fails because of another one's items.
     """
 
     def __init__(
@@ -35,7 +37,7 @@ class Together[Item]:
         before_waiting: Callable[[], None] = lambda: None,
         patience: float = PATIENCE,
     ) -> None:
-        """`before_waiting` is called in a thread that is going to wait: to give back what others need meanwhile."""
+        """`before_waiting` is called in a thread before it waits, to release what other threads need."""
         self._work = work
         self._before_waiting = before_waiting
         self._patience = patience
@@ -45,55 +47,55 @@ class Together[Item]:
         self._lately = 0
         self._expected_until = 0.0
 
-    def do(self, items: Sequence[Item]) -> None:
-        """Return when the work for these items is done; raises what it raised for them."""
+    def run(self, items: Sequence[Item]) -> None:
+        """Return when the work for these items is done. Raises what it raised for them."""
         mine = _Waiting(items)
         with self._came:
             self._queue.append(mine)
             self._came.notify()
-            mine.leads, self._busy = not self._busy, True
+            mine.is_leader, self._busy = not self._busy, True
         try:
-            if not mine.leads:
+            if not mine.is_leader:
                 self._before_waiting()
-                mine.woken.wait()
-            if mine.leads:
+                mine.wake_up.wait()
+            if mine.is_leader:
                 self._work_for(self._next(mine))
         finally:
             self._leave(mine)
-        if mine.failed is not None:
-            raise mine.failed
+        if mine.error is not None:
+            raise mine.error
 
     def _next(self, mine: _Waiting[Item]) -> list[_Waiting[Item]]:
-        """Mine and those that came after it, as many as one transaction should hold."""
+        """Return this caller and those after it, up to `MAX_BATCH` items."""
         with self._came:
             self._came.wait_for(self._all_came, self._expected_until - monotonic())
             self._queue.remove(mine)
             chosen, size = [mine], len(mine.items)
-            while self._queue and size + len(self._queue[0].items) <= MOST_TOGETHER:
+            while self._queue and size + len(self._queue[0].items) <= MAX_BATCH:
                 chosen.append(self._queue.pop(0))
                 size += len(chosen[-1].items)
             self._lately = len(chosen)
         return chosen
 
     def _leave(self, mine: _Waiting[Item]) -> None:
-        """Whoever leads lets the next one lead, however its own turn ended."""
+        """If this caller is the leader, make the next one the leader, however this one ended."""
         with self._came:
-            if mine in self._queue:  # it was interrupted before its turn
+            if mine in self._queue:  # interrupted before its turn
                 self._queue.remove(mine)
-            if not mine.leads:
+            if not mine.is_leader:
                 return
             self._lately += len(self._queue)
             self._expected_until = monotonic() + self._patience
             self._busy = bool(self._queue)
             for following in self._queue[:1]:
-                following.leads = True
-                following.woken.set()
+                following.is_leader = True
+                following.wake_up.set()
 
     def _all_came(self) -> bool:
-        """Whether there is nobody more to wait for, or no room for more."""
+        """Return whether nobody else is expected, or the batch is full."""
         return (
             len(self._queue) >= self._lately
-            or sum(len(each.items) for each in self._queue) >= MOST_TOGETHER
+            or sum(len(each.items) for each in self._queue) >= MAX_BATCH
             or monotonic() >= self._expected_until
         )
 
@@ -101,18 +103,18 @@ class Together[Item]:
         try:
             failed = self._tried([item for each in some for item in each.items])
             for each in some:
-                each.failed = failed if len(some) == 1 or failed is None else self._tried(each.items)
-        except BaseException as why:  # this thread ends: what it has not done was not done for anybody
+                each.error = failed if len(some) == 1 or failed is None else self._tried(each.items)
+        except BaseException as why:  # this thread is ending, so the unfinished work failed for every caller
             for each in some:
-                each.failed = each.failed or why
+                each.error = each.error or why
             raise
         finally:
             for each in some:
-                each.woken.set()
+                each.wake_up.set()
 
     def _tried(self, items: Sequence[Item]) -> BaseException | None:
         try:
             self._work(items)
-        except Exception as why:  # noqa: BLE001  # it is raised where it belongs
+        except Exception as why:  # noqa: BLE001  # raised in the caller's thread
             return why
         return None

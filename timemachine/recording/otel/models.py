@@ -1,4 +1,4 @@
-"""Which session a trace belongs to, as far as its spans have said."""
+"""Which session a trace belongs to, as far as its spans have named one."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ from timemachine.recording.sessions.models import Session
 
 
 class Trace(models.Model):
-    """A trace of which spans came. `own`: none of them has named a session yet, so it has one of its own."""
+    """A trace of which spans arrived. `own` is true while no span has named a session, so that the trace has one of its own."""
 
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
     trace = models.CharField(max_length=32)

@@ -1,4 +1,4 @@
-"""The actions of a session that was started for a trace alone move to the session that the trace turned out to belong to."""
+"""Move the actions of a session that was started for a trace to the session that the trace belongs to."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -7,7 +7,7 @@ from django.db import connection, models
 
 from timemachine.core.pure.errors import NotFound
 from timemachine.recording.otel.models import Trace
-from timemachine.recording.otel.session_attributes import describe
+from timemachine.recording.otel.sql import describe_session
 from timemachine.recording.sessions import action_rows
 from timemachine.recording.sessions.locks import keep_from_sealing
 from timemachine.recording.sessions.models import Action, Hit, Session
@@ -19,7 +19,7 @@ MADE_BY_RECORDING: Final = frozenset(
         "SearchedAction", "Trace", "Usage",
     }
 )  # fmt: skip
-"""What a session has without anybody's doing; where there is anything else, somebody has made something of it, and it stays."""
+"""Models whose rows recording creates by itself. If a session has any other rows, people made them, and the session stays."""
 _COLUMNS: Final = [
     field.attname for field in Action._meta.concrete_fields if field.name not in ("id", "session", "sequence")
 ]
@@ -43,18 +43,20 @@ WHERE old.session_id = %(old)s AND new.sequence > %(last)s
 """
 
 
-def move(trace: Trace, old: Session, new: Session, *, by: str) -> bool:
-    """Move every action of the trace's own session behind those of another, and erase it; False where there is more in it than spans of the trace.
+def move_actions(trace: Trace, old: Session, new: Session, *, by: str) -> bool:
+    """Append every action of the trace's own session to another session, and erase the old one.
 
-    What was sealed of it leaves a tombstone. The actions' times, ids and parents stay; they get the next sequences. Raises `NotFound`
-    where one of the two was erased meanwhile. Locks in the order of `evidence.sealing.locks`.
+    Returns False if the old session contains anything but spans of the trace. Anything of it that was sealed leaves a
+    tombstone. Times, ids and parents of the actions stay; they get the next sequences.
+
+    Raises `NotFound` if one of the two was erased in the meantime. Locks in the order of `evidence.sealing.locks`.
     """
     for session in sorted((old, new), key=lambda each: str(each.id)):
         keep_from_sealing(session)
     ids = [old.id, new.id]
     locked = {each.id: each for each in Session.objects.select_for_update().filter(id__in=ids).order_by("id")}
     if len(locked) < len(ids):
-        raise NotFound("A session of these spans was deleted meanwhile.", code="session_not_found")
+        raise NotFound("A session of these spans was deleted in the meantime.", code="session_not_found")
     source, target = locked[old.id], locked[new.id]
     if _has_more(source, trace):
         return False
@@ -66,16 +68,16 @@ def move(trace: Trace, old: Session, new: Session, *, by: str) -> bool:
     action_rows.count(target, list(moved.values(*action_rows.COUNTED)))
     target.save(update_fields=action_rows.COUNTERS)
     named = source.name if source.name != source.key else None
-    describe(new, agent=source.agent, user=source.user, began=source.started_at, name=named)
+    describe_session(new, agent=source.agent, user=source.user, began=source.started_at, name=named)
     trace.session, trace.own = target, False
-    trace.save()  # before the session goes, and with it what belongs to it
-    told = f"Its trace turned out to belong to the session {new.id}."
-    session_moved.send(Session, session=source, by=by, reason=told)
+    trace.save()  # before the session is deleted with everything that belongs to it
+    reason = f"Its trace belongs to the session {new.id}."
+    session_moved.send(Session, session=source, by=by, reason=reason)
     return True
 
 
-def attached() -> list[models.ForeignKey[Any, Any]]:
-    """Every relation by which something that people make belongs to a session."""
+def attached_relations() -> list[models.ForeignKey[Any, Any]]:
+    """Return every relation by which something that people make belongs to a session."""
     relations = Session._meta.get_fields(include_hidden=True)
     fields = [each.field for each in relations if isinstance(each, models.ManyToOneRel)]
     return [field for field in fields if field.model.__name__ not in MADE_BY_RECORDING]
@@ -84,7 +86,9 @@ def attached() -> list[models.ForeignKey[Any, Any]]:
 def _has_more(session: Session, trace: Trace) -> bool:
     if session.tags or session.metadata or session.status != Session.RECORDING:
         return True
-    if any(field.model._base_manager.filter(**{field.name: session}).exists() for field in attached()):
+    if any(
+        field.model._base_manager.filter(**{field.name: session}).exists() for field in attached_relations()
+    ):
         return True
     ours = Action.objects.filter(session=session, client_id__startswith=f"{trace.trace}-")
     return ours.count() != session.last_sequence

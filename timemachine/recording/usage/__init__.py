@@ -1,1 +1,1 @@
-"""What recorded work cost: money, tokens, calls and latency over a span of days, by agent, model, tag, day and tool."""
+"""Costs of recorded work: money, tokens, calls and latency over a range of days, by agent, model, tag, day and tool."""

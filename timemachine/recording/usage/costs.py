@@ -1,4 +1,4 @@
-"""What recorded work cost, read from the counts that are kept beside it (`rollup`): no question here looks at an action."""
+"""Costs of recorded work, read from the counts that triggers maintain: no query here reads actions."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.fields import FaithfulTextField
 from timemachine.recording.usage.models import LATENCY_STEP, Latency, Usage
 from timemachine.recording.usage.pure.figures import MODEL_CALLS, TOOL_CALL, Cell, Row, Sums, dearest_first
-from timemachine.recording.usage.pure.latency import latency_of, together
+from timemachine.recording.usage.pure.latency import latency_of, merge_histograms
 from timemachine.recording.usage.pure.span import Span
 
 type Histograms = Mapping[Any, Counter[int]]
@@ -31,7 +31,7 @@ _SUMS: Final = {
 
 
 class _Unnested(Func):
-    """A row for each item of an array."""
+    """One row for each item of an array."""
 
     function = "unnest"
     set_returning = True
@@ -42,8 +42,8 @@ _TAG: Final = _Unnested(F("session__tags"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Which steps count: of the span's days, of this agent, this model, this tool, of sessions with this tag; an empty text asks for any."""
+class CostQuery:
+    """Selects steps: of these days, this agent, model and tool, and of sessions with this tag. An empty text means any."""
 
     span: Span
     agent: str = ""
@@ -53,14 +53,14 @@ class Wanted:
 
     @property
     def filters(self) -> dict[str, str]:
-        """What is asked for beside the days."""
+        """The conditions other than the days."""
         return {name: value for name, value in asdict(self).items() if name != "span" and value}
 
 
-def cells_of(project: Project, wanted: Wanted) -> list[Cell]:
-    """What was recorded, as cells. One query."""
+def cells_of(project: Project, query: CostQuery) -> list[Cell]:
+    """Return the recorded work as cells. One query."""
     rows = (
-        _usages(project, wanted)
+        _usages(project, query)
         .values("key")
         .annotate(
             **_SUMS,
@@ -71,15 +71,16 @@ def cells_of(project: Project, wanted: Wanted) -> list[Cell]:
     return [_cell(row) for row in rows]
 
 
-def sessions_in(project: Project, wanted: Wanted) -> int:
-    """How many sessions recorded any of it. One query."""
-    return _usages(project, wanted).values("session").distinct().count()
+def sessions_in(project: Project, query: CostQuery) -> int:
+    """Return the number of sessions that recorded any of it. One query."""
+    return _usages(project, query).values("session").distinct().count()
 
 
-def by_tag(project: Project, wanted: Wanted) -> list[Row]:
-    """A row for each tag of the sessions, the dearest first; a session with several tags counts under each. One query."""
+def by_tag(project: Project, query: CostQuery) -> list[Row]:
+    """Return a row for each tag of the sessions, the most expensive first. A session with several tags counts under
+    each. One query."""
     rows = (
-        _usages(project, wanted)
+        _usages(project, query)
         .annotate(tag=_TAG)
         .values("tag")
         .annotate(
@@ -93,39 +94,41 @@ def by_tag(project: Project, wanted: Wanted) -> list[Row]:
     )
 
 
-def histograms_of(project: Project, wanted: Wanted) -> Histograms:
-    """How many calls of each cell's key took how long, by bucket. One query, which reads much: see `docs/costs.md`."""
-    return _histograms(_latencies(project, wanted, _IS_CALL | Q(kind=TOOL_CALL)), "key")
+def histograms_of(project: Project, query: CostQuery) -> Histograms:
+    """Return, for each cell's key, the number of calls per latency bucket. One query, which reads much: see `docs/costs.md`."""
+    return _histograms(_latencies(project, query, _IS_CALL | Q(kind=TOOL_CALL)), "key")
 
 
-def histograms_by_tag(project: Project, wanted: Wanted) -> Histograms:
-    """How many calls of models in sessions with each tag took how long, by bucket. One query, which reads as much."""
-    return _histograms(_latencies(project, wanted, _IS_CALL).annotate(tag=_TAG), "tag")
+def histograms_by_tag(project: Project, query: CostQuery) -> Histograms:
+    """Return, for each tag, the number of model calls per latency bucket. One query, which reads as much."""
+    return _histograms(_latencies(project, query, _IS_CALL).annotate(tag=_TAG), "tag")
 
 
 def with_latency(rows: Iterable[Row], histograms: Histograms) -> list[Row]:
-    """The rows with the latency of their calls, by the keys of their cells or by their own value."""
-    return [replace(each, latency=latency_of(_of_row(each, histograms), LATENCY_STEP)) for each in rows]
+    """Return the rows with the latency of their calls, looked up by the keys of their cells or by their own value."""
+    return [
+        replace(each, latency=latency_of(_row_histogram(each, histograms), LATENCY_STEP)) for each in rows
+    ]
 
 
 def records_anything(project: Project) -> bool:
-    """Whether the project has recorded any step on any day. One query."""
+    """Return whether the project has ever recorded a step. One query."""
     return Usage.objects.filter(project=project).exists()
 
 
-def _usages(project: Project, wanted: Wanted) -> QuerySet[Usage]:
-    found = Usage.objects.filter(project=project, day__range=(wanted.span.since, wanted.span.until))
-    asked = wanted.filters
-    if tag := asked.pop("tag", None):
+def _usages(project: Project, query: CostQuery) -> QuerySet[Usage]:
+    found = Usage.objects.filter(project=project, day__range=(query.span.since, query.span.until))
+    conditions = query.filters
+    if tag := conditions.pop("tag", None):
         found = found.filter(session__tags__contains=[tag])
-    return found.filter(**asked).order_by()
+    return found.filter(**conditions).order_by()
 
 
-def _latencies(project: Project, wanted: Wanted, which: Q) -> QuerySet[Latency]:
-    """A key stands for everything that is asked for but the tag, so the keys are looked for without their sessions."""
-    keys = _usages(project, replace(wanted, tag="")).filter(which).values("key").distinct()
+def _latencies(project: Project, query: CostQuery, which: Q) -> QuerySet[Latency]:
+    """A key stands for everything in the filter but the tag, so keys are looked up without their sessions."""
+    keys = _usages(project, replace(query, tag="")).filter(which).values("key").distinct()
     found = Latency.objects.filter(session__project=project, key__in=keys).order_by()
-    return found.filter(session__tags__contains=[wanted.tag]) if wanted.tag else found
+    return found.filter(session__tags__contains=[query.tag]) if query.tag else found
 
 
 def _histograms(rows: QuerySet[Latency], of: str) -> Histograms:
@@ -135,9 +138,9 @@ def _histograms(rows: QuerySet[Latency], of: str) -> Histograms:
     return found
 
 
-def _of_row(row: Row, histograms: Histograms) -> Mapping[int, int]:
+def _row_histogram(row: Row, histograms: Histograms) -> Mapping[int, int]:
     keys = row.cells or {row.value}
-    return together(histograms[key] for key in keys if key in histograms)
+    return merge_histograms(histograms[key] for key in keys if key in histograms)
 
 
 def _cell(row: Any) -> Cell:
@@ -172,5 +175,5 @@ def _sums(row: Any, calls: int, tool_calls: int) -> Sums:
 
 
 def _whole(number: Any) -> int | None:
-    """A sum of whole numbers as Python counts them."""
+    """Return a sum of whole numbers as an int."""
     return None if number is None else int(number)

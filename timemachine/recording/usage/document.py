@@ -7,14 +7,14 @@ from typing import Final
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.usage import costs as queries
-from timemachine.recording.usage.costs import Histograms, Wanted
+from timemachine.recording.usage.costs import CostQuery, Histograms
 from timemachine.recording.usage.models import LATENCY_STEP
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import Cell, Row, Sums
-from timemachine.recording.usage.pure.latency import Latency, latency_of, together
+from timemachine.recording.usage.pure.latency import Latency, latency_of, merge_histograms
 
 GROUPS: Final = ("agent", "model", "tag", "day", "tool")
-OF_CELLS: Final[Mapping[str, Callable[[Sequence[Cell], Wanted], list[Row]]]] = {
+OF_CELLS: Final[Mapping[str, Callable[[Sequence[Cell], CostQuery], list[Row]]]] = {
     "agent": lambda cells, _: figures.by_agent(cells),
     "model": lambda cells, _: figures.by_model(cells),
     "day": lambda cells, wanted: figures.by_days(cells, wanted.span.since),
@@ -24,7 +24,7 @@ OF_CELLS: Final[Mapping[str, Callable[[Sequence[Cell], Wanted], list[Row]]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What was asked for: how many sessions, the sums and the latency of all model calls, and the rows of one group."""
+    """Number of sessions, sums and latency of all model calls, and the rows of one group."""
 
     sessions: int
     sums: Sums
@@ -32,11 +32,11 @@ class Costs:
     rows: Sequence[Row]
 
 
-def costs(project: Project, wanted: Wanted, by: str) -> Costs:
-    """All figures, grouped by one of `GROUPS`. Three queries, five by tag. Raises `InvalidInput` for any other group."""
+def costs(project: Project, wanted: CostQuery, by: str) -> Costs:
+    """Return all numbers, grouped by one of `GROUPS`. Three queries, five by tag. Raises `InvalidInput` for any other group."""
     if by not in GROUPS:
         raise InvalidInput(
-            f"Costs are not told by {by[:40]!r}; `by` is one of {', '.join(GROUPS)}.",
+            f"Costs cannot be grouped by {by[:40]!r}. Use one of: {', '.join(GROUPS)}.",
             code="invalid_field",
             field="by",
         )
@@ -57,6 +57,6 @@ def costs(project: Project, wanted: Wanted, by: str) -> Costs:
 
 
 def latency_of_calls(cells: Sequence[Cell], histograms: Histograms) -> Latency:
-    """The latency of all calls of models together."""
+    """Return the latency of all model calls."""
     keys = {cell.key for cell in cells if cell.is_call}
-    return latency_of(together(histograms[key] for key in keys if key in histograms), LATENCY_STEP)
+    return latency_of(merge_histograms(histograms[key] for key in keys if key in histograms), LATENCY_STEP)

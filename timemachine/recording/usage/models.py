@@ -1,6 +1,7 @@
-"""What is counted of a session while it is recorded. Triggers keep it in the transaction that appends; nobody else writes it.
+"""What is counted of a session while it is recorded. Only triggers write these tables, in the transaction that appends.
 
-A session that is erased takes its counts with it. `tests/rollup` shows that they say what counting the actions anew would say.
+The counts of a session are deleted with it. `tests/recording/usage/rollup` checks them against a recount of the
+actions.
 """
 
 from typing import Final
@@ -12,15 +13,16 @@ from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextFiel
 from timemachine.recording.sessions.models import Session
 
 BIN: Final = 100
-"""How many steps of a session are counted together: steps 1 to 100 are bin 0. The trigger has the same number."""
+"""Number of steps that are counted together: steps 1 to 100 are bin 0. The trigger uses the same number."""
 LATENCY_STEP: Final = 1.05
-"""How much longer the calls of a bucket of latencies may take than its shortest. The trigger has the same number."""
+"""Ratio between the longest and the shortest latency of a bucket. The trigger uses the same number."""
 
 
 class Counted(models.Model):
-    """Counts and sums of some actions. Tokens are None where none were recorded, and US dollars where nothing was priced: costs are of the calls whose cost is known.
+    """Counts and sums of some actions.
 
-    `timed` actions recorded how long they took, `duration_ms` together.
+    Tokens are None if none were recorded. US dollars cover calls whose cost is known, and are None if there are none.
+    `timed` actions have a duration; `duration_ms` is their total.
     """
 
     number = models.BigIntegerField()
@@ -42,7 +44,8 @@ class Counted(models.Model):
 class Bin(Counted):
     """The actions of one kind among `BIN` steps of a session.
 
-    `folded` of them stand inside an ask, find or put that a timeline folds (`recording.timeline.pure.nesting`); `first` and `last` are their earliest start and latest end, None where no time was recorded.
+    `folded` of them are inside an ask, find or put that a timeline collapses (`recording.timeline.pure.nesting`).
+    `first` and `last` are their earliest start and latest end, None if no time was recorded.
     """
 
     pk = models.CompositePrimaryKey("session_id", "bin", "kind")
@@ -61,9 +64,9 @@ class Bin(Counted):
 
 
 class Usage(Counted):
-    """The actions of a session on one day (UTC) that agree in kind, agent, model and tool.
+    """The actions of a session on one day (UTC) with the same kind, agent, model and tool.
 
-    An action without an agent of its own is its session's. `key` stands for the five, whatever their length.
+    An action without an agent belongs to its session's agent. `key` is a fixed-size stand-in for these five values.
     """
 
     pk = models.CompositePrimaryKey("session_id", "key")
@@ -85,7 +88,7 @@ class Usage(Counted):
 
 
 class Latency(models.Model):
-    """How many actions of a usage took from `LATENCY_STEP` to the power of `bucket` milliseconds up to the next power."""
+    """The number of actions of a usage that took from `LATENCY_STEP ** bucket` ms up to the next power."""
 
     pk = models.CompositePrimaryKey("session_id", "key", "bucket")
     session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
@@ -101,7 +104,7 @@ class Latency(models.Model):
 
 
 class FirstUse(models.Model):
-    """The step of a session that first returned a version of a frame. `key` stands for frame and version, whatever their length."""
+    """The step of a session that first returned a version of a frame. `key` is a fixed-size stand-in for frame and version."""
 
     pk = models.CompositePrimaryKey("session_id", "key")
     session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+", db_index=False)

@@ -1,4 +1,4 @@
-"""What a session adds up to: from the counts that were kept beside it, and only what no kept count covers from its actions."""
+"""Totals of a session, from the counts that triggers maintain; actions are read only for what no count covers."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -17,8 +17,8 @@ from timemachine.recording.sessions.unknown_costs import UNKNOWN_COST
 from timemachine.recording.usage.models import BIN, Bin, FirstUse
 from timemachine.recording.usage.pure.totals import Totals, add, fold
 
-KEPT: Final = 64
-"""Of how many sessions a process keeps how many steps of each kind they have: what was recorded stays as it is."""
+CACHED_SESSIONS: Final = 64
+"""For how many sessions a process caches the number of steps by kind."""
 _ENDED: Final = ExpressionWrapper(
     F("started_at") + Coalesce(F("duration_ms"), 0.0) * timedelta(milliseconds=1),
     output_field=DateTimeField(),
@@ -26,7 +26,7 @@ _ENDED: Final = ExpressionWrapper(
 
 
 def totals_of(actions: QuerySet[Action]) -> Totals:
-    """The exact totals of some actions, added up by the database per kind. One query, which reads them all."""
+    """Return the exact totals of some actions, added up per kind by the database. One query, which reads all of them."""
     rows = (
         actions.order_by()
         .values("kind")
@@ -44,13 +44,13 @@ def totals_of(actions: QuerySet[Action]) -> Totals:
             ended=Max(_ENDED),
         )
     )
-    return _folded(rows)
+    return _sum_by_kind(rows)
 
 
 def totals_through(session: Session, sequence: int) -> Totals:
-    """The exact totals of the steps up to that one: the kept counts of whole bins and what follows them. Two queries."""
+    """Return the exact totals of the steps up to that one: the counts of complete bins, and the steps after them. Two queries."""
     whole = sequence // BIN
-    kept = (
+    binned = (
         Bin.objects.filter(session=session, bin__lt=whole)
         .order_by()
         .values("kind")
@@ -69,33 +69,33 @@ def totals_through(session: Session, sequence: int) -> Totals:
         )
     )
     beyond = Action.objects.filter(session=session, sequence__gt=whole * BIN, sequence__lte=sequence)
-    return add(_folded(kept), totals_of(beyond))
+    return add(_sum_by_kind(binned), totals_of(beyond))
 
 
 def kinds_of(session: Session) -> Mapping[str, int]:
-    """The kinds of steps that a session has, and how many of each. One query, none where it has no new steps."""
+    """Return how many steps of each kind a session has. One query, or none if it has no new steps."""
     return _kinds(session.id, session.last_sequence)
 
 
-@lru_cache(maxsize=KEPT)
-def _kinds(session: UUID, last: int) -> Mapping[str, int]:  # noqa: ARG001  # counted anew only when steps came
+@lru_cache(maxsize=CACHED_SESSIONS)
+def _kinds(session: UUID, last: int) -> Mapping[str, int]:  # noqa: ARG001  # a new last step means a new count
     bins = Bin.objects.filter(session_id=session).order_by()
     return dict(bins.values("kind").annotate(steps=Sum("number")).values_list("kind", "steps"))
 
 
 def frames_used_through(session: Session, sequence: int, most: int) -> list[FirstUse]:
-    """The versions of frames that the steps up to that one returned, in the order of their first use; the first so many. One query."""
+    """Return the first frame versions that the steps up to that one returned, in the order of first use. One query."""
     used = FirstUse.objects.filter(session=session, sequence__lte=sequence)
     return list(used.order_by("sequence", "rank")[:most])
 
 
 def frames_first_used(session: Session, after: int, through: int) -> QuerySet[FirstUse]:
-    """The versions of frames that no step up to `after` had returned and one up to `through` did, the latest first."""
+    """Return the frame versions first returned after step `after` and up to step `through`, the latest first."""
     used = FirstUse.objects.filter(session=session, sequence__gt=after, sequence__lte=through)
     return used.order_by("-sequence", "-rank")
 
 
-def _folded(rows: Iterable[Any]) -> Totals:
+def _sum_by_kind(rows: Iterable[Any]) -> Totals:
     return fold(_totals(row) for row in sorted(rows, key=lambda row: KINDS.index(row["kind"])))
 
 
@@ -116,5 +116,5 @@ def _totals(row: Any) -> Totals:
 
 
 def _whole(number: Decimal | int | None) -> int | None:
-    """A sum of whole numbers as Python counts them."""
+    """Return a sum of whole numbers as an int."""
     return None if number is None else int(number)

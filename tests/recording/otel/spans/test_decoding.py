@@ -112,11 +112,11 @@ def test_both_encodings_give_the_same_span() -> None:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"trace_id": b""}, "Its trace id is not 16 bytes with one that is not 0."),
-        ({"trace_id": bytes(16)}, "Its trace id is not 16 bytes with one that is not 0."),
-        ({"span_id": b"\x01"}, "Its span id is not 8 bytes with one that is not 0."),
-        ({"parent_span_id": b"\x01"}, "Its parent's span id is not 8 bytes."),
-        ({"end_time_unix_nano": 2**63}, "Its times lie beyond the year 2262."),
+        ({"trace_id": b""}, "Its trace id must be 16 bytes, not all 0."),
+        ({"trace_id": bytes(16)}, "Its trace id must be 16 bytes, not all 0."),
+        ({"span_id": b"\x01"}, "Its span id must be 8 bytes, not all 0."),
+        ({"parent_span_id": b"\x01"}, "Its parent's span id must be 8 bytes."),
+        ({"end_time_unix_nano": 2**63}, "Its times must be before the year 2262."),
     ],
 )
 def test_a_span_without_a_place_is_refused_alone(changed: dict[str, Any], reason: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.otel.pure.attributes import Attributes, parsed
+from timemachine.recording.otel.pure.attributes import Attributes, parsed_json
 from timemachine.recording.otel.pure.drafts import draft_of
 from timemachine.recording.otel.pure.span import Span, SpanEvent
 from timemachine.recording.sessions.pure.draft import HitDraft, Usage
@@ -355,7 +355,7 @@ def test_a_find_without_documents_has_how_many_it_asked_for_or_nothing() -> None
     ],
 )
 def test_json_in_a_text_is_read_where_it_is_json(said: Any, read: Any) -> None:
-    assert parsed(said) == read
+    assert parsed_json(said) == read
 
 
 def test_the_first_name_with_the_right_kind_of_value_counts() -> None:
@@ -364,9 +364,9 @@ def test_the_first_name_with_the_right_kind_of_value_counts() -> None:
     )
     assert attributes.text("a", "b") is None
     assert attributes.text("a", "c") == "1.5"
-    assert attributes.whole("c") is None
-    assert attributes.whole("e") is None
-    assert attributes.whole("b", "d") == 3
+    assert attributes.whole_number("c") is None
+    assert attributes.whole_number("e") is None
+    assert attributes.whole_number("b", "d") == 3
     assert attributes.listed("f") == ["x"]
     assert attributes.listed("h") == []
 

@@ -23,8 +23,8 @@ from timemachine.recording.otel.pure import session_identity
     ],
 )
 def test_a_span_names_its_session(attributes: dict[str, Any], session: str | None) -> None:
-    assert session_identity.session_of(span(attributes)) == session
-    assert session_identity.session_of(span({}, resource=attributes)) == session
+    assert session_identity.session_named(span(attributes)) == session
+    assert session_identity.session_named(span({}, resource=attributes)) == session
 
 
 def test_the_earliest_span_that_says_so_names_agent_user_and_service() -> None:

@@ -59,7 +59,7 @@ def test_what_cannot_be_recorded_is_counted_and_named_and_the_rest_is_kept(
     bad = Span(trace_id=TRACE, span_id=b"\x01", name="bad")
     answer = exporter.send(bad, plain())
     assert answer.partial_success.rejected_spans == 1
-    assert answer.partial_success.error_message.startswith("The span “bad”: Its span id is not 8 bytes")
+    assert answer.partial_success.error_message.startswith("The span “bad”: Its span id must be 8 bytes")
     said = exporter.send_json(*[bad] * 7)
     assert said["partialSuccess"]["rejectedSpans"] == "7"
     assert said["partialSuccess"]["errorMessage"].endswith("And 2 more.")

@@ -3,7 +3,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.recording.usage.pure.latency import Latency, latency_of, together
+from timemachine.recording.usage.pure.latency import Latency, latency_of, merge_histograms
 
 STEP = 1.05
 WITHIN = 0.0251
@@ -11,7 +11,7 @@ durations = st.lists(st.floats(0.001, 10_000_000), min_size=1, max_size=60)
 
 
 def buckets(took: list[float]) -> dict[int, int]:
-    return dict(together({math.floor(math.log(each) / math.log(STEP)): 1} for each in took))
+    return dict(merge_histograms({math.floor(math.log(each) / math.log(STEP)): 1} for each in took))
 
 
 @given(durations)

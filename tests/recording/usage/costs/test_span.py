@@ -3,7 +3,7 @@ from datetime import date, timedelta
 import pytest
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.usage.pure.span import LONGEST, Span, span_of
+from timemachine.recording.usage.pure.span import MAX_DAYS, Span, span_of
 
 TODAY = date(2026, 11, 22)
 
@@ -29,14 +29,14 @@ def test_an_empty_end_is_today_and_an_empty_begin_makes_thirty_days(
 @pytest.mark.parametrize(
     ("since", "until", "field", "words"),
     [
-        ("yesterday", "", "since", "write `since` like 2026-11-20"),
-        ("", "2026-02-30", "until", "'2026-02-30' is not a day"),
+        ("yesterday", "", "since", "Write `since` like 2026-11-20"),
+        ("", "2026-02-30", "until", "'2026-02-30' is not a date"),
         ("2026-11-21", "2026-11-20", "since", "after `until`"),
         (
             "2020-01-01",
             "",
             "since",
-            f"at most {LONGEST} are added up at once; give 2025-11-22 or a later day",
+            f"the maximum is {MAX_DAYS}. Use 2025-11-22 or a later day",
         ),
     ],
 )
@@ -47,5 +47,5 @@ def test_what_is_no_span_is_refused_at_its_field(since: str, until: str, field: 
 
 
 def test_the_longest_span_is_taken() -> None:
-    first = TODAY - timedelta(days=LONGEST - 1)
+    first = TODAY - timedelta(days=MAX_DAYS - 1)
     assert span_of(first.isoformat(), "", TODAY) == Span(since=first, until=TODAY)

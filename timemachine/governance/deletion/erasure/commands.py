@@ -38,7 +38,7 @@ from timemachine.recording.sessions import deletions
 from timemachine.recording.sessions.holds import require_free
 from timemachine.recording.sessions.locks import keep_from_sealing
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
-from timemachine.recording.usage.commands import count_anew
+from timemachine.recording.usage.commands import recount
 from timemachine.text.redaction.pure.marks import DELETED_TURN
 from timemachine.text.redaction.pure.paths import OF_ACTION
 from timemachine.text.redaction.pure.profile import Profile
@@ -243,7 +243,7 @@ def _erase(lease: Lease[Erasure], row: Erasure) -> None:
             _leave_tombstone(session, sequence, by=by, reason=reason, at=at)
         index_anew(session, found.recorded.sequences)
         read_anew(session, erased=found.recorded.sequences)
-        count_anew(session.id)
+        recount(session.id)
         if fields.total or found.elsewhere:
             seal_anew(session, by=by, reason=reason, fields=fields.total)
         _end(found.left)

@@ -1,1 +1,1 @@
-"""The parts of `importing` that import no framework."""
+"""Framework-free parts of `importing`: formats, exports, and the reading of files."""

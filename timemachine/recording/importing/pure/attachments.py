@@ -1,4 +1,4 @@
-"""Texts that a file holds once and refers to by `attachment://` and an id, set in where they were said. Pure."""
+"""Replace `attachment://ID` references by the text that the file holds under that id."""
 
 from typing import Any, Final
 
@@ -6,39 +6,41 @@ from timemachine.core.pure.numbers import counted
 
 _REFERENCE: Final = "attachment://"
 MOST_SET_IN: Final = 256 * 1024 * 1024
-"""Characters that one file's references may become: a text may be referred to any number of times."""
+"""Maximum number of characters inserted per file: a text can be referenced any number of times."""
 MOST_IN_ONE: Final = 8 * 1024 * 1024
-"""Characters that the references of one message or event may become: it has to be small enough to be recorded."""
+"""Maximum number of characters inserted per message or event, so that it stays small enough to be recorded."""
 
 
 class Attachments:
-    """The texts of a file by their ids; it counts what was set in, what is not there, and what was too much."""
+    """The texts of a file by id. Counts the references that were replaced, missing, or too large."""
 
     def __init__(self, most: int = MOST_SET_IN, most_in_one: int = MOST_IN_ONE) -> None:
         self._texts: dict[str, Any] = {}
-        self._left, self._most_in_one, self._left_in_one = most, most_in_one, 0
-        self._set_in = self._missing = self._too_much = 0
+        self._remaining, self._most_in_one, self._remaining_in_one = most, most_in_one, 0
+        self._replaced = self._missing = self._too_large = 0
 
-    def of(self, texts: dict[str, Any]) -> None:
-        """From here on these are the texts."""
+    def use(self, texts: dict[str, Any]) -> None:
+        """Use these texts from now on."""
         self._texts = texts
 
-    def whole(self, value: Any) -> Any:
-        """A message or an event with every text that is a reference replaced by what it refers to; one that leads nowhere stays."""
-        self._left_in_one = self._most_in_one
+    def resolve(self, value: Any) -> Any:
+        """Return a message or event with its references replaced by their texts. A reference without a text stays."""
+        self._remaining_in_one = self._most_in_one
         return self._with_texts(value)
 
     def notes(self) -> list[str]:
-        """What the report says of them."""
-        told = (
-            (self._set_in, "was set in where it was said; the source keeps the reference."),
-            (self._missing, "leads to no attachment of the file, and stays as it is."),
+        """Return sentences for the report."""
+        outcomes = (
+            (self._replaced, "was replaced by its text; the source keeps the reference."),
+            (self._missing, "names no attachment of the file and was not replaced."),
             (
-                self._too_much,
-                f"stays as it is: {MOST_IN_ONE:,} characters are set in at most in one message or event, {MOST_SET_IN:,} in a file.",
+                self._too_large,
+                f"was not replaced: at most {MOST_IN_ONE:,} characters are inserted per message or event, {MOST_SET_IN:,} per file.",
             ),
         )
-        return [f"{counted(count, 'reference')} to attachments: each {says}" for count, says in told if count]
+        return [
+            f"{counted(count, 'reference')} to attachments: each {text}" for count, text in outcomes if count
+        ]
 
     def _with_texts(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -54,10 +56,10 @@ class Attachments:
         if not isinstance(text, str):
             self._missing += 1
             return reference
-        if len(text) > min(self._left, self._left_in_one):
-            self._too_much += 1
+        if len(text) > min(self._remaining, self._remaining_in_one):
+            self._too_large += 1
             return reference
-        self._left -= len(text)
-        self._left_in_one -= len(text)
-        self._set_in += 1
+        self._remaining -= len(text)
+        self._remaining_in_one -= len(text)
+        self._replaced += 1
         return text

@@ -1,11 +1,18 @@
-"""Messages of a chat, in the form that OpenAI made common and many tools keep, as actions. Pure."""
+"""Turn chat messages in OpenAI's form, which many tools use, into actions."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from timemachine.recording.importing.pure.session_builder import Ids
-from timemachine.recording.importing.pure.values import list_at, parsed, record_at, said, text_at, word_at
+from timemachine.recording.importing.pure.values import (
+    list_at,
+    parsed_json,
+    record_at,
+    short_text_at,
+    text_at,
+    text_of_content,
+)
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 _SPEAKERS = {
@@ -20,10 +27,11 @@ _RETURNS = {"tool", "function"}
 
 
 def chat_actions(message: dict[str, Any], base: ActionDraft, ids: Ids, where: str) -> list[ActionDraft]:
-    """What a message becomes; the first of its actions has it as `source`.
+    """Return the actions of one message. The first of them has the message as its `source`.
 
-    What a speaker said is a `message`, what an assistant thought before it another, each call of a tool a `tool_call`, what a tool
-    returned a `tool_result`. A message of nobody known is an `event`. `base` has what they share.
+    Spoken text becomes a `message`, reasoning another `message` before it, each tool call a `tool_call`, and a tool's
+    answer a `tool_result`. A message with an unknown role becomes an `event`. `base` holds the fields that all of
+    them share.
     """
     found = list(_actions(message, base))
     return [
@@ -63,7 +71,7 @@ def _actions(message: dict[str, Any], base: ActionDraft) -> Iterator[ActionDraft
 
 
 def _who(message: dict[str, Any], base: ActionDraft, speaker: str) -> str | None:
-    return word_at(message, "name") or (base.agent if speaker == "agent" else None)
+    return short_text_at(message, "name") or (base.agent if speaker == "agent" else None)
 
 
 def _older_call(message: dict[str, Any]) -> list[Any]:
@@ -78,9 +86,9 @@ def _call(call: Any, spoken: ActionDraft) -> ActionDraft:
         spoken,
         kind="tool_call",
         layer="tool",
-        tool=word_at(function, "name") or word_at(call, "function", "name"),
-        call_id=word_at(call, "id"),
-        input=parsed(given),
+        tool=short_text_at(function, "name") or short_text_at(call, "function", "name"),
+        call_id=short_text_at(call, "id"),
+        input=parsed_json(given),
     )
 
 
@@ -92,9 +100,9 @@ def _result(message: dict[str, Any], base: ActionDraft) -> ActionDraft:
         kind="tool_result",
         layer="tool",
         role="tool",
-        tool=word_at(message, "name", "function"),
-        call_id=word_at(message, "tool_call_id"),
+        tool=short_text_at(message, "name", "function"),
+        call_id=short_text_at(message, "tool_call_id"),
         output=content,
-        error_type=(word_at(failure, "type") or "tool_error") if failure else None,
-        error_message=(text_at(failure, "message") or said(content)) if failure else None,
+        error_type=(short_text_at(failure, "type") or "tool_error") if failure else None,
+        error_message=(text_at(failure, "message") or text_of_content(content)) if failure else None,
     )

@@ -1,4 +1,4 @@
-"""A session that is being written out: what is said of it, and its actions one after the other. Pure."""
+"""A session to be written to a file."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """An action as a document, and which action it is under: the sequence and the client id of that one."""
+    """An action as a document, and the sequence and client id of its parent."""
 
     action: dict[str, Any]
     parent: tuple[int, str | None] | None = None
@@ -16,14 +16,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """`about` is what the first line of our own format says; `steps` can be gone through once, in order, and are not held."""
+    """`about` is the first line of our own format. `steps` can be iterated once, in order; they are not held in memory."""
 
     about: dict[str, Any]
     steps: Iterator[Step]
 
 
 def line_of(value: Any) -> bytes:
-    """Compact JSON on one line. Where a text holds half a surrogate, which UTF-8 cannot say, all that is not ASCII is escaped."""
+    """Return compact JSON on one line. If a text has a lone surrogate, which UTF-8 cannot encode, non-ASCII is escaped."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     except UnicodeEncodeError:
@@ -31,7 +31,7 @@ def line_of(value: Any) -> bytes:
 
 
 def text_of(value: Any) -> str:
-    """A text as it is, another value as JSON, nothing as an empty text."""
+    """Return a text as it is, None as an empty text, and any other value as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""A file of JSON lines, each read on its own: one bad line costs that line and no other. Pure."""
+"""Read JSON lines, each on its own: a bad line is skipped and affects no other line."""
 
 import json
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from timemachine.recording.importing.pure.mapped_bytes import Contents, count_in
 from timemachine.recording.importing.pure.report import Skipped
 
 MOST_LINES: Final = 1_000_000
-"""Each that cannot be used is named in the report, and takes more memory than its bytes."""
+"""Maximum number of lines: each unusable line is listed in the report and takes more memory than its bytes."""
 _BLANK = " \t\r"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A JSON object and where it stood: `number` from 1; `digest` is the SHA-256 of its text without outer blanks."""
+    """A JSON object and its line number, from 1. `digest` is the SHA-256 of the line without surrounding blanks."""
 
     number: int
     record: dict[str, Any]
@@ -25,10 +25,11 @@ class Line:
 
 
 def lines_of(data: Contents, *, deepest: int = MAX_DEPTH) -> Iterator[Line | Skipped]:
-    """Every line of the file, in order, as its object or as the reason why it has none.
+    """Yield every line in order, as its object or as the reason why it is skipped.
 
-    Lines end with LF or CRLF; a byte order mark is ignored. Blank lines keep their number and are passed over: they hold
-    nothing, so no report counts them. Raises `TooLarge` for more than `MOST_LINES`.
+    Lines end with LF or CRLF; a byte order mark is ignored. Blank lines are numbered but not yielded.
+
+    Raises `TooLarge` for more than `MOST_LINES` lines.
     """
     check_lines(count_in(data, b"\n"))
     for number, raw in enumerate(raw_lines(data), start=1):
@@ -42,10 +43,10 @@ def lines_of(data: Contents, *, deepest: int = MAX_DEPTH) -> Iterator[Line | Ski
 
 
 def check_lines(lines: int) -> None:
-    """Refuse a file of more lines, or records, than one report can account for."""
+    """Raise `TooLarge` for more lines or records than a report can account for."""
     if lines > MOST_LINES:
         raise TooLarge(
-            f"The file has {lines:,} lines or records; {MOST_LINES:,} are the most. Split it.",
+            f"The file has {lines:,} lines or records; the maximum is {MOST_LINES:,}. Split it.",
             limit=MOST_LINES,
         )
 

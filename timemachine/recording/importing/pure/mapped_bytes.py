@@ -1,4 +1,4 @@
-"""Bytes that lie in memory or, mapped, on a disk, and what can be asked of both. Pure."""
+"""Bytes in memory or in a memory-mapped file."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -11,17 +11,17 @@ _PIECE: Final = 4 * 1024 * 1024
 
 
 def pieces_of(data: Contents, size: int = _PIECE) -> Iterator[bytes]:
-    """All of it, so many bytes at a time."""
+    """Yield the content in pieces of `size` bytes."""
     return (data[start : start + size] for start in range(0, len(data), size))
 
 
 def count_in(data: Contents, sign: bytes) -> int:
-    """How often a single byte stands in it."""
+    """Return how often a single byte occurs."""
     return sum(piece.count(sign) for piece in pieces_of(data))
 
 
 def raw_lines(data: Contents) -> Iterator[bytes]:
-    """Its lines with their ends, each read when it is asked for."""
+    """Yield the lines with their line ends, each read on demand."""
     if isinstance(data, bytes):
         return iter(BytesIO(data))
     data.seek(0)

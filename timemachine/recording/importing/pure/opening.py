@@ -1,4 +1,4 @@
-"""What a file begins with, looked at once for all formats: at most its first megabyte, however long it is. Pure."""
+"""The beginning of a file, parsed once for all formats: at most its first megabyte."""
 
 import re
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from timemachine.recording.importing.pure.jsonl import Line, lines_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 
 LOOKED_AT: Final = 1024 * 1024
+"""Bytes of a file that decide its format."""
 _MOST_LINES: Final = 100
 _TOKEN: Final = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([{}\[\],:])|([^\s"{}\[\],:]+))', re.DOTALL)
 _CLOSING: Final = {"{": "}", "[": "]"}
@@ -19,10 +20,10 @@ _CLOSING: Final = {"{": "}", "[": "]"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """The begin of a file.
+    """The beginning of a file.
 
-    `lines` are the objects among its first 100 lines, `document` is the JSON document that it is, as far as the first megabyte
-    goes (None where it is none), `members` are the names in it where it is a ZIP archive that can be opened.
+    `lines` are the objects among its first 100 lines. `document` is the JSON document as far as the first megabyte
+    goes, or None. `members` are the names in a readable ZIP archive.
     """
 
     lines: tuple[dict[str, Any], ...] = ()
@@ -31,19 +32,19 @@ class Opening:
 
     @property
     def records(self) -> tuple[dict[str, Any], ...]:
-        """The objects of JSON lines, or of a list of them."""
+        """The objects of JSON lines, or of a JSON list."""
         if isinstance(self.document, list):
             return tuple(each for each in self.document[:_MOST_LINES] if isinstance(each, dict))
         return self.lines
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The document where it is an object, else an empty one."""
+        """The document if it is an object, else an empty dict."""
         return self.document if isinstance(self.document, dict) else {}
 
 
 def opening_of(data: Contents) -> Opening:
-    """What the bytes begin with."""
+    """Return the beginning of a file."""
     if is_zip(data):
         return Opening(members=names_in(data))
     head = data[:LOOKED_AT]
@@ -51,15 +52,16 @@ def opening_of(data: Contents) -> Opening:
     written = lines_of(head if whole else head[: head.rfind(b"\n") + 1])
     lines = tuple(each.record for each in islice(written, _MOST_LINES) if isinstance(each, Line))
     document = _document(head.decode("utf-8-sig", "ignore"))
-    if not lines and isinstance(document, dict):  # one line, and it is longer than what is looked at
+    if not lines and isinstance(document, dict):  # a single line that is longer than what is read here
         lines = (document,)
     return Opening(lines=lines, document=document)
 
 
-def unreadable(data: Contents) -> str | None:
-    """Why nothing can be read from bytes that are in no format: a sentence's end, or None where they are merely something else.
+def why_unreadable(data: Contents) -> str | None:
+    """Return why a file in no known format cannot be read, as the end of a sentence, or None if it is merely something
+    else.
 
-    Raises `InvalidInput` (`unsafe_archive`) for an archive that may not be opened.
+    Raises `InvalidInput` (`unsafe_archive`) for an archive that must not be opened.
     """
     if not data[:LOOKED_AT].strip():
         return "it is empty." if len(data) <= LOOKED_AT else "its first megabyte is blank."
@@ -69,7 +71,7 @@ def unreadable(data: Contents) -> str | None:
     try:
         text = data[:LOOKED_AT].decode("utf-8-sig", "strict" if len(data) <= LOOKED_AT else "ignore")
     except UnicodeDecodeError:
-        return "it is not text in UTF-8."
+        return "it is not UTF-8 text."
     if text.lstrip()[:1] in _CLOSING and len(data) <= LOOKED_AT and "\n" not in text.strip():
         try:
             parse_json(text)
@@ -88,7 +90,7 @@ def _document(text: str) -> Any:
 
 
 def _beginning(text: str) -> Any:
-    """The document that a text begins, as if it ended after its last whole value; None where more follows its end."""
+    """Return the document that a text begins, cut after its last complete value; None if text follows the document."""
     open_ones: list[str] = []
     place, end, closing = 0, 0, ""
     while (token := _TOKEN.match(text, place)) is not None and len(open_ones) <= MAX_DEPTH:

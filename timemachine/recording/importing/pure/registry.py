@@ -1,4 +1,4 @@
-"""The formats of other tools that can be imported, by name; each is found in `formats`, and none is named here. Pure."""
+"""The formats that can be imported, by name. Each module of `formats` is one; none is named here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,33 +9,33 @@ from typing import Final
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure import formats
 from timemachine.recording.importing.pure.mapped_bytes import Contents
-from timemachine.recording.importing.pure.opening import Opening, opening_of, unreadable
-from timemachine.recording.importing.pure.report import Imported
+from timemachine.recording.importing.pure.opening import Opening, opening_of, why_unreadable
+from timemachine.recording.importing.pure.report import ParsedFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One tool's format: its name, what a file of it is called, how it is recognised and how it is read."""
+    """A tool's format: its name, what a file of it is called, how it is recognised, and how it is read."""
 
     name: str
     title: str
     recognises: Callable[[Opening], bool]
-    read: Callable[[Contents], Imported]
+    read: Callable[[Contents], ParsedFile]
 
 
-class NoTranscript(InvalidInput):
-    """A file that is in none of the formats; `briefly` says so without naming all of them."""
+class NotATranscript(InvalidInput):
+    """A file in none of the formats. `short_message` does not list all of them."""
 
     def __init__(self, called: str) -> None:
-        self.briefly = f"{called} is no transcript that can be imported."
+        self.short_message = f"{called} is not a transcript that can be imported."
         super().__init__(
-            f"{self.briefly} Known formats: {', '.join(FORMATS)}.",
+            f"{self.short_message} Known formats: {', '.join(FORMATS)}.",
             code="unknown_format",
             known=list(FORMATS),
         )
 
 
-def _found() -> dict[str, Format]:
+def _load_formats() -> dict[str, Format]:
     modules = [import_module(f"{formats.__name__}.{each.name}") for each in iter_modules(formats.__path__)]
     return {
         module.NAME: Format(
@@ -45,70 +45,72 @@ def _found() -> dict[str, Format]:
     }
 
 
-FORMATS: Final = _found()
+FORMATS: Final = _load_formats()
 AUTO: Final = "auto"
 
 
-def recognise(data: Contents, filename: str | None = None) -> str:
-    """The name of the format that the bytes are in; raises `InvalidInput` (`unknown_format`) where they are in none, or in two,
-    and for an archive that may not be opened `unsafe_archive`.
+def detect_format(data: Contents, filename: str | None = None) -> str:
+    """Return the name of the format of a file, judged by its first megabyte. `filename` is used in messages only.
 
-    Only what the file begins with decides, its first megabyte; its name is there for the message.
+    Raises `InvalidInput`: `unknown_format` if no format or more than one matches, `unsafe_archive` if an archive must
+    not be opened.
     """
-    found = _knowing(opening_of(data))
-    if len(found) == 1:
-        return found[0]
+    matching = _matching(opening_of(data))
+    if len(matching) == 1:
+        return matching[0]
     called = filename or "This file"
-    if found:
+    if matching:
         raise InvalidInput(
-            f"{called} may be in one of several formats; say which: {', '.join(found)}.",
+            f"{called} matches more than one format. Choose one of: {', '.join(matching)}.",
             code="unknown_format",
-            known=found,
+            known=matching,
         )
-    why = unreadable(data)
+    why = why_unreadable(data)
     if why is None:
-        raise NoTranscript(called)
+        raise NotATranscript(called)
     raise InvalidInput(
-        f"{called} is no transcript that can be imported; {why}", code="unknown_format", known=list(FORMATS)
+        f"{called} is not a transcript that can be imported: {why}",
+        code="unknown_format",
+        known=list(FORMATS),
     )
 
 
-def known_formats() -> list[str]:
-    """What can be imported, in people's words."""
+def format_titles() -> list[str]:
+    """Return what a file of each format is called."""
     return [each.title for each in FORMATS.values()]
 
 
-def chosen(name: str | None, data: Contents, filename: str | None = None) -> str:
-    """The format of that name; with none, or with `auto`, the one that the bytes are in.
+def choose_format(name: str | None, data: Contents, filename: str | None = None) -> str:
+    """Return the given format, or detect it if the name is empty or `auto`.
 
-    Raises `InvalidInput` (`unknown_format`), also for a name that is not the one of the only format which knows the bytes.
+    Raises `InvalidInput` (`unknown_format`) for an unknown name, or if only another format matches the file.
     """
     if not name or name == AUTO:
-        return recognise(data, filename)
+        return detect_format(data, filename)
     if name not in FORMATS:
         raise InvalidInput(
-            f"There is no format {name!r}; known formats: {', '.join(FORMATS)}.",
+            f"Unknown format {name!r}. Known formats: {', '.join(FORMATS)}.",
             code="unknown_format",
             known=list(FORMATS),
         )
-    found = _knowing(opening_of(data))
-    if len(found) == 1 and found != [name]:
+    matching = _matching(opening_of(data))
+    if len(matching) == 1 and matching != [name]:
         raise InvalidInput(
-            f"{filename or 'This file'} is {FORMATS[found[0]].title}, and not {FORMATS[name].title}: leave the format out, or name {found[0]}.",
+            f"{filename or 'This file'} is {FORMATS[matching[0]].title}, not {FORMATS[name].title}. Leave the format out, or use {matching[0]}.",
             code="unknown_format",
-            known=found,
+            known=matching,
         )
     return name
 
 
-def _knowing(opening: Opening) -> list[str]:
+def _matching(opening: Opening) -> list[str]:
     return [name for name, each in FORMATS.items() if each.recognises(opening)]
 
 
-# `format` is the word of the API and the command line.
-def read(data: Contents, format: str | None = None, filename: str | None = None) -> Imported:  # noqa: A002
-    """The sessions in the file and the report about its lines; without a format's name it is recognised.
+# The API and the command call this parameter `format`.
+def read(data: Contents, format: str | None = None, filename: str | None = None) -> ParsedFile:  # noqa: A002
+    """Return the sessions of a file and its report. Without a format name the format is detected.
 
-    Raises `InvalidInput`: `unknown_format` for a name that is not known and for a file that is no transcript, `unsafe_archive`.
+    Raises `InvalidInput`: `unknown_format` for an unknown name or a file that is not a transcript, `unsafe_archive`.
     """
-    return FORMATS[chosen(format, data, filename)].read(data)
+    return FORMATS[choose_format(format, data, filename)].read(data)

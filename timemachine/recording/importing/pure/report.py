@@ -1,6 +1,6 @@
-"""What an importer hands back: the sessions it read, and an account of every line it was given. Pure.
+"""What an importer returns: sessions, and a report that accounts for every line.
 
-The account adds up: `lines` is the number of lines that became part of an action plus the number that were skipped.
+The report adds up: `lines` is the number of lines that became part of an action plus the number that were skipped.
 """
 
 from collections import Counter
@@ -17,12 +17,14 @@ NAME_LENGTH = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDraft:
-    """One session to be recorded; `actions` stand in the order in which they are to be numbered.
+    """A session to be recorded. `actions` are in the order in which they will be numbered.
 
-    `key` names the same session whenever its file is read again. `started_at` and `ended_at` are the earliest and the
-    latest recorded time, None where no time was recorded. `forked_from` is the key of the session that it goes on from,
-    `forked_at` the step at which it left it, where that is recorded; of one that was deleted `forked_from_deleted` is the id it had. `numbered` actions are as they were recorded here or on another
-    server: the first one is step 1, nothing is made of them and nothing added, and an id may be missing.
+    `key` identifies the session whenever its file is read again. `started_at` and `ended_at` are the earliest and
+    latest recorded time, None if no time was recorded. `forked_from` is the key of the session it branched from and
+    `forked_at` the step; if that session was deleted, `forked_from_deleted` is its id.
+
+    `numbered` actions are stored exactly as exported, from here or another server: the first one is step 1, nothing
+    is derived or added, and an id may be missing.
     """
 
     key: str
@@ -44,7 +46,7 @@ class SessionDraft:
 class Skipped:
     """A line that became no action: its number in the file, from 1, and the reason in one sentence.
 
-    In a file that is no file of lines, a line is a record: the document of the format says of which list.
+    In a file that does not consist of lines, a line is a record; each format documents which ones.
     """
 
     line: int
@@ -53,10 +55,11 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What became of a file: how many lines it has, how many actions of each kind they became, which were skipped.
+    """What became of a file: how many lines it has, how many actions of each kind they became, and which were skipped.
 
-    A blank line holds nothing and is not counted in `lines`; it does count in the line numbers. `notes` are sentences about lines
-    that became a part of another's action, and about what had to be taken otherwise than it was written.
+    Blank lines are not counted in `lines`, but they do count in line numbers. `notes` are sentences about lines that
+    became part of another line's action, and about values that were interpreted differently from how they were
+    written.
     """
 
     lines: int
@@ -65,7 +68,7 @@ class ImportReport:
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The report as the API answers it."""
+        """Return the report as the API answers it."""
         return {
             "lines": self.lines,
             "became": dict(self.became),
@@ -74,35 +77,37 @@ class ImportReport:
         }
 
     @classmethod
-    def of_json(cls, kept: dict[str, Any]) -> "ImportReport":
-        """The report that `as_json` wrote."""
-        skipped = tuple(Skipped(line=each["line"], reason=each["reason"]) for each in kept["skipped"])
-        return cls(lines=kept["lines"], became=kept["became"], skipped=skipped, notes=tuple(kept["notes"]))
+    def of_json(cls, stored: dict[str, Any]) -> "ImportReport":
+        """Return the report that `as_json` wrote."""
+        skipped = tuple(Skipped(line=each["line"], reason=each["reason"]) for each in stored["skipped"])
+        return cls(
+            lines=stored["lines"], became=stored["became"], skipped=skipped, notes=tuple(stored["notes"])
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ParsedFile:
     """The sessions of one file and the report about it."""
 
     sessions: tuple[SessionDraft, ...]
     report: ImportReport
 
 
-def imported(
+def parsed_file(
     sessions: tuple[SessionDraft, ...],
     *,
     lines: int,
     skipped: tuple[Skipped, ...] = (),
     notes: tuple[str, ...] = (),
-) -> Imported:
-    """The sessions with their report; actions are counted by kind, in the order in which the kinds first appear."""
+) -> ParsedFile:
+    """Return the sessions with their report. Kinds are listed in the order in which they first appear."""
     became = Counter(action.kind for session in sessions for action in session.actions)
     report = ImportReport(lines=lines, became=dict(became), skipped=skipped, notes=notes)
-    return Imported(sessions=sessions, report=report)
+    return ParsedFile(sessions=sessions, report=report)
 
 
 def shortened(text: str, limit: int = NAME_LENGTH) -> str:
-    """The text on one line and within the limit; a longer one ends after a whole word, with an ellipsis."""
+    """Return the text on one line and within the limit. If it is cut, it ends after a complete word, with an ellipsis."""
     line = " ".join(text.split())
     if len(line) <= limit:
         return line
@@ -111,7 +116,7 @@ def shortened(text: str, limit: int = NAME_LENGTH) -> str:
 
 
 class Ledger:
-    """The account of a file while it is read: every record is counted once, as used or as skipped."""
+    """Counts every record of a file once, as used or as skipped."""
 
     def __init__(self) -> None:
         self.lines = 0
@@ -119,16 +124,16 @@ class Ledger:
         self.notes: list[str] = []
 
     def use(self, records: int = 1) -> None:
-        """Records that become an action, or a part of one."""
+        """Count records that became an action or a part of one."""
         self.lines += records
 
     def skip(self, reason: str) -> None:
-        """A record that becomes none."""
+        """Count a record that became no action."""
         self.lines += 1
         self.skipped.append(Skipped(line=self.lines, reason=reason))
 
-    def account(self, sessions: Iterable[SessionDraft]) -> Imported:
-        """The sessions with the report."""
-        return imported(
+    def account(self, sessions: Iterable[SessionDraft]) -> ParsedFile:
+        """Return the sessions with the report."""
+        return parsed_file(
             tuple(sessions), lines=self.lines, skipped=tuple(self.skipped), notes=tuple(self.notes)
         )

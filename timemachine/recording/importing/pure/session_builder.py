@@ -1,4 +1,4 @@
-"""Sessions and actions in the making, as every format needs it: ids, results under their calls, names and times. Pure."""
+"""Build sessions and actions: ids, results under their calls, names and times."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,17 +12,17 @@ from timemachine.recording.importing.pure.report import NAME_LENGTH, SessionDraf
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import key_of
 
-_NOBODY_WROTE: Final = frozenset({"meta", "command"})
+_INJECTED_TAGS: Final = frozenset({"meta", "command"})
 
 
 class Ids:
-    """The client ids of one session: each is what was asked for, with `~2`, `~3` … after it where that is taken."""
+    """Hands out the client ids of a session. If an id is taken, `~2`, `~3`, … is appended."""
 
     def __init__(self) -> None:
         self._times: dict[str, int] = {}
 
     def claim(self, wanted: str) -> str:
-        """An id that no other action of the session has."""
+        """Return an id that no other action of the session has."""
         given = wanted
         while given in self._times:
             self._times[wanted] += 1
@@ -32,14 +32,14 @@ class Ids:
 
 
 class Keys:
-    """The keys of one file's sessions. A record that stands there twice is two sessions, `….2` the second."""
+    """Hands out the keys of a file's sessions. If a session occurs twice, the second key ends in `.2`."""
 
     def __init__(self, format_name: str) -> None:
         self._format_name = format_name
         self._times: Counter[str] = Counter()
 
     def of(self, recorded: str | None, record: Any) -> str:
-        """The recorded id; where there is none, the format's name and 12 hex digits of the record's SHA-256."""
+        """Return the recorded id, or if there is none the format's name and 12 hex digits of the record's SHA-256."""
         wanted = key_of(recorded or "", self._format_name) if recorded else self._digest(record)
         self._times[wanted] += 1
         times = self._times[wanted]
@@ -49,33 +49,37 @@ class Keys:
         return f"{self._format_name}-{sha256_hex(canonical_json(record))[:12]}"
 
 
-def linked(actions: Iterable[ActionDraft]) -> list[ActionDraft]:
-    """Each result under its call: the latest call with that id before it, else the first after it; it has the call's tool."""
+def link_results(actions: Iterable[ActionDraft]) -> list[ActionDraft]:
+    """Return the actions with each result placed under its call: the latest call with that id before it, else the first
+    after it.
+
+    A result takes over the tool of its call.
+    """
     every = list(actions)
-    made = [action for action in every if action.kind == "tool_call" and action.call_id]
-    calls = {action.call_id: action for action in reversed(made)}
-    found = []
+    with_id = [action for action in every if action.kind == "tool_call" and action.call_id]
+    calls = {action.call_id: action for action in reversed(with_id)}
+    linked = []
     for action in every:
         call = calls.get(action.call_id)
         if action.kind == "tool_result" and action.call_id and call is not None:
-            found.append(replace(action, parent=call.id, tool=call.tool or action.tool))
+            linked.append(replace(action, parent=call.id, tool=call.tool or action.tool))
             continue
         if action.kind == "tool_call" and action.call_id:
             calls[action.call_id] = action
-        found.append(action)
-    return found
+        linked.append(action)
+    return linked
 
 
 def first_words(actions: Iterable[ActionDraft]) -> str | None:
-    """The first text that a person wrote, on one line; text that was put into a person's mouth is tagged and passed over."""
+    """Return the first text that a person wrote, on one line. Text that a tool inserted as the user's is tagged and skipped."""
     for action in actions:
-        wrote = (action.kind, action.role) == ("message", "user") and not _NOBODY_WROTE & set(action.tags)
+        wrote = (action.kind, action.role) == ("message", "user") and not _INJECTED_TAGS & set(action.tags)
         if wrote and isinstance(action.output, str) and (words := shortened(action.output)):
             return words
     return None
 
 
-def session_of(  # one argument for each thing that formats record
+def session_draft(  # one argument per recorded property
     key: str,
     actions: Sequence[ActionDraft],
     *,
@@ -88,7 +92,7 @@ def session_of(  # one argument for each thing that formats record
     tags: Sequence[str] = (),
     forked_from: str | None = None,
 ) -> SessionDraft:
-    """The session of these actions. It runs from its earliest time to its latest, the ends of its actions counted in."""
+    """Return the session of these actions. It lasts from the earliest time to the latest, including the ends of actions."""
     starts = [action.started_at for action in actions if action.started_at is not None]
     starts += [each for each in (started_at, ended_at) if each is not None]
     return SessionDraft(
@@ -105,22 +109,23 @@ def session_of(  # one argument for each thing that formats record
     )
 
 
-def marked(name: str, record: Any) -> str:
-    """The name with 8 hex digits of the record: two records that were given one name are two actions, and one that is there is one."""
+def id_with_digest(name: str, record: Any) -> str:
+    """Return the name with 8 hex digits of the record's SHA-256, so that two records with the same name get different
+    ids, and the same record always gets the same one."""
     return f"{name}-{sha256_hex(canonical_json(record))[:8]}"
 
 
-def only_object(value: Any, title: str) -> dict[str, Any]:
-    """The document as an object. Raises `InvalidInput` (`unknown_format`) for another."""
+def require_object(value: Any, title: str) -> dict[str, Any]:
+    """Return the document if it is an object. Raises `InvalidInput` (`unknown_format`) otherwise."""
     if isinstance(value, dict):
         return value
-    raise hopeless(title, "it is JSON but not an object.")
+    raise unreadable_file(title, "it is JSON but not an object.")
 
 
-def hopeless(title: str, found: str) -> InvalidInput:
-    """The refusal of a file in which nothing can be used."""
+def unreadable_file(title: str, problem: str) -> InvalidInput:
+    """Return the error for a file in which nothing can be used. `problem` ends its last sentence."""
     return InvalidInput(
-        f"Nothing of this file can be read; send {title}. What was found: {found}", code="unknown_format"
+        f"Nothing in this file can be imported. Expected {title}. Found: {problem}", code="unknown_format"
     )
 
 

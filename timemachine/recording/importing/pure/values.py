@@ -1,4 +1,4 @@
-"""Values out of records that anybody may have written: each is what it should be, or None. Pure."""
+"""Read values from untrusted records: each is of the expected type, or None."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ from timemachine.recording.sessions.pure.validation import (
 )
 
 _LONGEST_ID: Final = LONGEST_ID_BYTES - 100
-"""In bytes; what is added to tell two of one name apart, or a call from its result, has its place behind it."""
+"""In bytes. The rest is left for suffixes that tell apart two ids of one name, or a call and its result."""
 _PROVIDERS: Final = frozenset(
     [
         "anthropic",
@@ -40,11 +40,11 @@ _PROVIDERS: Final = frozenset(
         "xai",
     ]
 )
-_BEGIN: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def text_at(record: Any, *names: str) -> str | None:
-    """The first text under one of the names; None where each is empty, missing or no text."""
+    """Return the first non-empty text under one of the names, else None."""
     for name in names:
         found = record.get(name) if isinstance(record, dict) else None
         if isinstance(found, str) and found:
@@ -52,15 +52,15 @@ def text_at(record: Any, *names: str) -> str | None:
     return None
 
 
-def word_at(record: Any, *names: str) -> str | None:
-    """The first text under one of the names that is no longer than a name or an id of ours may be."""
+def short_text_at(record: Any, *names: str) -> str | None:
+    """Return the first text under one of the names if it is short enough to be a name or an id here."""
     found = text_at(record, *names)
     usable = found is not None and len(found) <= LONGEST_WORD and id_bytes(found) <= _LONGEST_ID
     return found if usable else None
 
 
 def record_at(record: Any, *path: str) -> dict[str, Any]:
-    """The object at the end of the path, empty where there is none."""
+    """Return the object at the end of the path, or an empty one."""
     found = record
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
@@ -68,13 +68,13 @@ def record_at(record: Any, *path: str) -> dict[str, Any]:
 
 
 def list_at(record: Any, name: str) -> list[Any]:
-    """The list under the name, empty where there is none."""
+    """Return the list under the name, or an empty one."""
     found = record.get(name) if isinstance(record, dict) else None
     return found if isinstance(found, list) else []
 
 
 def count_at(record: Any, *names: str) -> int | None:
-    """The first number under one of the names that counts something: whole, from 0 to 10¹²."""
+    """Return the first count under one of the names: a whole number from 0 to 10¹²."""
     for name in names:
         found = record.get(name) if isinstance(record, dict) else None
         if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= MOST_TOKENS:
@@ -83,7 +83,7 @@ def count_at(record: Any, *names: str) -> int | None:
 
 
 def number(value: Any) -> float | None:
-    """The value as a number, where it is one that a double can hold."""
+    """Return the value as a float, or None if it is not a number that a double can hold."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -93,20 +93,20 @@ def number(value: Any) -> float | None:
 
 
 def milliseconds(value: Any, *, of_one: float = 1.0) -> float | None:
-    """A duration in milliseconds, of a number in units of `of_one` milliseconds; None where it is negative or over 30 years."""
+    """Return a duration in milliseconds, given in units of `of_one` ms; None if it is negative or over 30 years."""
     found = number(value)
     return found * of_one if found is not None and 0 <= found * of_one <= LONGEST_DURATION_MS else None
 
 
-def between(start: datetime | None, end: datetime | None) -> float | None:
-    """The milliseconds from one time to a later one; None where one is missing or they are the other way round."""
+def milliseconds_between(start: datetime | None, end: datetime | None) -> float | None:
+    """Return the milliseconds between two times; None if one is missing or they are in the wrong order."""
     if start is None or end is None or end < start:
         return None
     return milliseconds((end - start) / timedelta(milliseconds=1))
 
 
 def dollars(value: Any) -> Decimal | None:
-    """An amount of US dollars, rounded to the digits that are kept; None for what is none."""
+    """Return an amount of US dollars, rounded to the stored digits; None if it is not an amount."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -118,26 +118,26 @@ def dollars(value: Any) -> Decimal | None:
 
 
 def moment(value: Any, *, offset_missing: bool = False) -> datetime | None:
-    """A time as a text; where the format writes UTC without an offset (`offset_missing`), such a text is UTC."""
+    """Return a time from its text. With `offset_missing`, a text without an offset is read as UTC."""
     if not isinstance(value, str):
         return None
     try:
-        return _usual(parse_time(value))
+        return _in_range(parse_time(value))
     except (InvalidInput, OverflowError):
-        return _usual(_without_offset(value)) if offset_missing else None
+        return _in_range(_without_offset(value)) if offset_missing else None
 
 
 def moment_after_1970(value: Any, *, seconds_each: float = 1.0) -> datetime | None:
-    """A time as a number since 1970, in units of `seconds_each` seconds."""
+    """Return a time from a number since 1970, in units of `seconds_each` seconds."""
     found = number(value)
     try:
-        return None if found is None else _usual(_BEGIN + timedelta(seconds=found * seconds_each))
-    except (OverflowError, ValueError):  # ValueError: it is no number at all
+        return None if found is None else _in_range(_EPOCH + timedelta(seconds=found * seconds_each))
+    except (OverflowError, ValueError):  # ValueError: NaN
         return None
 
 
-def parsed(value: Any) -> Any:
-    """The object or list that a text writes as JSON; any other value as it is."""
+def parsed_json(value: Any) -> Any:
+    """Return the object or list that a text writes as JSON; any other value as it is."""
     if not isinstance(value, str) or value.lstrip()[:1] not in {"{", "["}:
         return value
     try:
@@ -146,8 +146,8 @@ def parsed(value: Any) -> Any:
         return value
 
 
-def said(content: Any) -> str | None:
-    """The text of a content: itself where it is a text, else the texts of its parts, each on a line of its own; or None."""
+def text_of_content(content: Any) -> str | None:
+    """Return the text of a message's content: the content itself, or the texts of its parts joined by line breaks, or None."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -165,7 +165,7 @@ def usage_of(
     cache_write: Sequence[str] = (),
     reasoning: Sequence[str] = (),
 ) -> Usage | None:
-    """The tokens under the names, where `read` counts the cached ones in; None where none of them is there."""
+    """Return the token counts under the names, None if there are none. `read` includes cached tokens."""
     found = Usage(
         input_tokens=count_at(record, *read),
         output_tokens=count_at(record, *written),
@@ -185,12 +185,12 @@ def _without_offset(value: str) -> datetime | None:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else None
 
 
-def _usual(found: datetime | None) -> datetime | None:
+def _in_range(found: datetime | None) -> datetime | None:
     return found if found is not None and found.year in YEARS else None
 
 
-def named(model: str | None, provider: str | None = None) -> str | None:
-    """The model as `provider:model`, where the provider is recorded or stands before a slash; else as it was recorded."""
+def model_name(model: str | None, provider: str | None = None) -> str | None:
+    """Return `provider:model` if the provider is recorded or precedes a slash; otherwise the recorded name."""
     if model is None:
         return None
     if provider is not None:

@@ -1,1 +1,1 @@
-"""Spans of OpenTelemetry, as actions of sessions."""
+"""OpenTelemetry spans as actions of sessions."""

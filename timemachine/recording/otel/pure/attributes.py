@@ -1,70 +1,95 @@
-"""Reading a span's attributes: the first name that is there, JSON in a text, lists that were flattened into names. Pure."""
+"""Read the attributes of a span: the first of several names, JSON in texts, lists flattened into names, and our own
+attributes."""
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.core.pure.content import MAX_DEPTH, check_depth, finite
 from timemachine.core.pure.errors import InvalidInput
 
 DEEPEST: Final = MAX_DEPTH - 4
-"""It will stand inside of others."""
+"""The value will be nested inside others."""
 LONGEST_PLACE: Final = 9
 _EMPTY: Final[tuple[Any, ...]] = ("", [], {})
+CACHED: Final = "timemachine.cached"
+SAVED: Final = "timemachine.saved_usd"
+NOT_RECORDED: Final = "timemachine.not_recorded"
+"""Lists which of `started_at` and `duration_ms` the action did not have, because a span always has both."""
+_DIGITS: Final = 12
+_MAX_SAVED: Final = 1e9
 
 
 class Attributes:
-    """The attributes of one span, as the conventions name them; of several names the first that is there counts."""
+    """The attributes of one span. Each method takes several names and uses the first that is present."""
 
-    def __init__(self, found: Mapping[str, Any]) -> None:
-        self.found = found
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
 
     def first(self, *names: str) -> Any:
-        """The value of the first name that is there and not empty."""
+        """Return the value of the first name that is present and not empty."""
         for name in names:
-            found = self.found.get(name)
+            found = self.values.get(name)
             if found is not None and found not in _EMPTY:
                 return found
         return None
 
     def text(self, *names: str) -> str | None:
-        """The same, where it is a text or a number."""
+        """Return the first value if it is a text or a number, as text."""
         found = self.first(*names)
         return str(found) if isinstance(found, str | int | float) and not isinstance(found, bool) else None
 
-    def whole(self, *names: str) -> int | None:
-        """The same, where it is a whole number of 0 or more."""
-        found = self.first_number(*names)
+    def whole_number(self, *names: str) -> int | None:
+        """Return the first number if it is a whole number of 0 or more."""
+        found = self.number(*names)
         return int(found) if found is not None and found >= 0 and found == int(found) else None
 
-    def first_number(self, *names: str) -> float | int | None:
-        """The first name that holds a number, 0 included."""
+    def number(self, *names: str) -> float | int | None:
+        """Return the first number under the names, 0 included."""
         for name in names:
-            found = self.found.get(name)
+            found = self.values.get(name)
             if isinstance(found, int | float) and not isinstance(found, bool):
                 return found
         return None
 
     def value(self, *names: str) -> Any:
-        """The same as a JSON value: a text that holds a JSON object or list is read."""
-        return parsed(self.first(*names))
+        """Return the first value, with a JSON object or list in a text parsed."""
+        return parsed_json(self.first(*names))
 
     def listed(self, prefix: str) -> list[Any]:
-        """The list whose parts are attributes of their own: `prefix.0.message.role`, `prefix.1.message.role`.
+        """Return the list whose parts are separate attributes: `prefix.0.message.role`, `prefix.1.message.role`.
 
-        Names that are numbers stand for places; gaps close.
+        Numbers in names are places; gaps close.
         """
         tree: dict[str, Any] = {}
         start = prefix + "."
-        for name, found in self.found.items():
+        for name, found in self.values.items():
             if name.startswith(start):
-                _hang(tree, name[len(start) :].split(".")[:MAX_DEPTH], found)
+                _insert(tree, name[len(start) :].split(".")[:MAX_DEPTH], found)
         built = _built(tree)
         return built if isinstance(built, list) else []
 
 
-def parsed(value: Any) -> Any:
-    """A text that holds a JSON object or list as that; everything else as it is."""
+def was_recorded(attributes: Attributes, name: str) -> bool:
+    """Return whether a time of the span was recorded, as opposed to filled in by our export."""
+    return name not in (attributes.text(NOT_RECORDED) or "").split(",")
+
+
+def cached_of(attributes: Attributes) -> bool | None:
+    """Return whether the answer came from the cache; None if not recorded."""
+    found = attributes.first(CACHED)
+    return found if isinstance(found, bool) else None
+
+
+def saved_of(attributes: Attributes) -> Decimal | None:
+    """Return the US dollars that the cache saved; None if not recorded."""
+    found = attributes.number(SAVED)
+    return None if found is None or not 0 <= found < _MAX_SAVED else round(Decimal(repr(found)), _DIGITS)
+
+
+def parsed_json(value: Any) -> Any:
+    """Return a JSON object or list in a text parsed; everything else as it is."""
     if not isinstance(value, str) or value[:1] not in ("{", "["):
         return value
     try:
@@ -80,11 +105,11 @@ def _refuse(name: str) -> Any:
     raise ValueError(name)
 
 
-def _hang(tree: dict[str, Any], names: list[str], found: Any) -> None:
+def _insert(tree: dict[str, Any], names: list[str], found: Any) -> None:
     for name in names[:-1]:
         below = tree.setdefault(name, {})
         if not isinstance(below, dict):
-            return  # a name that is a value and a branch at once: the value stays
+            return  # a name that is both a value and a branch: the value stays
         tree = below
     tree.setdefault(names[-1], found)
 

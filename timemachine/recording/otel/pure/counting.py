@@ -1,4 +1,4 @@
-"""How many spans a request has, before they are read: an empty span has two bytes, and is read into hundreds. Pure."""
+"""Count the spans of a request before reading them: an empty span has two bytes and is parsed into hundreds."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -7,15 +7,15 @@ from timemachine.core.pure.errors import TooLarge
 
 MOST_SPANS: Final = 50_000
 _MOST_FIELDS: Final = 2 * MOST_SPANS
-"""Of a protobuf body down to its spans: groups, and what they say of themselves, count too."""
+"""Of a protobuf body, down to its spans: groups and their own fields count too."""
 _PATH: Final = (1, 2, 2)
-"""The fields `resource_spans`, `scope_spans` and `spans`, one inside the other."""
+"""The nested fields `resource_spans`, `scope_spans` and `spans`."""
 _VARINT, _FIXED_64, _LENGTH, _FIXED_32 = 0, 1, 2, 5
 _WIDTHS: Final = {_FIXED_64: 8, _FIXED_32: 4}
 
 
 def check_protobuf(body: bytes) -> None:
-    """Raise `TooLarge` for more spans than a request may have. What is no protobuf is for its decoder to say."""
+    """Raise `TooLarge` if there are more spans than a request may have. Invalid protobuf is left to the decoder."""
     spans = 0
     for count, is_span in enumerate(_fields(memoryview(body), _PATH), start=1):
         spans += is_span
@@ -24,7 +24,7 @@ def check_protobuf(body: bytes) -> None:
 
 
 def check_document(request: Any) -> None:
-    """Raise `TooLarge` for more spans than a request may have; the request is as JSON has it."""
+    """Raise `TooLarge` if a JSON request has more spans than it may have."""
     found = _listed(request, "resourceSpans")
     if sum(1 for group in found for each in _listed(group, "scopeSpans") for _ in _listed(each, "spans")) > (
         MOST_SPANS
@@ -33,7 +33,9 @@ def check_document(request: Any) -> None:
 
 
 def _too_many() -> TooLarge:
-    return TooLarge(f"A request holds at most {MOST_SPANS:,} spans; send smaller batches.", limit=MOST_SPANS)
+    return TooLarge(
+        f"A request can have at most {MOST_SPANS:,} spans. Send smaller batches.", limit=MOST_SPANS
+    )
 
 
 def _listed(owner: Any, name: str) -> list[Any]:
@@ -42,7 +44,7 @@ def _listed(owner: Any, name: str) -> list[Any]:
 
 
 def _fields(message: memoryview, path: tuple[int, ...]) -> Iterator[bool]:
-    """Every field on the way down the path: whether it stands at its end. Stops where the message cannot be read."""
+    """Yield, for every field on the way down the path, whether it is at its end. Stops where the message is invalid."""
     at = 0
     while at < len(message):
         tag, at = _varint(message, at)
@@ -63,7 +65,7 @@ def _fields(message: memoryview, path: tuple[int, ...]) -> Iterator[bool]:
 
 
 def _varint(message: memoryview, at: int) -> tuple[int, int]:
-    """The number that begins there, and where the next thing begins; the end of the message where it is cut off."""
+    """Return the number at this place and the place after it; the end of the message if it is cut off."""
     found = 0
     for shift, byte in enumerate(message[at : at + 10]):
         found |= (byte & 127) << 7 * shift

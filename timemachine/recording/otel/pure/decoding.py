@@ -1,6 +1,6 @@
-"""What OTLP/HTTP carries, as spans: `ExportTraceServiceRequest` in protobuf or in its JSON form (opentelemetry-proto 1.x). Pure.
+"""Decode OTLP/HTTP bodies into spans: `ExportTraceServiceRequest` as protobuf or JSON (opentelemetry-proto 1.x).
 
-One span that cannot be read costs that span and no other; a body that cannot be read at all raises `InvalidInput`.
+A span that cannot be read is refused on its own; a body that cannot be read raises `InvalidInput`.
 """
 
 import base64
@@ -23,26 +23,29 @@ from timemachine.recording.otel.pure.span import Span, SpanEvent
 
 LATEST: Final = 2**63 - 1
 LONGEST_NAME: Final = 80
-"""How many characters of the name of a span that is refused are told."""
+"""Characters of a refused span's name that are shown."""
 _TRACE_ID, _SPAN_ID = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{16}")
 _COUNTS: Final = ("dropped_attributes_count", "dropped_events_count", "dropped_links_count")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A span that cannot be recorded, and why, in one sentence. It is told by its id, else by its name, else by its place in the request, from 1."""
+    """A span that cannot be recorded, and why, in one sentence.
+
+    It is named by its id, else by its name, else by its place in the request, from 1.
+    """
 
     span: str
     reason: str
 
 
 def _number(found: float) -> Any:
-    """JSON has no infinities and no NaN: they are kept by name."""
+    """Infinities and NaN, which JSON does not have, are stored by name."""
     return found if math.isfinite(found) else str(found)
 
 
 def _typed(*kinds: type) -> Callable[[Any], Any]:
-    """A reader of one kind of value: null is none, and what is of another kind cannot be read."""
+    """Return a reader for values of these types. None stays None; other types raise `TypeError`."""
 
     def read(found: Any) -> Any:
         if found is not None and type(found) not in kinds:
@@ -53,7 +56,7 @@ def _typed(*kinds: type) -> Callable[[Any], Any]:
 
 
 def _whole_number(found: Any) -> int | None:
-    """As JSON writes 64 bits: in a text, or as a number."""
+    """JSON writes 64-bit numbers as text or as number."""
     read = _typed(int, str)(found)
     return None if read is None else int(read)
 
@@ -73,13 +76,13 @@ _SCALARS: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def from_protobuf(body: bytes) -> Iterator[Span | Refused]:
-    """The spans of a protobuf body. Raises `TooLarge` for more than a request may have."""
+    """Yield the spans of a protobuf body. Raises `TooLarge` for too many spans."""
     check_protobuf(body)
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError as why:
         raise InvalidInput(
-            "The body is not an ExportTraceServiceRequest in protobuf.", code="not_otlp"
+            "The body is not an ExportTraceServiceRequest as protobuf.", code="not_otlp"
         ) from why
     places = count(1)
     for group in request.resource_spans:
@@ -91,9 +94,9 @@ def from_protobuf(body: bytes) -> Iterator[Span | Refused]:
 
 
 def from_json(body: bytes) -> Iterator[Span | Refused]:
-    """The spans of a JSON body: ids in hex, 64-bit numbers as text or as numbers, fields that are not known passed over.
+    """Yield the spans of a JSON body: ids in hex, 64-bit numbers as text or number, unknown fields ignored.
 
-    Raises `TooLarge` for more than a request may have.
+    Raises `TooLarge` for too many spans.
     """
     document = parse_json(body)
     check_document(document)
@@ -101,10 +104,10 @@ def from_json(body: bytes) -> Iterator[Span | Refused]:
 
 
 def of_document(request: Any) -> Iterator[Span | Refused]:
-    """The same of a JSON document that was read already."""
+    """Yield the spans of a JSON document."""
     if not isinstance(request, dict) or not isinstance(request.get("resourceSpans", []), list):
         raise InvalidInput(
-            "The body is JSON but no ExportTraceServiceRequest: an object with `resourceSpans`.",
+            "The body is JSON but not an ExportTraceServiceRequest, which is an object with `resourceSpans`.",
             code="not_otlp",
         )
     places = count(1)
@@ -115,23 +118,23 @@ def of_document(request: Any) -> Iterator[Span | Refused]:
                 try:
                     span = _of_json(each, _object(group, "resource"), _object(scoped, "scope"))
                 except (ValueError, TypeError) as why:
-                    told = _told(each.get("spanId"), each.get("name"), place)
-                    yield Refused(span=told, reason=f"It cannot be read: {str(why)[:200]}.")
+                    label = _span_label(each.get("spanId"), each.get("name"), place)
+                    yield Refused(span=label, reason=f"It cannot be read: {str(why)[:200]}.")
                 else:
                     yield _checked(span, place)
 
 
 def _checked(span: Span, place: int) -> Span | Refused:
     if not _TRACE_ID.fullmatch(span.trace) or not int(span.trace, 16):
-        told = _told(span.id, span.name, place)
-        return Refused(span=told, reason="Its trace id is not 16 bytes with one that is not 0.")
+        label = _span_label(span.id, span.name, place)
+        return Refused(span=label, reason="Its trace id must be 16 bytes, not all 0.")
     if not _is_span_id(span.id):
-        told = _told(None, span.name, place)
-        return Refused(span=told, reason="Its span id is not 8 bytes with one that is not 0.")
+        label = _span_label(None, span.name, place)
+        return Refused(span=label, reason="Its span id must be 8 bytes, not all 0.")
     if span.parent is not None and not _SPAN_ID.fullmatch(span.parent):
-        return Refused(span=span.id, reason="Its parent's span id is not 8 bytes.")
+        return Refused(span=span.id, reason="Its parent's span id must be 8 bytes.")
     if not 0 <= span.began <= LATEST or not 0 <= span.ended <= LATEST:
-        return Refused(span=span.id, reason="Its times lie beyond the year 2262.")
+        return Refused(span=span.id, reason="Its times must be before the year 2262.")
     return span
 
 
@@ -139,8 +142,8 @@ def _is_span_id(text: str) -> bool:
     return bool(_SPAN_ID.fullmatch(text)) and int(text, 16) != 0
 
 
-def _told(span_id: Any, name: Any, place: int) -> str:
-    """What a span that is refused is called by."""
+def _span_label(span_id: Any, name: Any, place: int) -> str:
+    """Return what a refused span is called in messages."""
     if isinstance(span_id, str) and _is_span_id(span_id.lower()):
         return span_id.lower()
     if isinstance(name, str) and name.strip():

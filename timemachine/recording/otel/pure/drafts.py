@@ -1,27 +1,26 @@
-"""A span as an action. Pure.
+"""Turn a span into an action.
 
-One span is one action under the id `trace-span`, whatever it holds; its parent is named by the same kind of id, so that a child may
-come first. The span stays with it, whole, as its source.
+Each span is one action with the id `trace-span`. Its parent is named by the same kind of id, so children may arrive
+first. The complete span is the action's source.
 """
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from timemachine.recording.otel.pure import kinds
-from timemachine.recording.otel.pure.attributes import Attributes
+from timemachine.recording.otel.pure.attributes import Attributes, cached_of, saved_of, was_recorded
 from timemachine.recording.otel.pure.kinds import Kind, kind_of
-from timemachine.recording.otel.pure.messages import asked_of, said_of
+from timemachine.recording.otel.pure.messages import input_of, output_of
 from timemachine.recording.otel.pure.model_calls import cost_of, model_of, parameters_of, usage_of
-from timemachine.recording.otel.pure.own_attributes import cached_of, saved_of, was_recorded
 from timemachine.recording.otel.pure.passages import retrieval_of
 from timemachine.recording.otel.pure.span import STATUS_ERROR, Span
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
-_1970: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def draft_of(span: Span) -> ActionDraft:
-    """The action that a span is."""
+    """Return the action of a span."""
     attributes = Attributes(span.attributes)
     kind = kind_of(attributes)
     error_type, error_message = _error(span, attributes)
@@ -38,12 +37,12 @@ def draft_of(span: Span) -> ActionDraft:
         call_id=attributes.text("gen_ai.tool.call.id", "tool_call.id", "tool.id"),
         tags=_tags(attributes),
         started_at=moment(span.began) if was_recorded(attributes, "started_at") else None,
-        duration_ms=_took(span) if was_recorded(attributes, "duration_ms") else None,
-        input=asked_of(span, attributes),
-        output=said_of(span, attributes),
+        duration_ms=_duration(span) if was_recorded(attributes, "duration_ms") else None,
+        input=input_of(span, attributes),
+        output=output_of(span, attributes),
         error_type=error_type,
         error_message=error_message,
-        # what other spans say of these is the sum of their calls, and stays in the source
+        # in other spans these are sums over their calls; they stay in the source
         model=model_of(attributes) if is_call else None,
         parameters=parameters_of(attributes) if is_call else None,
         usage=usage_of(attributes) if is_call else None,
@@ -51,21 +50,22 @@ def draft_of(span: Span) -> ActionDraft:
         cached=cached_of(attributes) if is_call else None,
         saved_usd=saved_of(attributes) if is_call else None,
         retrieval=retrieval_of(attributes) if kind.kind == "find" else None,
-        source=span.whole,
+        source=span.document,
     )
 
 
-def _took(span: Span) -> float | None:
+def _duration(span: Span) -> float | None:
     return (span.ended - span.began) / 1e6 if span.began and span.ended >= span.began else None
 
 
-def again(draft: ActionDraft, sha256: str) -> ActionDraft:
-    """What is kept of a span that came a second time with other words: an event under the first; `sha256` is its source's."""
+def resent_event(draft: ActionDraft, sha256: str) -> ActionDraft:
+    """Return an event, placed under the first action, for a span that was sent again with other content. `sha256` is
+    that of its source."""
     return ActionDraft(
         kind="event",
         id=f"{draft.id}-{sha256[:12]}",
         parent=draft.id,
-        name=f"{draft.name or 'span'} (sent again, otherwise)",
+        name=f"{draft.name or 'span'} (sent again with other content)",
         started_at=draft.started_at,
         duration_ms=draft.duration_ms,
         source=draft.source,
@@ -73,18 +73,18 @@ def again(draft: ActionDraft, sha256: str) -> ActionDraft:
 
 
 def action_id(trace: str, span: str) -> str:
-    """The id of a span's action in its session."""
+    """Return the id of a span's action in its session."""
     return f"{trace}-{span}"
 
 
 def agent_of(attributes: Attributes) -> str | None:
-    """Which agent the span names."""
+    """Return the agent that the span names."""
     return attributes.text("gen_ai.agent.name", "agent.name", "gen_ai.agent.id")
 
 
 def moment(nanoseconds: int) -> datetime | None:
-    """A time of a span, cut to microseconds; its source has it whole. None for 0, which means that none was said."""
-    return _1970 + timedelta(microseconds=nanoseconds // 1000) if nanoseconds else None
+    """Return a time of a span, cut to microseconds (its source has all digits). None for 0, which means not recorded."""
+    return _EPOCH + timedelta(microseconds=nanoseconds // 1000) if nanoseconds else None
 
 
 def _tool(kind: Kind, span: Span, attributes: Attributes) -> str | None:
@@ -103,7 +103,7 @@ def _tags(attributes: Attributes) -> tuple[str, ...]:
 
 
 def _error(span: Span, attributes: Attributes) -> tuple[str | None, str | None]:
-    """Type and message of a span that failed; an exception that the span survived is in its source only."""
+    """Return type and message if the span failed. An exception that did not fail the span is only in its source."""
     if span.status != STATUS_ERROR:
         return None, None
     raised = Attributes(

@@ -1,7 +1,8 @@
-"""What a span is, by the words of the conventions that name it. Pure.
+"""Classify spans by the conventions that name their kind.
 
 OpenTelemetry's GenAI conventions (`gen_ai.operation.name`), OpenInference (`openinference.span.kind`), OpenLLMetry
-(`traceloop.span.kind`), Langfuse (`langfuse.observation.type`) and MLflow (`mlflow.spanType`). What none of them names is an event.
+(`traceloop.span.kind`), Langfuse (`langfuse.observation.type`) and MLflow (`mlflow.spanType`). Any other span is an
+event.
 """
 
 from typing import Final, NamedTuple
@@ -10,7 +11,7 @@ from timemachine.recording.otel.pure.attributes import Attributes
 
 
 class Kind(NamedTuple):
-    """The kind of the action, and its layer and role where the convention implies them."""
+    """The kind of the action, with its layer and role if the convention implies them."""
 
     kind: str
     layer: str | None = None
@@ -74,7 +75,7 @@ _CALLED: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_na
 
 
 def kind_of(attributes: Attributes) -> Kind:
-    """What the span is; the most specific convention that names it counts."""
+    """Return the kind of a span, by the most specific convention that names it."""
     operation = (attributes.text("gen_ai.operation.name") or "").lower()
     if "memory" in operation:
         return MEMORY

@@ -1,4 +1,4 @@
-"""What went into a span and what came out: messages, arguments and results, in whichever convention. Pure."""
+"""Input and output of a span: messages, arguments and results, in any of the conventions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -6,13 +6,13 @@ from typing import Any, Final
 from timemachine.recording.otel.pure.attributes import Attributes
 from timemachine.recording.otel.pure.span import Span
 
-_ASKED: Final = {
+_INPUT_EVENTS: Final = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
-_ANSWERED: Final = "gen_ai.choice"
+_OUTPUT_EVENT: Final = "gen_ai.choice"
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 _IN: Final = (
     "gen_ai.tool.call.arguments",
@@ -36,27 +36,31 @@ _OUT: Final = (
 )
 
 
-def asked_of(span: Span, attributes: Attributes) -> Any:
-    """The messages that a model was given, or whatever else went in; None where nothing says."""
+def input_of(span: Span, attributes: Attributes) -> Any:
+    """Return the messages that a model received, or other input; None if not recorded."""
     details = _details(span)
     return (
         attributes.value("gen_ai.input.messages")
         or details.value("gen_ai.input.messages")
         or _messages(attributes.listed("llm.input_messages"))
         or attributes.listed("gen_ai.prompt")
-        or [_of_event(each.attributes, _ASKED[each.name]) for each in span.events if each.name in _ASKED]
+        or [
+            _of_event(each.attributes, _INPUT_EVENTS[each.name])
+            for each in span.events
+            if each.name in _INPUT_EVENTS
+        ]
         or attributes.value(*_IN)
     )
 
 
-def said_of(span: Span, attributes: Attributes) -> Any:
-    """What came back: the text alone where it is one message of text, else the messages or the value."""
+def output_of(span: Span, attributes: Attributes) -> Any:
+    """Return the output: the text if it is one message of text only, else the messages or the value."""
     messages = (
         attributes.value("gen_ai.output.messages")
         or _details(span).value("gen_ai.output.messages")
         or _messages(attributes.listed("llm.output_messages"))
         or attributes.listed("gen_ai.completion")
-        or [_of_event(each.attributes, "assistant") for each in span.events if each.name == _ANSWERED]
+        or [_of_event(each.attributes, "assistant") for each in span.events if each.name == _OUTPUT_EVENT]
     )
     if messages:
         text = _only_text(messages)
@@ -69,7 +73,7 @@ def _details(span: Span) -> Attributes:
 
 
 def _messages(listed: Sequence[Any]) -> list[Any]:
-    """OpenInference's messages without the word that stands around each."""
+    """Remove the wrapper that OpenInference puts around each message."""
     return [
         each["message"] if isinstance(each, dict) and isinstance(each.get("message"), dict) else each
         for each in listed
@@ -81,7 +85,7 @@ def _of_event(attributes: Mapping[str, Any], role: str) -> dict[str, Any]:
 
 
 def _only_text(messages: Any) -> str | None:
-    """The text of one message that has nothing but text."""
+    """Return the text of a single message that has nothing else."""
     if not isinstance(messages, list) or len(messages) != 1 or not isinstance(messages[0], dict):
         return None
     message = messages[0]

@@ -1,4 +1,4 @@
-"""The call of a model in a span: which model, what it was asked with, what it used and what it cost. Pure."""
+"""The model call of a span: model, parameters, usage and cost."""
 
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
@@ -65,7 +65,7 @@ _LANGFUSE_USAGE: Final = {
 
 
 def model_of(attributes: Attributes) -> str | None:
-    """`provider:model`, the model that answered before the one that was asked; without a provider the model alone."""
+    """Return `provider:model`, preferring the model that answered over the requested one; without a provider, the model alone."""
     model = attributes.text(
         "gen_ai.response.model",
         "gen_ai.request.model",
@@ -88,14 +88,14 @@ def model_of(attributes: Attributes) -> str | None:
 
 
 def parameters_of(attributes: Attributes) -> dict[str, Any] | None:
-    """What the call was asked with, tools and system instructions included; None where nothing says."""
+    """Return the parameters of the call, including tools and system instructions; None if not recorded."""
     given = attributes.value(
         "llm.invocation_parameters", "langfuse.observation.model.parameters", "mlflow.invocationParams"
     )
     found = dict(given) if isinstance(given, dict) else {}
     found |= {
         name.removeprefix(_REQUEST): value
-        for name, value in attributes.found.items()
+        for name, value in attributes.values.items()
         if name.startswith(_REQUEST) and name.removeprefix(_REQUEST) not in _NOT_PARAMETERS
     }
     others = {
@@ -111,25 +111,27 @@ def parameters_of(attributes: Attributes) -> dict[str, Any] | None:
 
 
 def usage_of(attributes: Attributes) -> Usage | None:
-    """The tokens of the call; None where none were counted."""
-    found = {name: attributes.whole(*names) for name, names in _USAGE.items()}
+    """Return the tokens of the call; None if none were counted."""
+    found = {name: attributes.whole_number(*names) for name, names in _USAGE.items()}
     details = attributes.value("langfuse.observation.usage_details")
     if isinstance(details, dict):
         counted = Attributes(details)
         found |= {
-            name: counted.whole(key) for name, key in _LANGFUSE_USAGE.items() if found.get(name) is None
+            name: counted.whole_number(key)
+            for name, key in _LANGFUSE_USAGE.items()
+            if found.get(name) is None
         }
     return Usage(**found) if any(count is not None for count in found.values()) else None
 
 
 def cost_of(attributes: Attributes) -> Decimal | None:
-    """What the sender says that the call cost, in US dollars; None where it does not."""
-    said = attributes.first_number("gen_ai.usage.cost", "gen_ai.usage.total_cost", "llm.cost.total")
+    """Return the cost of the call in US dollars as reported by the sender; None if not reported."""
+    reported = attributes.number("gen_ai.usage.cost", "gen_ai.usage.total_cost", "llm.cost.total")
     details = attributes.value("langfuse.observation.cost_details")
-    if said is None and isinstance(details, dict):
-        said = Attributes(details).first_number("total")
+    if reported is None and isinstance(details, dict):
+        reported = Attributes(details).number("total")
     try:
-        cost = None if said is None else round(Decimal(repr(said)), 12)
+        cost = None if reported is None else round(Decimal(repr(reported)), 12)
     except InvalidOperation:
         return None
     return cost if cost is not None and cost >= 0 else None

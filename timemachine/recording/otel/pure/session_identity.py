@@ -1,4 +1,4 @@
-"""Which session a span belongs to, by the words of the conventions, and whose it is. Pure."""
+"""The session, user and agent that spans name, by the attributes of the conventions."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -27,8 +27,8 @@ _USER: Final = (
 _NO_SERVICE: Final = "unknown_service"
 
 
-def session_of(span: Span) -> str | None:
-    """The session that the span names; its own attributes before those of its resource."""
+def session_named(span: Span) -> str | None:
+    """Return the session that the span names; its own attributes take precedence over its resource's."""
     for found in (span.attributes, span.resource):
         attributes = Attributes(found)
         named = attributes.text(*_SESSION) or _in_metadata(attributes)
@@ -38,23 +38,23 @@ def session_of(span: Span) -> str | None:
 
 
 def agent_named(spans: Sequence[Span]) -> str | None:
-    """The agent that the earliest of the spans names."""
+    """Return the agent that the earliest of the spans names."""
     return _earliest(spans, lambda span: agent_of(Attributes(span.attributes)))
 
 
 def user_named(spans: Sequence[Span]) -> str | None:
-    """The user that the earliest of the spans names."""
+    """Return the user that the earliest of the spans names."""
     return _earliest(spans, lambda span: Attributes(span.attributes).text(*_USER))
 
 
 def service_of(spans: Sequence[Span]) -> str | None:
-    """The service that sent the spans, where it has a name."""
+    """Return the name of the service that sent the spans."""
     found = _earliest(spans, lambda span: Attributes(span.resource).text("service.name"))
     return None if found is None or found.startswith(_NO_SERVICE) else found
 
 
 def root_of(spans: Sequence[Span]) -> Span | None:
-    """The span that has no parent."""
+    """Return the earliest span without a parent."""
     return next((span for span in _in_time(spans) if span.parent is None), None)
 
 

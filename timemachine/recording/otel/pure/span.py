@@ -1,4 +1,4 @@
-"""One span, whole, in whichever encoding it came. Pure."""
+"""A span, independent of its encoding."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,7 +8,7 @@ STATUS_ERROR = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanEvent:
-    """Something that happened within a span; the time in nanoseconds since 1970."""
+    """An event within a span; `at` is in nanoseconds since 1970."""
 
     name: str
     at: int
@@ -17,10 +17,11 @@ class SpanEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A span with what it stands in.
+    """A span with its resource and scope.
 
-    Ids are lower-case hex of 32 and 16 digits; times are nanoseconds since 1970, 0 where there is none. Attributes are plain JSON
-    values under their names, bytes as base64. `more` has what else the span said (`kind`, `links`, `traceState`, counts of what was dropped).
+    Ids are lower-case hex with 32 and 16 digits. Times are nanoseconds since 1970, 0 if there is none. Attributes are
+    plain JSON values by name, bytes as base64. `more` has the other fields (`kind`, `links`, `traceState`, counts of
+    what was dropped).
     """
 
     trace: str
@@ -38,13 +39,14 @@ class Span:
     scope: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def whole(self) -> dict[str, Any]:
-        """All that was sent of it, in one document: what is kept as the source of its action.
+    def document(self) -> dict[str, Any]:
+        """Return everything that was sent in one document, which becomes the source of the action.
 
-        But for its ids and its parent's, which are the action's own: where the source is erased, these stay, and the span is known again.
+        The span's id and its parent's are left out: they are the action's own, so that the span is recognised again
+        after its source was erased.
         """
         events = [{"name": each.name, "at": each.at, "attributes": each.attributes} for each in self.events]
-        said = {
+        fields = {
             "name": self.name,
             "start_time_unix_nano": self.began,
             "end_time_unix_nano": self.ended,
@@ -55,4 +57,4 @@ class Span:
             "resource": self.resource,
             "scope": self.scope,
         }
-        return {name: value for name, value in said.items() if value not in (None, {}, [])}
+        return {name: value for name, value in fields.items() if value not in (None, {}, [])}

@@ -1,1 +1,1 @@
-"""The parts of `usage` that import no framework."""
+"""Framework-free parts of `usage`."""

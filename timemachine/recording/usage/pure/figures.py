@@ -1,6 +1,6 @@
-"""What recorded work adds up to, and the same by agent, model, day and tool. Pure.
+"""Sums of recorded work, in total and by agent, model, day and tool.
 
-A cell is what was recorded on one day with one kind, agent, model and tool: any figure is the sum of its cells.
+A cell is what was recorded on one day with one kind, agent, model and tool. Every number is a sum of cells.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,10 +21,12 @@ type Value = str | date | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """Counts and sums of some steps. Tokens are None where none were recorded, US dollars where nothing was priced: costs are of the calls whose cost is known.
+    """Counts and sums of some steps.
 
-    `calls` are calls of models, `tool_calls` those of tools; `errors` are failed steps. `unknown_cost_calls` are in no sum. `cached_calls`
-    were answered from the answer cache and saved `saved_usd`, which leaves `unknown_saved_calls` out.
+    Tokens are None if none were recorded. US dollars cover the calls whose cost is known, and are None if there are
+    none. `calls` are model calls, `tool_calls` tool calls, `errors` failed steps. `unknown_cost_calls` are in no sum.
+    `cached_calls` were answered from the answer cache and saved `saved_usd`, which does not cover
+    `unknown_saved_calls`.
     """
 
     steps: int = 0
@@ -41,7 +43,7 @@ class Sums:
 
     @property
     def tokens(self) -> int | None:
-        """Input and output tokens; None where neither was recorded."""
+        """Input and output tokens; None if neither was recorded."""
         return sum_known(self.input_tokens, self.output_tokens)
 
 
@@ -50,7 +52,8 @@ NOTHING: Final = Sums()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """What so many sessions recorded on one day with one kind, agent, model and tool; `key` stands for the five."""
+    """What was recorded on one day with one kind, agent, model and tool, in how many sessions. `key` stands for the five
+    values."""
 
     key: UUID
     sessions: int
@@ -63,13 +66,13 @@ class Cell:
 
     @property
     def is_call(self) -> bool:
-        """Whether these are calls of a model: they name one, or are of a kind that asks one."""
+        """Whether these are model calls: they name a model, or their kind is one that calls a model."""
         return self.model is not None or self.kind in MODEL_CALLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One agent, model, tag, day or tool; None is "not recorded". `cells` are the keys of the calls that its latency is of."""
+    """One agent, model, tag, day or tool; None means "not recorded". `cells` are the keys of the calls behind its latency."""
 
     value: Value
     sums: Sums
@@ -78,13 +81,13 @@ class Row:
 
     @property
     def error_share(self) -> float | None:
-        """Failed calls of all calls of a tool, 0 to 1; None where that cannot be told: more errors were recorded than calls, or no call."""
+        """Failed calls as a share of a tool's calls, 0 to 1; None if there are no calls, or more errors than calls."""
         calls, errors = self.sums.tool_calls, self.sums.errors
         return errors / calls if calls and errors <= calls else None
 
 
 def summed(several: Iterable[Sums]) -> Sums:
-    """All of them together."""
+    """Return the sum of all."""
     found = list(several)
     return Sums(
         steps=sum(each.steps for each in found),
@@ -102,17 +105,20 @@ def summed(several: Iterable[Sums]) -> Sums:
 
 
 def by_agent(cells: Iterable[Cell]) -> list[Row]:
-    """A row for each agent, the dearest first."""
+    """Return a row for each agent, the most expensive first."""
     return dearest_first(_grouped(cells, lambda cell: cell.agent))
 
 
 def by_model(cells: Iterable[Cell]) -> list[Row]:
-    """A row for each model that was called, the dearest first; calls of an unnamed one are in a row of None."""
+    """Return a row for each model that was called, the most expensive first. Calls without a model name are a row of None."""
     return dearest_first(_grouped((cell for cell in cells if cell.is_call), lambda cell: cell.model))
 
 
 def by_days(cells: Iterable[Cell], since: date, per: int = 1) -> list[Row]:
-    """A row for each day on which something was recorded, the latest first; with `per` one for so many days, counted from `since` and named by the first."""
+    """Return a row for each day with recorded work, the latest first.
+
+    With `per`, a row covers that many days, counted from `since`, and has the date of the first.
+    """
 
     def first(cell: Cell) -> date:
         return cell.day - (cell.day - since) % timedelta(days=per)
@@ -121,14 +127,14 @@ def by_days(cells: Iterable[Cell], since: date, per: int = 1) -> list[Row]:
 
 
 def by_tool(cells: Iterable[Cell]) -> list[Row]:
-    """A row for each tool, the most called first. An error counts where the call recorded it and where its result did."""
+    """Return a row for each tool, the most called first. An error counts whether the call or its result recorded it."""
     used = [cell for cell in cells if cell.tool is not None and cell.kind in (TOOL_CALL, TOOL_RESULT)]
     rows = _grouped(used, lambda cell: cell.tool, lambda cell: cell.kind == TOOL_CALL)
     return sorted(rows, key=lambda row: (-row.sums.tool_calls, -row.sums.steps, str(row.value)))
 
 
 def dearest_first(rows: Iterable[Row]) -> list[Row]:
-    """The rows by cost, then calls of unknown cost, then calls; those alike by name."""
+    """Return the rows sorted by cost, then by calls with unknown cost, then by calls, then by name."""
     return sorted(
         rows,
         key=lambda row: (

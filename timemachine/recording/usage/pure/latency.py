@@ -1,4 +1,4 @@
-"""Quantiles of durations that were counted in buckets, each reaching up to `step` times as far as the one before. Pure."""
+"""Quantiles of durations counted in buckets. The upper end of each bucket is `step` times its lower end."""
 
 import math
 from collections import Counter
@@ -9,10 +9,10 @@ from itertools import accumulate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """The median and the 95th percentile in milliseconds, None where nothing was timed; `timed` calls have a duration.
+    """Median and 95th percentile in milliseconds, None if nothing was timed; `timed` calls have a duration.
 
-    Each is the geometric middle of its bucket, so with buckets that are 5 % wide it is within 2.5 % of the call's own duration.
-    Nearest rank: so many of the calls took no longer. What took less than 0.001 ms counts as 0.001 ms.
+    Each is the geometric middle of its bucket: with buckets 5 % wide it is within 2.5 % of the call's duration.
+    Nearest-rank method. Anything below 0.001 ms counts as 0.001 ms.
     """
 
     p50_ms: float | None = None
@@ -21,7 +21,7 @@ class Latency:
 
 
 def latency_of(buckets: Mapping[int, int], step: float) -> Latency:
-    """The quantiles of calls of which so many lie in each bucket: from `step` to the power of it milliseconds to the next power."""
+    """Return the quantiles of calls counted per bucket, which covers `step ** bucket` ms to the next power."""
     timed = sum(buckets.values())
     if not timed:
         return Latency()
@@ -33,8 +33,8 @@ def latency_of(buckets: Mapping[int, int], step: float) -> Latency:
     )
 
 
-def together(histograms: Iterable[Mapping[int, int]]) -> Counter[int]:
-    """All of them in one."""
+def merge_histograms(histograms: Iterable[Mapping[int, int]]) -> Counter[int]:
+    """Return the sum of all histograms."""
     found: Counter[int] = Counter()
     for each in histograms:
         found.update(each)
@@ -42,7 +42,7 @@ def together(histograms: Iterable[Mapping[int, int]]) -> Counter[int]:
 
 
 def _quantile(ordered: Sequence[tuple[int, int]], rank: int, step: float) -> float:
-    """The middle of the bucket that holds the call of this rank, counted from 1; four digits of it."""
+    """Return the middle of the bucket with the call of this rank, counted from 1, to four digits."""
     reached = accumulate(number for _, number in ordered)
     bucket = next(bucket for (bucket, _), seen in zip(ordered, reached, strict=True) if seen >= rank)
     return float(f"{step ** (bucket + 0.5):.4g}")

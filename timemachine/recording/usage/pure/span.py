@@ -1,4 +1,4 @@
-"""The span of days (UTC) that costs are asked for. Pure."""
+"""The range of days (UTC) of a cost query."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -6,9 +6,9 @@ from typing import Final
 
 from timemachine.core.pure.errors import InvalidInput
 
-USUAL: Final = 30
-"""How many days are shown where nothing else is asked for, the last of them included."""
-LONGEST: Final = 366
+DEFAULT_DAYS: Final = 30
+"""Number of days shown by default, including the last one."""
+MAX_DAYS: Final = 366
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,38 +20,39 @@ class Span:
 
     @property
     def length(self) -> int:
-        """How many days these are."""
+        """The number of days."""
         return (self.until - self.since).days + 1
 
     @property
     def days(self) -> list[date]:
-        """Each of them."""
+        """Each day."""
         return [self.since + timedelta(days=number) for number in range(self.length)]
 
 
-def usual_span(until: date) -> Span:
-    """The `USUAL` days that end with this one."""
-    return Span(since=_days_before(until, USUAL - 1), until=until)
+def default_span(until: date) -> Span:
+    """Return the `DEFAULT_DAYS` days that end with this one."""
+    return Span(since=_days_before(until, DEFAULT_DAYS - 1), until=until)
 
 
 def span_of(since: str, until: str, today: date) -> Span:
-    """The span that was asked for: an empty `until` is today, an empty `since` makes it `USUAL` days.
+    """Return the requested range. An empty `until` is today; an empty `since` gives `DEFAULT_DAYS` days.
 
-    Raises `InvalidInput` with the `field` that has to change: no date, the end before the begin, over `LONGEST` days.
+    Raises `InvalidInput` with the `field` to change if a text is not a date, `since` is after `until`, or there are
+    more than `MAX_DAYS` days.
     """
     last = _date(until, "until") if until else today
-    first = _date(since, "since") if since else usual_span(last).since
+    first = _date(since, "since") if since else default_span(last).since
     span = Span(since=first, until=last)
     if first > last:
         raise InvalidInput(
-            f"`since` is {first}, after `until`, {last}; give the earlier day as `since`.",
+            f"`since` ({first}) is after `until` ({last}). Use an earlier `since`.",
             code="invalid_span",
             field="since",
         )
-    if span.length > LONGEST:
+    if span.length > MAX_DAYS:
         raise InvalidInput(
-            f"These are {span.length:,} days, and at most {LONGEST} are added up at once; "
-            f"give {_days_before(last, LONGEST - 1)} or a later day as `since`.",
+            f"The range has {span.length:,} days; the maximum is {MAX_DAYS}. "
+            f"Use {_days_before(last, MAX_DAYS - 1)} or a later day as `since`.",
             code="invalid_span",
             field="since",
         )
@@ -63,7 +64,7 @@ def _date(text: str, field: str) -> date:
         return date.fromisoformat(text)
     except ValueError as why:
         raise InvalidInput(
-            f"{text[:40]!r} is not a day; write `{field}` like 2026-11-20.", code="invalid_span", field=field
+            f"{text[:40]!r} is not a date. Write `{field}` like 2026-11-20.", code="invalid_span", field=field
         ) from why
 
 

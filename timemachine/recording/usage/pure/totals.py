@@ -1,6 +1,6 @@
-"""Everything counted up to a step, folded from parts: a part is one action, or what a database has already added up. Pure.
+"""Totals up to a step, folded from parts: a part is one action, or a sum from the database.
 
-`add` is associative and `NOTHING` its neutral element, so any grouping of the same actions gives the same totals.
+`add` is associative and `NOTHING` is its neutral element, so any grouping of the same actions gives the same totals.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,12 +14,12 @@ from timemachine.core.pure.numbers import sum_known
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Counts, tokens, US dollars and the span of time of some actions.
+    """Counts, tokens, US dollars and the time range of some actions.
 
-    Tokens are None where no action recorded any, dollars where none was priced. `unknown_cost_calls` counts calls whose cost is not known: they are in no
-    sum. `cached_calls` counts answers from a cache, `saved_usd` is what they saved, and `unknown_saved_calls` those of them that
-    saved nobody knows how much. `first` and `last` are the
-    earliest recorded start and the latest recorded end, None where no time was recorded.
+    Tokens are None if no action recorded any, dollars if none was priced. `unknown_cost_calls` are calls of unknown
+    cost, which are in no sum. `cached_calls` were answered from a cache and saved `saved_usd`, which does not cover
+    `unknown_saved_calls`. `first` and `last` are the earliest recorded start and the latest recorded end, None if no
+    time was recorded.
     """
 
     kinds: Mapping[str, int] = field(default_factory=dict)
@@ -36,17 +36,17 @@ class Totals:
 
     @property
     def actions(self) -> int:
-        """How many actions there are."""
+        """The number of actions."""
         return sum(self.kinds.values())
 
     @property
     def tokens(self) -> int | None:
-        """Input and output tokens together; None where neither was recorded."""
+        """Input plus output tokens; None if neither was recorded."""
         return sum_known(self.input_tokens, self.output_tokens)
 
     @property
     def elapsed_ms(self) -> float | None:
-        """Milliseconds from the first start to the last end; None where no time was recorded."""
+        """Milliseconds from the first start to the last end; None if no time was recorded."""
         if self.first is None or self.last is None:
             return None
         return (self.last - self.first) / timedelta(milliseconds=1)
@@ -56,7 +56,7 @@ NOTHING = Totals()
 
 
 def add(one: Totals, other: Totals) -> Totals:
-    """The totals of both together."""
+    """Return the totals of both."""
     kinds = dict(one.kinds)
     for kind, number in other.kinds.items():
         kinds[kind] = kinds.get(kind, 0) + number
@@ -76,5 +76,5 @@ def add(one: Totals, other: Totals) -> Totals:
 
 
 def fold(parts: Iterable[Totals]) -> Totals:
-    """The totals of all parts."""
+    """Return the totals of all parts."""
     return reduce(add, parts, NOTHING)

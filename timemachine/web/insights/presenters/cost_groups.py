@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
-from timemachine.recording.usage.costs import Histograms, Wanted, with_latency
+from timemachine.recording.usage.costs import CostQuery, Histograms, with_latency
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import Cell, Row, Sums, Value, summed
 from timemachine.web.insights.presenters.cost_plot import days_in_words, days_of_a_bar, last_of
@@ -51,7 +51,7 @@ class Group:
 
 
 def groups_of(
-    cells: Sequence[Cell], tags: Sequence[Row] | None, histograms: Histograms | None, wanted: Wanted
+    cells: Sequence[Cell], tags: Sequence[Row] | None, histograms: Histograms | None, wanted: CostQuery
 ) -> list[Group]:
     """Return the tables of the page; without histograms they have no latencies, without rows of tags there is no tag table."""
     rows: dict[str, Sequence[Row]] = {
@@ -68,14 +68,14 @@ def groups_of(
     return [_group(by, timed[by], wanted, timed=histograms is not None) for by in TITLES if timed.get(by)]
 
 
-def query_of(wanted: Wanted, **changes: str) -> str:
+def query_of(wanted: CostQuery, **changes: str) -> str:
     """Return the current query string with some values changed."""
     days = {"since": wanted.span.since.isoformat(), "until": wanted.span.until.isoformat()}
     asked = {name: value for name, value in {**days, **wanted.filters, **changes}.items() if value}
     return "?" + urlencode(asked, safe=":,", errors="surrogatepass")
 
 
-def _group(by: str, rows: Sequence[Row], wanted: Wanted, *, timed: bool) -> Group:
+def _group(by: str, rows: Sequence[Row], wanted: CostQuery, *, timed: bool) -> Group:
     most = len(rows) if by == "day" else SHOWN
     weekly = by == "day" and days_of_a_bar(wanted.span) > 1
     return Group(
@@ -89,7 +89,7 @@ def _group(by: str, rows: Sequence[Row], wanted: Wanted, *, timed: bool) -> Grou
     )
 
 
-def _line(by: str, row: Row, wanted: Wanted) -> Line:
+def _line(by: str, row: Row, wanted: CostQuery) -> Line:
     if row.value is None:
         return Line(row=row, name=None, alone="", sessions="")
     changes = _days(row.value, wanted) if by == "day" else {by: str(row.value)}
@@ -98,5 +98,5 @@ def _line(by: str, row: Row, wanted: Wanted) -> Line:
     return Line(row=row, name=name, alone=there, sessions=there)
 
 
-def _days(first: Value, wanted: Wanted) -> dict[str, str]:
+def _days(first: Value, wanted: CostQuery) -> dict[str, str]:
     return {"since": str(first), "until": str(last_of(first, wanted.span))}

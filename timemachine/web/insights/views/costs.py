@@ -11,11 +11,11 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.usage import costs as queries
-from timemachine.recording.usage.costs import Wanted
+from timemachine.recording.usage.costs import CostQuery
 from timemachine.recording.usage.document import latency_of_calls
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import Cell
-from timemachine.recording.usage.pure.span import LONGEST, Span, span_of, usual_span
+from timemachine.recording.usage.pure.span import MAX_DAYS, Span, default_span, span_of
 from timemachine.replay.runs.costs import spent_on_replays
 from timemachine.web.access import of
 from timemachine.web.http import page
@@ -26,7 +26,7 @@ FILTERS: Final = ("agent", "model", "tag", "tool")
 NAMES: Final = ("since", "until", *FILTERS, "latency")
 AT_ONCE: Final = 5_000
 """Up to this number of counts, latencies and tags are computed with the page; beyond it on request."""
-SPANS: Final = (7, 30, 90, LONGEST)
+SPANS: Final = (7, 30, 90, MAX_DAYS)
 
 
 @require_safe
@@ -35,7 +35,7 @@ def costs(request: HttpRequest) -> HttpResponse:
     access = of(request)
     here = {name: request.GET[name].strip() for name in NAMES if request.GET.get(name, "").strip()}
     span, wrong = _span(here)
-    wanted = Wanted(span=span, **{name: here.get(name, "") for name in FILTERS})
+    wanted = CostQuery(span=span, **{name: here.get(name, "") for name in FILTERS})
     cells = queries.cells_of(access.project, wanted)
     context: dict[str, Any] = {
         "here": here,
@@ -53,7 +53,7 @@ def costs(request: HttpRequest) -> HttpResponse:
     return page(request, "costs/costs.html", context, parts=("groups",), status=422 if wrong else 200)
 
 
-def _figures(project: Project, wanted: Wanted, cells: Sequence[Cell], *, asked: bool) -> dict[str, Any]:
+def _figures(project: Project, wanted: CostQuery, cells: Sequence[Cell], *, asked: bool) -> dict[str, Any]:
     """Return the data of the page; for large amounts, latencies and tags only on request."""
     counts = sum(cell.sessions for cell in cells)
     whole = asked or counts <= AT_ONCE
@@ -82,20 +82,20 @@ def _span(here: Mapping[str, str]) -> tuple[Span, dict[str, str]]:
     try:
         return span_of(here.get("since", ""), here.get("until", ""), today), {}
     except InvalidInput as why:
-        return usual_span(today), {why.facts["field"]: why.message}
+        return default_span(today), {why.facts["field"]: why.message}
 
 
-def _spans(wanted: Wanted) -> list[tuple[str, str, bool]]:
+def _spans(wanted: CostQuery) -> list[tuple[str, str, bool]]:
     """Return the choices of days up to today: label, query, and whether selected."""
     today = now().date()
     found = []
     for number in SPANS:
         since = today - timedelta(days=number - 1)
         shown = wanted.span == Span(since=since, until=today)
-        words = "A year" if number == LONGEST else f"{number} days"
+        words = "A year" if number == MAX_DAYS else f"{number} days"
         found.append((words, query_of(wanted, since=str(since), until=str(today)), shown))
     return found
 
 
-def _without(wanted: Wanted, name: str) -> str:
+def _without(wanted: CostQuery, name: str) -> str:
     return query_of(wanted, **{name: ""})

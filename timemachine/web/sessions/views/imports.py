@@ -18,7 +18,7 @@ from timemachine.memory.tasks import index_steps
 from timemachine.recording.importing.commands import ImportDone, ImportedSession, import_file
 from timemachine.recording.importing.file_contents import received
 from timemachine.recording.importing.models import RUNNING, FileImport
-from timemachine.recording.importing.pure.registry import FORMATS, NoTranscript, known_formats
+from timemachine.recording.importing.pure.registry import FORMATS, NotATranscript, format_titles
 from timemachine.recording.importing.pure.report import ImportReport, Skipped
 from timemachine.recording.importing.queries import SessionOfImport, import_of, sessions_of
 from timemachine.recording.importing.worker import AT_ONCE_BYTES, hand_in
@@ -106,7 +106,7 @@ def _all_refused(request: HttpRequest, form: ImportForm, accounts: list[dict[str
 
 def _known(accounts: Iterable[dict[str, Any]]) -> list[str]:
     """Return the supported formats, if the format of a file was not recognised."""
-    return known_formats() if any(account.get("unknown") for account in accounts) else []
+    return format_titles() if any(account.get("unknown") for account in accounts) else []
 
 
 def _summary(accounts: list[dict[str, Any]]) -> str:
@@ -151,8 +151,8 @@ def _imported(access: Access, file: UploadedFile[Any], format_name: str) -> dict
     name = file.name or "a file"
     try:
         return {"name": name, "refused": "", **_import(access, file, name, format_name)}
-    except NoTranscript as why:
-        return {"name": name, "refused": why.briefly, "unknown": True}
+    except NotATranscript as why:
+        return {"name": name, "refused": why.short_message, "unknown": True}
     except TimeMachineError as why:
         return {"name": name, "refused": _naming(name, why.message), "unknown": False}
 

@@ -1,1 +1,1 @@
-"""What a session can be exported as, a file each. Each has `NAME`, `TITLE`, `ENDING`, `MEDIA_TYPE` and `parts(session)`. Pure."""
+"""The export formats, one module each, with `NAME`, `TITLE`, `ENDING`, `MEDIA_TYPE` and `parts(session)`."""

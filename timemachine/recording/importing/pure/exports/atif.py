@@ -1,7 +1,7 @@
-"""ATIF, the Agent Trajectory Interchange Format (v1.7): a document of steps, written step by step. Pure.
+"""ATIF, the Agent Trajectory Interchange Format (v1.7): a JSON document, written step by step.
 
-A call of a model is a step of the agent; what lies under it (thoughts, words, calls of tools, their results) is a part of that step.
-Whatever else was recorded is a step of the system. Every action of a step stands whole in the step's `extra`.
+A model call is a step of the agent; what it contains (thoughts, messages, tool calls and their results) is part of
+that step. Any other action is a step of the system. Each step has its complete actions in `extra`.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ _USAGE: Final = {
 
 
 def parts(session: Exported) -> Iterator[bytes]:
-    """The trajectory; its sums are of what was recorded, and where a call's cost is unknown there is no total of cost."""
+    """Yield the trajectory. Its sums cover what was recorded; if the cost of a call is unknown, there is no total cost."""
     about = session.about
     agent: dict[str, Any] = {"name": about["agent"] or _UNKNOWN, "version": _UNKNOWN}
     agent["extra"] = {"not_recorded": ["version"] if about["agent"] else ["name", "version"]}
@@ -53,21 +53,21 @@ def parts(session: Exported) -> Iterator[bytes]:
 
 
 def _steps(session: Exported) -> Iterator[dict[str, Any]]:
-    open_one: dict[str, Any] | None = None
+    open_step: dict[str, Any] | None = None
     for each in session.steps:
         action = each.action
-        if open_one is not None and _joins(open_one, action):
-            _join(open_one, action)
+        if open_step is not None and _joins(open_step, action):
+            _join(open_step, action)
             continue
-        if open_one is not None:
-            yield open_one
-        open_one = _begun(action)
-    if open_one is not None:
-        yield open_one
+        if open_step is not None:
+            yield open_step
+        open_step = _new_step(action)
+    if open_step is not None:
+        yield open_step
 
 
-def _begun(action: dict[str, Any]) -> dict[str, Any]:
-    """The step that an action begins."""
+def _new_step(action: dict[str, Any]) -> dict[str, Any]:
+    """Return the step that begins with this action."""
     kind = action["kind"]
     step: dict[str, Any] = {"timestamp": action["started_at"], "source": "system", "message": ""}
     if step["timestamp"] is None:
@@ -76,7 +76,7 @@ def _begun(action: dict[str, Any]) -> dict[str, Any]:
     if kind in CALLS:
         step |= {"source": "agent", "llm_call_count": 1, **_called(action)}
         step["message"] = text_of(action["output"]) if kind == "ask" else ""
-        _hold(step, action, "llm_call")
+        _attach(step, action, "llm_call")
         return step
     if kind in {"tool_call", "tool_result"} or (kind == "message" and action["role"] == "agent"):
         step |= {"source": "agent", "llm_call_count": 0}
@@ -89,26 +89,27 @@ def _begun(action: dict[str, Any]) -> dict[str, Any]:
             step["extra"]["role"] = action["role"]
     else:
         step["message"] = text_of(action["output"]) or action["name"] or kind
-    _hold(step, action, "message")
+    _attach(step, action, "message")
     return step
 
 
-def _hold(step: dict[str, Any], action: dict[str, Any], read_as: str, call_id: str | None = None) -> None:
-    """Keep the action whole, and its error, for which the format has no words, by the kind and the call's id as which it is read back."""
+def _attach(step: dict[str, Any], action: dict[str, Any], read_as: str, call_id: str | None = None) -> None:
+    """Add the complete action to the step, and its error, for which ATIF has no field, under the kind and call id by
+    which it is imported again."""
     step["extra"]["timemachine"].append(action)
     if action["error"] is not None:
-        told = {"kind": read_as, "call_id": call_id or action["call_id"], **action["error"]}
-        step["extra"].setdefault("errors", []).append(told)
+        error = {"kind": read_as, "call_id": call_id or action["call_id"], **action["error"]}
+        step["extra"].setdefault("errors", []).append(error)
 
 
 def _called(action: dict[str, Any]) -> dict[str, Any]:
     usage = action["usage"] or {}
     metrics: dict[str, Any] = {name: usage.get(ours) for name, ours in _USAGE.items()}
     metrics["cost_usd"] = None if action["cost_usd"] is None else float(action["cost_usd"])
-    told = {name: value for name, value in metrics.items() if value is not None}
+    recorded = {name: value for name, value in metrics.items() if value is not None}
     return {
         **({"model_name": action["model"]} if action["model"] is not None else {}),
-        **({"metrics": told} if told else {}),
+        **({"metrics": recorded} if recorded else {}),
     }
 
 
@@ -119,7 +120,7 @@ def _has_unknown_cost(action: dict[str, Any]) -> bool:
 
 
 def _joins(step: dict[str, Any], action: dict[str, Any]) -> bool:
-    """Whether the action is a part of the step that is open: a result goes with its call, and a call comes before every result."""
+    """Return whether the action belongs to the open step: a result goes with its call, and calls precede all results."""
     if step["source"] != "agent":
         return False
     calls = [call["tool_call_id"] for call in step.get("tool_calls", [])]
@@ -138,7 +139,7 @@ def _join(step: dict[str, Any], action: dict[str, Any]) -> None:
     if action["kind"] == "tool_call":
         _join_call(step, action)
         return
-    _hold(step, action, action["kind"])
+    _attach(step, action, action["kind"])
     if action["kind"] == "tool_result":
         calls = [call["tool_call_id"] for call in step.get("tool_calls", [])]
         result: dict[str, Any] = {"content": text_of(action["output"])}
@@ -152,9 +153,9 @@ def _join(step: dict[str, Any], action: dict[str, Any]) -> None:
 
 
 def _join_call(step: dict[str, Any], action: dict[str, Any]) -> None:
-    """A call has to have an id and a name; `extra` says which of them is made up."""
+    """Add a call, which must have an id and a name; `extra` lists which of them were made up."""
     name = action["call_id"] or f"step-{action['sequence']}"
-    _hold(step, action, "tool_call", name)
+    _attach(step, action, "tool_call", name)
     given = action["input"]
     step.setdefault("tool_calls", []).append(
         {
@@ -172,7 +173,7 @@ def _is_thought(action: dict[str, Any]) -> bool:
 
 
 def _wrapped(given: Any) -> dict[str, Any]:
-    """Arguments have to be an object."""
+    """Return the arguments as an object, which ATIF requires."""
     return {} if given is None else {"input": given}
 
 

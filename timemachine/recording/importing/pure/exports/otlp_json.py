@@ -1,7 +1,7 @@
-"""OpenTelemetry: each action a span, in OTLP's JSON as a collector's file exporter writes it, a request a line. Pure.
+"""OpenTelemetry: each action is a span, in OTLP JSON as a collector's file exporter writes it, one request per line.
 
-What the GenAI conventions have a name for stands under it; the whole action stands in the attribute `timemachine.action`. An action
-without a time of its own has that at which it was recorded, for a span needs one, and says so (`timemachine.not_recorded`).
+Attributes follow the GenAI conventions; the complete action is in `timemachine.action`. A span needs times, so an
+action without them gets the time at which it was recorded, and `timemachine.not_recorded` lists what was missing.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any, Final
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.content import text_sha256
 from timemachine.recording.importing.pure.exported import Exported, Step, line_of, text_of
-from timemachine.recording.otel.pure.own_attributes import CACHED, NOT_RECORDED, SAVED
+from timemachine.recording.otel.pure.attributes import CACHED, NOT_RECORDED, SAVED
 
 NAME: Final = "otlp_json"
 TITLE: Final = "OpenTelemetry (OTLP in JSON), for tools that read traces"
@@ -22,7 +22,7 @@ ENDING: Final = ".otlp.jsonl"
 MEDIA_TYPE: Final = "application/x-ndjson"
 IN_A_REQUEST: Final = 200
 _SPAN: Final = re.compile(r"([0-9a-f]{32})-([0-9a-f]{16})")
-_1970: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _INTERNAL, _CLIENT = 1, 3
 _ERROR: Final = 2
 _OPERATIONS: Final = {
@@ -42,7 +42,7 @@ _TOKENS: Final = {
 
 
 def parts(session: Exported) -> Iterator[bytes]:
-    """Requests of so many spans each; a session without an action is a request without a span."""
+    """Yield requests of up to `IN_A_REQUEST` spans; a session without actions is one request without spans."""
     trace = text_sha256(f"session {session.about['key']}")[:32]
     empty = True
     for some in batched(session.steps, IN_A_REQUEST, strict=False):
@@ -54,12 +54,12 @@ def parts(session: Exported) -> Iterator[bytes]:
 
 
 def _request(spans: list[dict[str, Any]], about: dict[str, Any]) -> dict[str, Any]:
-    told = {"service.name": about["agent"], "timemachine.session": json.dumps(about)}
+    attributes = {"service.name": about["agent"], "timemachine.session": json.dumps(about)}
     scope = {"name": "timemachine", "version": str(about["version"])}
     return {
         "resourceSpans": [
             {
-                "resource": {"attributes": _pairs(told)},
+                "resource": {"attributes": _pairs(attributes)},
                 "scopeSpans": [{"scope": scope, "spans": spans}],
             }
         ]
@@ -92,7 +92,7 @@ def _span(step: Step, trace: str, about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ids(sequence: int, client_id: str | None, trace: str) -> tuple[str, str]:
-    """Of the trace and of the span: what the id says where it is of a span, else made of a hash of the trace and the sequence."""
+    """Return trace id and span id: from the client id if it came from a span, else hashes of the trace and the sequence."""
     found = _SPAN.fullmatch(client_id or "")
     return (found[1], found[2]) if found else (trace, text_sha256(f"{trace} {sequence}")[:16])
 
@@ -125,13 +125,16 @@ def _attributes(action: dict[str, Any], about: dict[str, Any]) -> Iterator[tuple
     elif action["kind"] == "find":
         yield "gen_ai.retrieval.query.text", text_of(action["input"]) or None
         hits = (action["retrieval"] or {}).get("hits", [])
-        told = [{"id": hit["frame"], "score": hit["score"], "content": hit["text"]} for hit in hits]
-        yield "gen_ai.retrieval.documents", json.dumps(told, ensure_ascii=False) if told else None
+        documents = [{"id": hit["frame"], "score": hit["score"], "content": hit["text"]} for hit in hits]
+        yield (
+            "gen_ai.retrieval.documents",
+            json.dumps(documents, ensure_ascii=False) if documents else None,
+        )
     yield "timemachine.action", json.dumps(action, ensure_ascii=False)
 
 
 def _pairs(attributes: dict[str, Any]) -> list[dict[str, Any]]:
-    """Attributes in OTLP's form; what is not recorded is left out."""
+    """Return attributes in OTLP's form, without those that are None."""
     return [{"key": name, "value": _value(value)} for name, value in attributes.items() if value is not None]
 
 
@@ -144,4 +147,4 @@ def _value(value: str | float) -> dict[str, Any]:
 
 
 def _nanoseconds(at: datetime) -> str:
-    return str((at - _1970) // timedelta(microseconds=1) * 1000)
+    return str((at - _EPOCH) // timedelta(microseconds=1) * 1000)

@@ -1,4 +1,4 @@
-"""Our own format: a line about the session, then each action on a line of its own, everything that was recorded of it. Pure."""
+"""Our own format: a line about the session, then one line for each action with everything that was recorded."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +12,7 @@ MEDIA_TYPE: Final = "application/x-ndjson"
 
 
 def parts(session: Exported) -> Iterator[bytes]:
-    """The session as `formats.timemachine` reads it back."""
+    """Yield the session as `formats.timemachine` reads it."""
     yield line_of(session.about) + b"\n"
     for step in session.steps:
         yield line_of(step.action) + b"\n"

@@ -1,6 +1,7 @@
-"""A ZIP of `events.jsonl`, `snapshots.json` (the checkpoints) and `metadata.json`; the same session makes the same bytes. Pure.
+"""A ZIP of `events.jsonl`, `snapshots.json` (the checkpoints) and `metadata.json`. The same session gives the same
+bytes.
 
-An event is an action with its name in the words of such recordings; the whole action stands in its `action`.
+An event has the names that such recordings use, and the complete action under `action`.
 """
 
 import zipfile
@@ -16,36 +17,36 @@ TITLE: Final = "ZIP of events.jsonl, snapshots.json and metadata.json"
 ENDING: Final = ".zip"
 MEDIA_TYPE: Final = "application/zip"
 _IN_MEMORY: Final = 1024 * 1024
-_BEGIN: Final = (1980, 1, 1, 0, 0, 0)
+_EARLIEST_DATE: Final = (1980, 1, 1, 0, 0, 0)
 _READABLE: Final = 0o644 << 16
-_WORDS: Final = {"tool_call": "tool.call", "tool_result": "tool.result"}
+_EVENT_TYPES: Final = {"tool_call": "tool.call", "tool_result": "tool.result"}
 
 
 class _Sink:
-    """Where the archive is written to: what is in it is taken away part by part, so that nothing can be gone back to."""
+    """A write-only file whose content is taken out part by part."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
 
     def write(self, data: bytes) -> int:
-        """Add some bytes."""
+        """Append bytes."""
         self._parts.append(bytes(data))
         return len(data)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Do nothing; bytes are not buffered."""
 
-    def taken(self) -> bytes:
-        """What came since the last time."""
+    def take(self) -> bytes:
+        """Return the bytes written since the last call."""
         parts, self._parts = self._parts, []
         return b"".join(parts)
 
 
 def parts(session: Exported) -> Iterator[bytes]:
-    """The archive. Checkpoints stand among the snapshots and nowhere else."""
+    """Yield the archive. Checkpoints are only in the snapshots, not among the events."""
     sink = _Sink()
     with SpooledTemporaryFile(max_size=_IN_MEMORY) as snapshots:
-        with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]  # it is written to and nothing else
+        with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]  # it is only written to
             snapshots.write(b"[")
             with _member(archive, "events.jsonl") as events:
                 for step in session.steps:
@@ -54,21 +55,21 @@ def parts(session: Exported) -> Iterator[bytes]:
                         snapshots.write(line_of(_snapshot(step.action)))
                     else:
                         events.write(line_of(_event(step.action)) + b"\n")
-                    yield sink.taken()
+                    yield sink.take()
             snapshots.write(b"\n]\n")
             snapshots.seek(0)
-            with _member(archive, "snapshots.json") as kept:
+            with _member(archive, "snapshots.json") as member:
                 while part := snapshots.read(_IN_MEMORY):
-                    kept.write(part)
-                    yield sink.taken()
-            with _member(archive, "metadata.json") as kept:
-                kept.write(line_of({"session_id": session.about["key"], **session.about}) + b"\n")
-        yield sink.taken()
+                    member.write(part)
+                    yield sink.take()
+            with _member(archive, "metadata.json") as member:
+                member.write(line_of({"session_id": session.about["key"], **session.about}) + b"\n")
+        yield sink.take()
 
 
 @contextmanager
 def _member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
-    about = zipfile.ZipInfo(name, _BEGIN)
+    about = zipfile.ZipInfo(name, _EARLIEST_DATE)
     about.compress_type = zipfile.ZIP_DEFLATED
     about.external_attr = _READABLE
     about.create_system = 3
@@ -79,7 +80,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
 def _event(action: dict[str, Any]) -> dict[str, Any]:
     kind = action["kind"]
     return {
-        "event_type": _WORDS.get(kind, kind),
+        "event_type": _EVENT_TYPES.get(kind, kind),
         "layer": action["layer"],
         "role": action["role"],
         "agent": action["agent"],

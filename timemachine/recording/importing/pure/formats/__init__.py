@@ -1,5 +1,5 @@
-"""The formats, one file or package each, found by themselves: nothing else names one of them.
+"""The import formats, one module or package each. They are discovered, so nothing else names them.
 
-Each has `NAME` (the word of the API), `TITLE` (what a file of it is, for a sentence), `recognises(opening)` and `read(data)`.
-Pure.
+Each has `NAME` (used by the API), `TITLE` (what a file is called in a sentence), `recognises(opening)` and
+`read(data)`.
 """

@@ -1,6 +1,6 @@
-"""Replay entries of AgentOS: `{sessionId, agentId, action, data, durationMs, timestamp, iteration, sequence}`. Pure.
+"""Replay entries of AgentOS: `{sessionId, agentId, action, data, durationMs, timestamp, iteration, sequence}`.
 
-JSON lines, a list, or an object with `entries`. A record of the report is an entry.
+JSON lines, a list, or an object with `entries`. The report counts entries.
 """
 
 from dataclasses import replace
@@ -10,26 +10,26 @@ from timemachine.recording.importing.pure.document import records_of
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft, Skipped
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft, Skipped
 from timemachine.recording.importing.pure.session_builder import (
     Ids,
     Keys,
-    hopeless,
-    linked,
-    marked,
-    session_of,
+    id_with_digest,
+    link_results,
+    session_draft,
+    unreadable_file,
 )
 from timemachine.recording.importing.pure.values import (
     count_at,
     dollars,
     list_at,
     milliseconds,
+    model_name,
     moment_after_1970,
-    named,
     record_at,
+    short_text_at,
     text_at,
     usage_of,
-    word_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
@@ -44,7 +44,7 @@ _ACTIONS: Final = {
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether one of the first records is an entry."""
+    """Return whether one of the first records is an entry."""
     entries = [each for each in list_at(opening.fields, "entries") if isinstance(each, dict)]
     return any(
         {"sessionId", "agentId", "action"} <= each.keys()
@@ -52,33 +52,35 @@ def recognises(opening: Opening) -> bool:
     )
 
 
-def read(data: Contents) -> Imported:
-    """A session for each session id. Raises `InvalidInput` where there is no entry."""
+def read(data: Contents) -> ParsedFile:
+    """Return one session per session id. Raises `InvalidInput` if there are no entries."""
     ledger = Ledger()
     groups: dict[str, list[dict[str, Any]]] = {}
     for line in records_of(data, TITLE, inside="entries"):
         if isinstance(line, Line) and isinstance(line.record.get("action"), str):
             ledger.use()
-            groups.setdefault(word_at(line.record, "sessionId") or "", []).append(line.record)
+            groups.setdefault(short_text_at(line.record, "sessionId") or "", []).append(line.record)
         else:
             ledger.skip(
-                line.reason if isinstance(line, Skipped) else "It has no `action`, which every entry has."
+                line.reason if isinstance(line, Skipped) else "It has no `action`, so it is not an entry."
             )
     if not groups:
-        raise hopeless(TITLE, "no record in it has an `action`.")
+        raise unreadable_file(TITLE, "no record in it has an `action`.")
     keys = Keys(NAME)
     return ledger.account(_session(keys.of(key or None, found), found) for key, found in groups.items())
 
 
 def _session(key: str, entries: list[dict[str, Any]]) -> SessionDraft:
-    """In the order of their numbers; an entry without one keeps its place."""
+    """Entries are sorted by their numbers; an entry without a number keeps its place."""
     ids = Ids()
     numbered = iter(
         sorted((each for each in entries if _number(each) is not None), key=lambda each: _number(each) or 0)
     )
     ordered = [each if _number(each) is None else next(numbered) for each in entries]
-    return session_of(
-        key, linked(_action(entry, ids) for entry in ordered), agent=word_at(entries[0], "agentId")
+    return session_draft(
+        key,
+        link_results(_action(entry, ids) for entry in ordered),
+        agent=short_text_at(entries[0], "agentId"),
     )
 
 
@@ -92,10 +94,10 @@ def _action(entry: dict[str, Any], ids: Ids) -> ActionDraft:
     failure = about.get("error")
     base = ActionDraft(
         kind=_ACTIONS.get(entry["action"], "event"),
-        id=ids.claim(marked(f"entry-{_number(entry)}", entry)),
+        id=ids.claim(id_with_digest(f"entry-{_number(entry)}", entry)),
         layer="agent",
         role="agent",
-        agent=word_at(entry, "agentId"),
+        agent=short_text_at(entry, "agentId"),
         name=None if entry["action"] in _ACTIONS else entry["action"][:80],
         iteration=count_at(entry, "iteration"),
         started_at=moment_after_1970(entry.get("timestamp"), seconds_each=0.001),
@@ -115,7 +117,7 @@ def _call(base: ActionDraft, about: dict[str, Any]) -> ActionDraft:
     usage = record_at(about, "usage") or about
     return replace(
         base,
-        model=named(word_at(about, "model"), word_at(about, "provider")),
+        model=model_name(short_text_at(about, "model"), short_text_at(about, "provider")),
         usage=usage_of(
             usage,
             read=["inputTokens", "promptTokens", "input_tokens", "prompt_tokens"],
@@ -134,8 +136,8 @@ def _tool(base: ActionDraft, about: dict[str, Any]) -> ActionDraft:
     shared = replace(
         base,
         layer="tool",
-        tool=word_at(about, "toolId", "tool", "name"),
-        call_id=word_at(about, "callId", "toolCallId", "id"),
+        tool=short_text_at(about, "toolId", "tool", "name"),
+        call_id=short_text_at(about, "callId", "toolCallId", "id"),
     )
     if base.kind == "tool_call":
         return replace(

@@ -1,7 +1,7 @@
-"""Trajectories in ATIF, the Agent Trajectory Interchange Format (written after v1.7). Pure.
+"""Trajectories in ATIF, the Agent Trajectory Interchange Format (written for v1.7).
 
-A record of the report is a step, or a trajectory without its steps, which becomes an `event` at the end. A trajectory within
-another is a session of its own, which goes on from it.
+The report counts steps, and each trajectory without its steps, which becomes a final `event`. A trajectory inside
+another one is a session of its own that branches from it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,25 +11,25 @@ from typing import Any, Final, cast
 from timemachine.recording.importing.pure.document import document_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.session_builder import (
     Ids,
     Keys,
-    hopeless,
-    linked,
-    marked,
-    only_object,
-    session_of,
+    id_with_digest,
+    link_results,
+    require_object,
+    session_draft,
+    unreadable_file,
 )
 from timemachine.recording.importing.pure.values import (
     dollars,
     list_at,
+    model_name,
     moment,
-    named,
     record_at,
+    short_text_at,
     text_at,
     usage_of,
-    word_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.vocabulary import ROLES
@@ -38,31 +38,31 @@ NAME: Final = "atif"
 TITLE: Final = "an ATIF trajectory (a JSON object with schema_version and steps)"
 _SOURCES: Final = {"user": "user", "agent": "agent"}
 _LAYERS: Final = {"system": "sys", "tool": "tool", None: None}
-_UNSAID: Final = object()
+_NOT_RECORDED: Final = object()
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether its schema says so."""
+    """Return whether `schema_version` names ATIF."""
     return (text_at(opening.fields, "schema_version") or "").upper().startswith("ATIF")
 
 
-def read(data: Contents) -> Imported:
-    """The session of the trajectory and those of the ones within it. Raises `InvalidInput` where it has no steps."""
-    found = only_object(document_of(data, TITLE), TITLE)
+def read(data: Contents) -> ParsedFile:
+    """Return the session of the trajectory and of those inside it. Raises `InvalidInput` if it has no steps."""
+    found = require_object(document_of(data, TITLE), TITLE)
     if not list_at(found, "steps"):
-        raise hopeless(TITLE, "it has no `steps`.")
+        raise unreadable_file(TITLE, "it has no `steps`.")
     ledger, keys = Ledger(), Keys(NAME)
     return ledger.account(_sessions(found, ledger, keys, None))
 
 
 def _sessions(found: dict[str, Any], ledger: Ledger, keys: Keys, outer: str | None) -> list[SessionDraft]:
-    key = keys.of(word_at(found, "trajectory_id", "session_id"), found)
+    key = keys.of(short_text_at(found, "trajectory_id", "session_id"), found)
     inner = [each for each in list_at(found, "subagent_trajectories") if isinstance(each, dict)]
     drafts = [_session(found, key, ledger, outer)]
     for each in inner:
         drafts += _sessions(each, ledger, keys, key)
     for _ in range(len(list_at(found, "subagent_trajectories")) - len(inner)):
-        ledger.skip("It is no trajectory: no object.")
+        ledger.skip("It is not a trajectory, because it is not an object.")
     return drafts
 
 
@@ -75,12 +75,12 @@ def _session(found: dict[str, Any], key: str, ledger: Ledger, outer: str | None)
             ledger.use()
             actions += _step(step, agent, ids)
         else:
-            ledger.skip("It is no step: no object.")
+            ledger.skip("It is not a step, because it is not an object.")
     ledger.use()
-    return session_of(
+    return session_draft(
         key,
-        linked([*actions, _rest(found, agent, actions, ids)]),
-        agent=word_at(agent, "name"),
+        link_results([*actions, _rest(found, agent, actions, ids)]),
+        agent=short_text_at(agent, "name"),
         metadata={
             "schema_version": text_at(found, "schema_version"),
             "session_id": text_at(found, "session_id"),
@@ -94,20 +94,20 @@ def _session(found: dict[str, Any], key: str, ledger: Ledger, outer: str | None)
 
 
 def _recorded(agent: dict[str, Any]) -> dict[str, Any]:
-    """The agent without what the format wants and an export of ours had to make up."""
+    """Return the agent without the fields that ATIF requires and our export made up."""
     made_up = list_at(record_at(agent, "extra"), "not_recorded")
     return {name: value for name, value in agent.items() if name not in made_up}
 
 
 def _step(step: dict[str, Any], agent: dict[str, Any], ids: Ids) -> list[ActionDraft]:
-    """What a step becomes; the first of its actions has it as `source`."""
-    name = ids.claim(marked(f"step-{step.get('step_id')}"[:40], step))
+    """Return the actions of a step; the first one has the step as its `source`."""
+    name = ids.claim(id_with_digest(f"step-{step.get('step_id')}"[:40], step))
     role = _role(step)
     base = ActionDraft(
         kind="message",
         layer=_LAYERS.get(role, "agent"),
         role=role,
-        agent=word_at(agent, "name") if role == "agent" else None,
+        agent=short_text_at(agent, "name") if role == "agent" else None,
         started_at=moment(step.get("timestamp"), offset_missing=True),
     )
     called = role == "agent" and step.get("llm_call_count") != 0
@@ -126,31 +126,31 @@ def _step(step: dict[str, Any], agent: dict[str, Any], ids: Ids) -> list[ActionD
 
 
 def _role(step: dict[str, Any]) -> str | None:
-    """Whose step it is; an export of ours says of a message whom the format has no word for, or that nobody was recorded."""
-    told = record_at(step, "extra").get("role", _UNSAID)
-    if told is None or told in ROLES:
-        return cast("str | None", told)
+    """Return whose step it is. Our exports name roles that ATIF has no word for, and say if none was recorded."""
+    role = record_at(step, "extra").get("role", _NOT_RECORDED)
+    if role is None or role in ROLES:
+        return cast("str | None", role)
     return _SOURCES.get(text_at(step, "source") or "", "system")
 
 
 def _failed(made: Sequence[ActionDraft], step: dict[str, Any]) -> list[ActionDraft]:
-    """The actions with the errors that an export of ours says of them."""
-    left = [each for each in list_at(record_at(step, "extra"), "errors") if isinstance(each, dict)]
+    """Return the actions with the errors that our exports list."""
+    remaining = [each for each in list_at(record_at(step, "extra"), "errors") if isinstance(each, dict)]
     found = []
     for action in made:
-        error = next((each for each in left if _is_of(each, action)), None)
+        error = next((each for each in remaining if _is_of(each, action)), None)
         if error is None:
             found.append(action)
             continue
-        left.remove(error)
+        remaining.remove(error)
         found.append(
-            replace(action, error_type=word_at(error, "type"), error_message=text_at(error, "message"))
+            replace(action, error_type=short_text_at(error, "type"), error_message=text_at(error, "message"))
         )
     return found
 
 
 def _as_recorded(action: ActionDraft, step: dict[str, Any]) -> ActionDraft:
-    """A call without the id or the tool that an export of ours had to make up."""
+    """Return a call without the id or tool that our export made up."""
     if action.kind != "tool_call" or action.call_id is None:
         return action
     made_up = list_at(record_at(record_at(step, "extra"), "not_recorded"), action.call_id)
@@ -172,7 +172,7 @@ def _call(step: dict[str, Any], agent: dict[str, Any], base: ActionDraft) -> Act
     return replace(
         base,
         kind="llm_call",
-        model=named(word_at(step, "model_name") or word_at(agent, "model_name")),
+        model=model_name(short_text_at(step, "model_name") or short_text_at(agent, "model_name")),
         parameters=None if effort is None else {"reasoning_effort": effort},
         usage=usage_of(
             metrics, read=["prompt_tokens"], written=["completion_tokens"], cached=["cached_tokens"]
@@ -193,8 +193,8 @@ def _parts(step: dict[str, Any], base: ActionDraft, *, whole: bool) -> Iterator[
             base,
             kind="tool_call",
             layer="tool",
-            tool=word_at(call, "function_name"),
-            call_id=word_at(call, "tool_call_id"),
+            tool=short_text_at(call, "function_name"),
+            call_id=short_text_at(call, "tool_call_id"),
             input=call.get("arguments") if isinstance(call, dict) else call,
         )
     for result in list_at(record_at(step, "observation"), "results"):
@@ -205,32 +205,32 @@ def _parts(step: dict[str, Any], base: ActionDraft, *, whole: bool) -> Iterator[
             kind="tool_result",
             layer="tool",
             role="tool",
-            call_id=word_at(result, "source_call_id"),
+            call_id=short_text_at(result, "source_call_id"),
             output={"content": content, "subagent_trajectory_ref": inner} if inner else content,
         )
 
 
 def _rest(found: dict[str, Any], agent: dict[str, Any], actions: list[ActionDraft], ids: Ids) -> ActionDraft:
-    """All of the trajectory that is no step; the sums of the run count only where no step has figures of its own."""
+    """Return the final event: the trajectory without its steps. The sums of the run count only if no step has its own."""
     rest = {name: value for name, value in found.items() if name not in {"steps", "subagent_trajectories"}}
     final = record_at(found, "final_metrics")
-    told = any(action.usage or action.cost_usd is not None for action in actions)
+    is_counted = any(action.usage or action.cost_usd is not None for action in actions)
     return ActionDraft(
         kind="event",
-        id=ids.claim(marked("trajectory", rest)),
+        id=ids.claim(id_with_digest("trajectory", rest)),
         layer="sys",
         role="system",
-        agent=word_at(agent, "name"),
+        agent=short_text_at(agent, "name"),
         name="trajectory",
         usage=None
-        if told
+        if is_counted
         else usage_of(
             final,
             read=["total_prompt_tokens"],
             written=["total_completion_tokens"],
             cached=["total_cached_tokens"],
         ),
-        cost_usd=None if told else dollars(final.get("total_cost_usd")),
+        cost_usd=None if is_counted else dollars(final.get("total_cost_usd")),
         output=rest,
         source=rest,
     )

@@ -1,7 +1,7 @@
-"""Memories of Dakera in which a session was kept: `{agent_id, content: "[role] text", memory_type, importance, tags}`. Pure.
+"""Dakera memories that hold a session: `{agent_id, content: "[role] text", memory_type, importance, tags}`.
 
-JSON lines, a list, or an object with `memories`. The tags say the session, `role:`, `seq:` and the significance. A record of the
-report is a memory. They stand in the order of `seq:`; one without it keeps its place, and the report names it.
+JSON lines, a list, or an object with `memories`. The tags give the session, `role:`, `seq:` and the significance. The
+report counts memories. They are sorted by `seq:`; a memory without one keeps its place and is named in the report.
 """
 
 import re
@@ -12,15 +12,21 @@ from timemachine.recording.importing.pure.document import records_of
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft, Skipped
-from timemachine.recording.importing.pure.session_builder import Ids, Keys, hopeless, marked, session_of
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft, Skipped
+from timemachine.recording.importing.pure.session_builder import (
+    Ids,
+    Keys,
+    id_with_digest,
+    session_draft,
+    unreadable_file,
+)
 from timemachine.recording.importing.pure.values import (
     list_at,
     moment,
     moment_after_1970,
     number,
     record_at,
-    word_at,
+    short_text_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import LONGEST_WORD
@@ -42,7 +48,7 @@ _ROLES: Final = {
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether one of the first records is a memory with tags."""
+    """Return whether one of the first records is a memory with tags."""
     memories = [each for each in list_at(opening.fields, "memories") if isinstance(each, dict)]
     return any(
         {"content", "memory_type", "tags"} <= each.keys()
@@ -50,8 +56,8 @@ def recognises(opening: Opening) -> bool:
     )
 
 
-def read(data: Contents) -> Imported:
-    """A session for each that the memories name. Raises `InvalidInput` where there is no memory."""
+def read(data: Contents) -> ParsedFile:
+    """Return one session for each that the memories name. Raises `InvalidInput` if there are no memories."""
     ledger = Ledger()
     groups: dict[str, list[dict[str, Any]]] = {}
     for line in records_of(data, TITLE, inside="memories"):
@@ -60,10 +66,10 @@ def read(data: Contents) -> Imported:
             groups.setdefault(_session_id(line.record), []).append(line.record)
         else:
             ledger.skip(
-                line.reason if isinstance(line, Skipped) else "It has no `content`, which every memory has."
+                line.reason if isinstance(line, Skipped) else "It has no `content`, so it is not a memory."
             )
     if not groups:
-        raise hopeless(TITLE, "no record in it has a `content`.")
+        raise unreadable_file(TITLE, "no record in it has a `content`.")
     keys = Keys(NAME)
     return ledger.account(
         _session(keys.of(key or None, found), found, ledger) for key, found in groups.items()
@@ -75,8 +81,8 @@ def _tags(memory: dict[str, Any]) -> list[str]:
 
 
 def _session_id(memory: dict[str, Any]) -> str:
-    """The id in the metadata; else the tag that is none of those whose meaning is known."""
-    named = word_at(record_at(memory, "metadata"), "session_id")
+    """Return the id from the metadata, else the first tag without a known meaning."""
+    named = short_text_at(record_at(memory, "metadata"), "session_id")
     others = [
         tag for tag in _tags(memory) if tag and ":" not in tag and tag not in {"episode", *SIGNIFICANCES}
     ]
@@ -101,10 +107,10 @@ def _session(key: str, memories: list[dict[str, Any]], ledger: Ledger) -> Sessio
     if without := [place for place, each in enumerate(memories, start=1) if _sequence(each) is None]:
         which = ", ".join(map(str, without[:MOST_NAMED])) + ("…" if len(without) > MOST_NAMED else "")
         ledger.notes.append(
-            f"{counted(len(without), 'record')} of {key} without a `seq:` kept the place: {which}."
+            f"{counted(len(without), 'record')} of {key} without `seq:` stayed in file order: {which}."
         )
-    return session_of(
-        key, [_action(memory, ids) for memory in ordered], agent=word_at(memories[0], "agent_id")
+    return session_draft(
+        key, [_action(memory, ids) for memory in ordered], agent=short_text_at(memories[0], "agent_id")
     )
 
 
@@ -112,19 +118,19 @@ def _action(memory: dict[str, Any], ids: Ids) -> ActionDraft:
     tags = _tags(memory)
     content = memory.get("content")
     spoken = _SPOKEN.fullmatch(content) if isinstance(content, str) else None
-    told = next(
+    written_role = next(
         (tag.removeprefix("role:") for tag in tags if tag.startswith("role:")), spoken[1] if spoken else ""
     )
-    role = _ROLES.get(told)
+    role = _ROLES.get(written_role)
     importance = number(memory.get("importance"))
     created = memory.get("created_at")
     return ActionDraft(
         kind="message" if role else "event",
-        id=ids.claim(word_at(memory, "id") or marked(f"memory-{_sequence(memory)}", memory)),
+        id=ids.claim(short_text_at(memory, "id") or id_with_digest(f"memory-{_sequence(memory)}", memory)),
         layer="sys" if role == "system" else "agent",
         role=role,
-        agent=word_at(memory, "agent_id"),
-        name=None if role else word_at(memory, "memory_type"),
+        agent=short_text_at(memory, "agent_id"),
+        name=None if role else short_text_at(memory, "memory_type"),
         significance=next((tag for tag in tags if tag in SIGNIFICANCES), None),
         importance=importance if importance is not None and 0 <= importance <= 1 else None,
         started_at=moment(created) or moment_after_1970(created),

@@ -1,6 +1,6 @@
-"""Recordings of devduck: a ZIP of `events.jsonl`, `snapshots.json` and `metadata.json`. `session.pkl` is never opened. Pure.
+"""Recordings of devduck: a ZIP of `events.jsonl`, `snapshots.json` and `metadata.json`. `session.pkl` is never opened.
 
-A record of the report is a line of `events.jsonl`, a snapshot, or the metadata, which becomes an `event` at the end.
+The report counts the lines of `events.jsonl`, the snapshots, and the metadata, which becomes a final `event`.
 """
 
 from dataclasses import replace
@@ -11,24 +11,24 @@ from timemachine.recording.importing.pure.document import document_of
 from timemachine.recording.importing.pure.jsonl import Line, lines_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile
 from timemachine.recording.importing.pure.session_builder import (
     Ids,
     Keys,
-    hopeless,
-    linked,
-    marked,
-    session_of,
+    id_with_digest,
+    link_results,
+    session_draft,
+    unreadable_file,
 )
 from timemachine.recording.importing.pure.values import (
     milliseconds,
+    model_name,
     moment,
     moment_after_1970,
-    named,
     record_at,
-    said,
+    short_text_at,
     text_at,
-    word_at,
+    text_of_content,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.vocabulary import LAYERS, ROLES
@@ -36,21 +36,21 @@ from timemachine.recording.sessions.pure.vocabulary import LAYERS, ROLES
 NAME: Final = "devduck"
 TITLE: Final = "a devduck recording (a .zip with events.jsonl)"
 _EVENTS: Final = "events.jsonl"
-_PICKLED: Final = "session.pkl is a Python pickle, which can run code when it is opened; it was not opened."
+_PICKLED: Final = "session.pkl was not opened: it is a Python pickle, which can run code when it is loaded."
 _SPEAKERS: Final = {"user": "user", "system": "system"}
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether it is an archive with events."""
+    """Return whether it is an archive with `events.jsonl`."""
     return any(_plain(name) == _EVENTS for name in opening.members)
 
 
-def read(data: Contents) -> Imported:
-    """The session of the archive. Raises `InvalidInput` where it has no events, or is not to be opened."""
+def read(data: Contents) -> ParsedFile:
+    """Return the session of the archive. Raises `InvalidInput` if it has no events or must not be opened."""
     archive = Archive(data)
     names = {_plain(name): name for name in archive.names}
     if _EVENTS not in names:
-        raise hopeless(TITLE, f"there is no {_EVENTS} in it.")
+        raise unreadable_file(TITLE, f"it has no {_EVENTS}.")
     ledger, ids = Ledger(), Ids()
     if "session.pkl" in names:
         ledger.notes.append(_PICKLED)
@@ -63,17 +63,17 @@ def read(data: Contents) -> Imported:
         ledger.use()
         actions.append(
             ActionDraft(
-                kind="event", id=ids.claim(marked("metadata", about)), layer="sys", role="system", name="metadata",
+                kind="event", id=ids.claim(id_with_digest("metadata", about)), layer="sys", role="system", name="metadata",
                 output=about, source={"metadata": about},
             )
         )  # fmt: skip
     if not actions:
-        raise hopeless(TITLE, "no line of its events can be read.")
-    session = session_of(
-        Keys(NAME).of(word_at(about, "session_id", "id"), [action.source for action in actions]),
-        linked(actions),
+        raise unreadable_file(TITLE, "no line of its events can be read.")
+    session = session_draft(
+        Keys(NAME).of(short_text_at(about, "session_id", "id"), [action.source for action in actions]),
+        link_results(actions),
         name=text_at(about, "name", "title"),
-        agent=word_at(about, "agent") if "agent" in record_at({"about": about}, "about") else NAME,
+        agent=short_text_at(about, "agent") if "agent" in record_at({"about": about}, "about") else NAME,
         metadata={
             name: value
             for name, value in record_at({"about": about}, "about").items()
@@ -84,7 +84,7 @@ def read(data: Contents) -> Imported:
 
 
 def _plain(name: str) -> str:
-    """The name without the folder that everything may lie in."""
+    """Return the name without its folder."""
     return name.rpartition("/")[2]
 
 
@@ -100,7 +100,7 @@ def _events(data: bytes, ledger: Ledger, ids: Ids) -> list[ActionDraft]:
 
 
 def _event(record: dict[str, Any], name: str) -> ActionDraft:
-    kind = word_at(record, "event_type", "type", "event", "name") or "unknown"
+    kind = short_text_at(record, "event_type", "type", "event", "name") or "unknown"
     about = record_at(record, "data") or record_at(record, "payload")
     layer = text_at(record, "layer")
     base = ActionDraft(
@@ -119,13 +119,20 @@ def _event(record: dict[str, Any], name: str) -> ActionDraft:
         role = _role(record, _SPEAKERS.get(text_at(about, "role") or "", "agent"))
         content = about.get("content")
         return replace(
-            base, kind="message", role=role, name=None, output=said(content) or content or about or None
+            base,
+            kind="message",
+            role=role,
+            name=None,
+            output=text_of_content(content) or content or about or None,
         )
     if kind in {"tool.call", "tool.result"}:
         return _tool(base, about, record)
     if kind == "snapshot.created":
         return replace(
-            base, kind="checkpoint", name=word_at(about, "name", "description") or kind, output=about or None
+            base,
+            kind="checkpoint",
+            name=short_text_at(about, "name", "description") or kind,
+            output=about or None,
         )
     return replace(base, output=about or None)
 
@@ -136,8 +143,8 @@ def _tool(base: ActionDraft, about: dict[str, Any], record: dict[str, Any]) -> A
         name=None,
         role=_role(record, "agent" if base.name == "tool.call" else "tool"),
         layer="tool",
-        tool=word_at(about, "tool", "tool_name", "name"),
-        call_id=word_at(about, "tool_use_id", "call_id", "id"),
+        tool=short_text_at(about, "tool", "tool_name", "name"),
+        call_id=short_text_at(about, "tool_use_id", "call_id", "id"),
     )
     if base.name == "tool.call":
         given = next(
@@ -148,45 +155,45 @@ def _tool(base: ActionDraft, about: dict[str, Any], record: dict[str, Any]) -> A
     result = replace(shared, kind="tool_result", output=given)
     if about.get("status") != "error" or result.error_type or result.error_message:
         return result
-    return replace(result, error_type="tool_error", error_message=said(given))
+    return replace(result, error_type="tool_error", error_message=text_of_content(given))
 
 
 def _with_error(action: ActionDraft, about: dict[str, Any]) -> ActionDraft:
-    """The action with its error: its type is told in an export of ours, and is "tool_error" in a recording that has a message alone."""
+    """Return the action with its error. Our exports name the type; other recordings have only a message, and get "tool_error"."""
     message = text_at(about, "error")
-    kind = word_at(about, "error_type") if "error_type" in about else message and "tool_error"
+    kind = short_text_at(about, "error_type") if "error_type" in about else message and "tool_error"
     return replace(action, error_type=kind, error_message=message)
 
 
 def _role(record: dict[str, Any], otherwise: str) -> str | None:
-    """Whose it is: an export of ours says so, also that nobody was recorded."""
-    told = record.get("role", otherwise)
-    return told if told is None or told in ROLES else otherwise
+    """Return the role. Our exports record it, also that there is none."""
+    role = record.get("role", otherwise)
+    return role if role is None or role in ROLES else otherwise
 
 
 def _agent(record: dict[str, Any]) -> str | None:
-    return word_at(record, "agent") if "agent" in record else NAME
+    return short_text_at(record, "agent") if "agent" in record else NAME
 
 
 def _snapshots(found: Any, ledger: Ledger, ids: Ids) -> list[ActionDraft]:
     actions = []
     for record in found if isinstance(found, list) else [found]:
         if not isinstance(record, dict):
-            ledger.skip("It is no snapshot: no object.")
+            ledger.skip("It is not a snapshot, because it is not an object.")
             continue
         ledger.use()
         actions.append(
             ActionDraft(
                 kind="checkpoint",
-                id=ids.claim(marked("snapshot", record)),
+                id=ids.claim(id_with_digest("snapshot", record)),
                 layer="agent",
                 role=_role(record, "agent"),
                 agent=_agent(record),
-                error_type=word_at(record, "error_type"),
+                error_type=short_text_at(record, "error_type"),
                 error_message=text_at(record, "error") if "error_type" in record else None,
-                name=word_at(record, "description", "name", "id", "snapshot_id"),
+                name=short_text_at(record, "description", "name", "id", "snapshot_id"),
                 started_at=_time(record),
-                model=named(word_at(record, "model")),
+                model=model_name(short_text_at(record, "model")),
                 output=record.get("state", record.get("agent")),
                 source=record,
             )

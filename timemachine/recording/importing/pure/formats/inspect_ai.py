@@ -1,8 +1,9 @@
-"""Logs of Inspect: the `.eval` archive and the plain JSON; a session for each sample and epoch. Pure.
+"""Logs of Inspect, as `.eval` archives or plain JSON: one session per sample and epoch.
 
-A record of the report is a sample without its messages and events, one of these, or the log without its samples. Where a sample has
-events, its calls of models and tools come from these, and the messages that tell them again become a part of their source. A text that
-stands in the sample's attachments is set in where it was said; the sources keep the references, and the sample's the attachments.
+The report counts each message, each event, each sample without these, and the log without its samples. If a sample
+has events, its model and tool calls come from the events, and the messages that repeat them become part of their
+source. Texts from the sample's attachments are inserted where they are referenced; sources keep the references, and
+the sample's source keeps the attachments.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,39 +17,39 @@ from timemachine.recording.importing.pure.chat import chat_actions
 from timemachine.recording.importing.pure.document import check_values, document_of, values_in
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.session_builder import (
     Ids,
     Keys,
-    hopeless,
-    linked,
-    marked,
-    only_object,
-    session_of,
+    id_with_digest,
+    link_results,
+    require_object,
+    session_draft,
+    unreadable_file,
 )
 from timemachine.recording.importing.pure.values import (
     list_at,
     milliseconds,
+    model_name,
     moment,
-    named,
     number,
     record_at,
+    short_text_at,
     text_at,
     usage_of,
-    word_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 NAME: Final = "inspect"
 TITLE: Final = "an Inspect log (.eval, or .json)"
 _HEADS: Final = ("header.json", "_journal/start.json")
-_RETOLD: Final = (
-    "The archive's summaries, reductions and journal tell of the samples again and were not read."
+_NOT_READ: Final = (
+    "The archive's summaries, reductions and journal were not read, because they only repeat the samples."
 )
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether it is an archive of samples, or a document with an evaluation."""
+    """Return whether it is an archive of samples, or a document with an evaluation."""
     archived = (
         any(name.startswith("samples/") for name in opening.members) or "header.json" in opening.members
     )
@@ -56,32 +57,38 @@ def recognises(opening: Opening) -> bool:
     return archived or ("eval" in found and "status" in found and ("version" in found or "samples" in found))
 
 
-def read(data: Contents) -> Imported:
-    """A session for each sample. Raises `InvalidInput` where there is none, or the archive is not to be opened."""
+def read(data: Contents) -> ParsedFile:
+    """Return one session per sample. Raises `InvalidInput` if there are none or the archive must not be opened."""
     head, samples, notes = _archived(data) if is_zip(data) else _plain(data)
     if not samples:
-        raise hopeless(TITLE, "there is no sample in it.")
+        raise unreadable_file(TITLE, "it has no samples.")
     ledger, keys, attached = Ledger(), Keys(NAME), Attachments()
     ledger.notes += notes
     drafts = [_session(sample, head, ledger, keys, attached) for sample in samples if _usable(sample, ledger)]
     ledger.notes += attached.notes()
     if not drafts:
-        raise hopeless(TITLE, "no sample in it is an object.")
+        raise unreadable_file(TITLE, "no sample in it is an object.")
     ledger.use()
     log = ActionDraft(
-        kind="event", id=marked("log", head), layer="sys", role="system", name="log", output=head, source=head
+        kind="event",
+        id=id_with_digest("log", head),
+        layer="sys",
+        role="system",
+        name="log",
+        output=head,
+        source=head,
     )
     return ledger.account([replace(drafts[0], actions=(*drafts[0].actions, log)), *drafts[1:]])
 
 
 def _usable(sample: Any, ledger: Ledger) -> bool:
     if not isinstance(sample, dict):
-        ledger.skip("It is no sample: no object.")
+        ledger.skip("It is not a sample, because it is not an object.")
     return isinstance(sample, dict)
 
 
 def _plain(data: Contents) -> tuple[dict[str, Any], list[Any], list[str]]:
-    found = only_object(document_of(data, TITLE), TITLE)
+    found = require_object(document_of(data, TITLE), TITLE)
     return {name: value for name, value in found.items() if name != "samples"}, list_at(found, "samples"), []
 
 
@@ -89,26 +96,26 @@ def _archived(data: Contents) -> tuple[dict[str, Any], list[Any], list[str]]:
     archive = Archive(data)
     head = next((name for name in _HEADS if name in archive.names), None)
     names = [name for name in archive.names if name.startswith("samples/") and name.endswith(".json")]
-    told = {} if head is None else only_object(document_of(archive.read(head), TITLE), TITLE)
+    header = {} if head is None else require_object(document_of(archive.read(head), TITLE), TITLE)
     samples, values = [], 0
     for name in names:
         data = archive.read(name)
         values += values_in(data)
         check_values(values)
         samples.append(document_of(data, TITLE))
-    return told, samples, [_RETOLD] if len(archive.names) > len(names) + (head is not None) else []
+    return header, samples, [_NOT_READ] if len(archive.names) > len(names) + (head is not None) else []
 
 
 def _session(
     sample: dict[str, Any], head: dict[str, Any], ledger: Ledger, keys: Keys, attached: Attachments
 ) -> SessionDraft:
     about = record_at(head, "eval")
-    run = word_at(about, "eval_id", "run_id", "task_id")
+    run = short_text_at(about, "eval_id", "run_id", "task_id")
     name = f"{sample.get('id')}"[:80]
-    told = None if run is None else f"{run}-{name}-{sample.get('epoch')}"
-    base = ActionDraft(kind="event", agent=word_at(about, "solver") or word_at(about, "task"))
+    recorded_key = None if run is None else f"{run}-{name}-{sample.get('epoch')}"
+    base = ActionDraft(kind="event", agent=short_text_at(about, "solver") or short_text_at(about, "task"))
     ids = Ids()
-    attached.of(record_at(sample, "attachments"))
+    attached.use(record_at(sample, "attachments"))
     actions = _actions(sample, base, ids, ledger, attached)
     ledger.use()
     rest = {word: value for word, value in sample.items() if word not in {"messages", "events"}}
@@ -116,20 +123,22 @@ def _session(
     with_calls = any(action.kind == "llm_call" for action in actions)
     end = ActionDraft(
         kind="event",
-        id=ids.claim(marked("sample", rest)),
+        id=ids.claim(id_with_digest("sample", rest)),
         layer="sys",
         role="system",
         name="sample",
-        usage=None if with_calls else _together(record_at(sample, "model_usage")),
+        usage=None if with_calls else _total_usage(record_at(sample, "model_usage")),
         error_type="sample_error" if failure else None,
         error_message=text_at(failure, "message"),
-        output=attached.whole({word: rest[word] for word in ("target", "scores", "output") if word in rest}),
+        output=attached.resolve(
+            {word: rest[word] for word in ("target", "scores", "output") if word in rest}
+        ),
         source=rest,
     )
-    return session_of(
-        keys.of(told, sample),
-        linked([*actions, end]),
-        name=f"{word_at(about, 'task') or 'Sample'}: {name}, epoch {sample.get('epoch')}",
+    return session_draft(
+        keys.of(recorded_key, sample),
+        link_results([*actions, end]),
+        name=f"{short_text_at(about, 'task') or 'Sample'}: {name}, epoch {sample.get('epoch')}",
         agent=base.agent,
         started_at=moment(sample.get("started_at")) or moment(about.get("created")),
         ended_at=moment(sample.get("completed_at")),
@@ -153,50 +162,52 @@ def _session(
 def _actions(
     sample: dict[str, Any], base: ActionDraft, ids: Ids, ledger: Ledger, attached: Attachments
 ) -> list[ActionDraft]:
-    """The messages in their order, and before each that tells an event again all events up to that one."""
+    """Return the messages in order; before a message that repeats an event come all events up to that one."""
     messages = _objects(list_at(sample, "messages"), ledger)
     events = _objects(list_at(sample, "events"), ledger)
     owners = _owners(messages, events)
     if owners:
         ledger.notes.append(
-            f"{counted(len(owners), 'message')} told an event again; each is kept in its source."
+            f"{counted(len(owners), 'message')} repeated an event. Each is stored in the source of that event."
         )
-    again = {event: messages[place] for place, event in owners.items()}
+    repeats = {event: messages[place] for place, event in owners.items()}
     actions: list[ActionDraft] = []
     done = 0
     for place, message in enumerate(messages):
         if place in owners:
             upto = max(done, owners[place] + 1)
-            actions += _of_events(events, range(done, upto), again, base, ids, attached)
+            actions += _of_events(events, range(done, upto), repeats, base, ids, attached)
             done = upto
         else:
-            said = chat_actions(attached.whole(message), base, ids, marked(f"message-{place}", message))
-            actions += [each if each.source is None else replace(each, source=message) for each in said]
-    return [*actions, *_of_events(events, range(done, len(events)), again, base, ids, attached)]
+            spoken = chat_actions(
+                attached.resolve(message), base, ids, id_with_digest(f"message-{place}", message)
+            )
+            actions += [each if each.source is None else replace(each, source=message) for each in spoken]
+    return [*actions, *_of_events(events, range(done, len(events)), repeats, base, ids, attached)]
 
 
 def _objects(records: Sequence[Any], ledger: Ledger) -> list[dict[str, Any]]:
     found = [each for each in records if isinstance(each, dict)]
     ledger.use(len(found))
     for _ in range(len(records) - len(found)):
-        ledger.skip("It is neither a message nor an event: no object.")
+        ledger.skip("It is neither a message nor an event, because it is not an object.")
     return found
 
 
 def _owners(messages: Sequence[dict[str, Any]], events: Sequence[dict[str, Any]]) -> dict[int, int]:
-    """By the place of a message that tells an event again, the place of that event; each event is told once."""
-    told: dict[tuple[str, str], int] = {}
+    """Return, by the place of a message that repeats an event, the place of that event. Each event is repeated at most once."""
+    by_id: dict[tuple[str, str], int] = {}
     for place, event in enumerate(events):
-        if event.get("event") == "model" and (answer := word_at(_answer(event), "id")) is not None:
-            told.setdefault(("assistant", answer), place)
-        if event.get("event") == "tool" and (call := word_at(event, "id")) is not None:
-            told.setdefault(("tool", call), place)
+        if event.get("event") == "model" and (answer := short_text_at(_answer(event), "id")) is not None:
+            by_id.setdefault(("assistant", answer), place)
+        if event.get("event") == "tool" and (call := short_text_at(event, "id")) is not None:
+            by_id.setdefault(("tool", call), place)
     owners = {}
     for place, message in enumerate(messages):
         role = text_at(message, "role") or ""
-        name = word_at(message, "tool_call_id" if role == "tool" else "id")
-        if name is not None and (role, name) in told:
-            owners[place] = told.pop((role, name))
+        name = short_text_at(message, "tool_call_id" if role == "tool" else "id")
+        if name is not None and (role, name) in by_id:
+            owners[place] = by_id.pop((role, name))
     return owners
 
 
@@ -208,7 +219,7 @@ def _answer(event: dict[str, Any]) -> dict[str, Any]:
 def _of_events(
     events: Sequence[dict[str, Any]],
     places: range,
-    again: dict[int, dict[str, Any]],
+    repeats: dict[int, dict[str, Any]],
     base: ActionDraft,
     ids: Ids,
     attached: Attachments,
@@ -218,11 +229,11 @@ def _of_events(
         kind = text_at(event, "event") or "unknown"
         one = replace(
             base,
-            id=ids.claim(marked(f"{kind[:40]}-event", event)),
+            id=ids.claim(id_with_digest(f"{kind[:40]}-event", event)),
             started_at=moment(event.get("timestamp")),
-            source=event if place not in again else [event, again[place]],
+            source=event if place not in repeats else [event, repeats[place]],
         )
-        yield from _event(kind, attached.whole(event), one, ids)
+        yield from _event(kind, attached.resolve(event), one, ids)
 
 
 def _event(kind: str, event: dict[str, Any], base: ActionDraft, ids: Ids) -> Iterator[ActionDraft]:
@@ -231,10 +242,10 @@ def _event(kind: str, event: dict[str, Any], base: ActionDraft, ids: Ids) -> Ite
     elif kind == "tool":
         yield from _tool(event, base, ids)
     else:
-        told = {word: value for word, value in event.items() if word not in {"event", "timestamp"}}
+        content = {word: value for word, value in event.items() if word not in {"event", "timestamp"}}
         failed = record_at(event, "error") if kind == "error" else {}
         yield replace(
-            base, layer="sys", role="system", name=kind[:80], output=told or None,
+            base, layer="sys", role="system", name=kind[:80], output=content or None,
             error_type="error" if failed else None, error_message=text_at(failed, "message"),
         )  # fmt: skip
 
@@ -247,7 +258,7 @@ def _call(event: dict[str, Any], base: ActionDraft) -> ActionDraft:
         kind="llm_call",
         layer="agent",
         role="agent",
-        model=named(word_at(event, "model") or word_at(output, "model")),
+        model=model_name(short_text_at(event, "model") or short_text_at(output, "model")),
         parameters=record_at(event, "config") or None,
         usage=_usage(record_at(output, "usage")),
         duration_ms=milliseconds(output.get("time"), of_one=1000),
@@ -260,7 +271,9 @@ def _call(event: dict[str, Any], base: ActionDraft) -> ActionDraft:
 
 def _tool(event: dict[str, Any], base: ActionDraft, ids: Ids) -> Iterator[ActionDraft]:
     failure = record_at(event, "error")
-    shared = replace(base, layer="tool", tool=word_at(event, "function"), call_id=word_at(event, "id"))
+    shared = replace(
+        base, layer="tool", tool=short_text_at(event, "function"), call_id=short_text_at(event, "id")
+    )
     yield replace(shared, kind="tool_call", role="agent", input=event.get("arguments"))
     yield replace(
         shared,
@@ -271,16 +284,19 @@ def _tool(event: dict[str, Any], base: ActionDraft, ids: Ids) -> Iterator[Action
         started_at=moment(event.get("completed")) or base.started_at,
         duration_ms=milliseconds(event.get("working_time"), of_one=1000),
         output=event.get("result"),
-        error_type=(word_at(failure, "type") or "tool_error") if failure else None,
+        error_type=(short_text_at(failure, "type") or "tool_error") if failure else None,
         error_message=text_at(failure, "message"),
         source=None,
     )
 
 
-def _usage(told: dict[str, Any]) -> Usage | None:
-    """Inspect counts cached tokens within `input_tokens` or beside it, as the provider does; its total says which."""
+def _usage(recorded: dict[str, Any]) -> Usage | None:
+    """Return the usage.
+
+    Inspect includes cached tokens in `input_tokens` or not, as the provider does; the total shows which.
+    """
     found = usage_of(
-        told,
+        recorded,
         read=["input_tokens"],
         written=["output_tokens"],
         cached=["input_tokens_cache_read"],
@@ -289,15 +305,15 @@ def _usage(told: dict[str, Any]) -> Usage | None:
     )
     if found is None or found.input_tokens is None:
         return found
-    beside = (found.cached_tokens or 0) + (found.cache_write_tokens or 0)
-    apart = found.total_tokens == found.input_tokens + beside + (found.output_tokens or 0)
-    return replace(found, input_tokens=found.input_tokens + beside) if apart else found
+    cached = (found.cached_tokens or 0) + (found.cache_write_tokens or 0)
+    apart = found.total_tokens == found.input_tokens + cached + (found.output_tokens or 0)
+    return replace(found, input_tokens=found.input_tokens + cached) if apart else found
 
 
-def _together(told: dict[str, Any]) -> Usage | None:
-    """What the models of a sample read and wrote together."""
+def _total_usage(by_model: dict[str, Any]) -> Usage | None:
+    """Return the total usage of all models of a sample."""
     every = [
-        usage for each in told.values() if isinstance(each, dict) and (usage := _usage(each)) is not None
+        usage for each in by_model.values() if isinstance(each, dict) and (usage := _usage(each)) is not None
     ]
     sums = {
         name: sum(found)

@@ -1,7 +1,7 @@
-"""Exports of Langfuse: a trace with its observations and scores, or a session of traces; also a list of either. Pure.
+"""Exports of Langfuse: a trace with its observations and scores, a session of traces, or a list of either.
 
-A record of the report is a trace without what is in it, an observation, a score, or a comment. A session is a Langfuse session,
-or a trace that belongs to none.
+The report counts traces (without their contents), observations, scores and comments. A session is a Langfuse session,
+or a trace without one.
 """
 
 from collections.abc import Iterator
@@ -13,17 +13,23 @@ from timemachine.recording.importing.pure.document import records_of
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft, Skipped
-from timemachine.recording.importing.pure.session_builder import Ids, Keys, hopeless, marked, session_of
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft, Skipped
+from timemachine.recording.importing.pure.session_builder import (
+    Ids,
+    Keys,
+    id_with_digest,
+    session_draft,
+    unreadable_file,
+)
 from timemachine.recording.importing.pure.values import (
-    between,
     count_at,
     dollars,
     list_at,
+    milliseconds_between,
     moment,
     record_at,
+    short_text_at,
     text_at,
-    word_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
@@ -34,25 +40,25 @@ _LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether it is a trace with observations, or holds traces."""
+    """Return whether it is a trace with observations, or contains traces."""
     return any(map(_is_export, (opening.fields, *opening.records)))
 
 
-def read(data: Contents) -> Imported:
-    """The sessions of the export. Raises `InvalidInput` where it holds no trace."""
+def read(data: Contents) -> ParsedFile:
+    """Return the sessions of the export. Raises `InvalidInput` if it contains no trace."""
     ledger = Ledger()
     groups: dict[str, list[tuple[dict[str, Any], ActionDraft]]] = {}
     traces: dict[str, dict[str, Any]] = {}
     for line in records_of(data, TITLE):
         if not isinstance(line, Line) or not _is_export(line.record):
-            ledger.skip(line.reason if isinstance(line, Skipped) else "It is no trace and holds none.")
+            ledger.skip(line.reason if isinstance(line, Skipped) else "It is not a trace and contains none.")
             continue
         for trace, inner in _traces(line.record, ledger):
-            key = word_at(trace, "sessionId", "id") or ""
+            key = short_text_at(trace, "sessionId", "id") or ""
             traces.setdefault(key, trace)
             groups.setdefault(key, []).extend(_actions(trace, inner, ledger))
     if not groups:
-        raise hopeless(TITLE, "there is no trace in it.")
+        raise unreadable_file(TITLE, "it contains no trace.")
     keys = Keys(NAME)
     return ledger.account(
         _session(keys.of(key or None, traces[key]), traces[key], found) for key, found in groups.items()
@@ -68,29 +74,29 @@ def _is_export(record: dict[str, Any]) -> bool:
 
 
 def _traces(record: dict[str, Any], ledger: Ledger) -> Iterator[tuple[dict[str, Any], dict[str, list[Any]]]]:
-    """The traces of a record, each with what is in it, by its kind."""
+    """Yield the traces of a record, each with its observations, scores and comments."""
     if isinstance(record.get("traces"), list):
-        session = word_at(record, "id")
+        session = short_text_at(record, "id")
         comments = list_at(record, "comments")
         for each in record["traces"]:
             if isinstance(each, dict):
-                trace, inner = _apart(each)
+                trace, inner = _split(each)
                 yield (
                     trace | ({"sessionId": session} if session and not trace.get("sessionId") else {}),
                     inner | {"comments": [*inner["comments"], *comments]},
                 )
                 comments = []
             else:
-                ledger.skip("It is no trace: no object.")
+                ledger.skip("It is not a trace, because it is not an object.")
         return
-    trace, inner = _apart(record)
+    trace, inner = _split(record)
     yield (
         record_at(record, "trace") or {name: value for name, value in trace.items() if name != "trace"},
         inner,
     )
 
 
-def _apart(record: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+def _split(record: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     trace = {name: value for name, value in record.items() if name not in _WITHIN}
     return trace, {name: list_at(record, name) for name in _WITHIN}
 
@@ -98,17 +104,17 @@ def _apart(record: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]
 def _actions(
     trace: dict[str, Any], inner: dict[str, list[Any]], ledger: Ledger
 ) -> Iterator[tuple[dict[str, Any], ActionDraft]]:
-    """Each record with the action that it becomes; ids and parents are as Langfuse has them."""
+    """Yield each record with its action; ids and parents are those of Langfuse."""
     ledger.use()
-    top = word_at(trace, "id")
+    top = short_text_at(trace, "id")
     yield (
         trace,
         ActionDraft(
             kind="event",
-            id=top or marked("trace", trace),
+            id=top or id_with_digest("trace", trace),
             layer="agent",
             role="agent",
-            name=word_at(trace, "name") or "trace",
+            name=short_text_at(trace, "name") or "trace",
             tags=tuple(each[:80] for each in list_at(trace, "tags") if isinstance(each, str)),
             started_at=moment(trace.get("timestamp")),
             input=trace.get("input"),
@@ -119,12 +125,12 @@ def _actions(
     for kind in _WITHIN:
         for record in inner[kind]:
             if not isinstance(record, dict):
-                ledger.skip("It is no record: no object.")
+                ledger.skip("It is not an object.")
                 continue
             ledger.use()
             yield (
                 record,
-                _observation(record, top) if kind == "observations" else _said_of_it(record, top, kind),
+                _observation(record, top) if kind == "observations" else _annotation(record, top, kind),
             )
 
 
@@ -143,12 +149,12 @@ def _session(
         parent = given.get(str(action.parent or ""))
         placed = replace(action, parent=None if parent == action.id else parent)
         actions += _with_result(placed, ids) if action.kind == "tool_call" else [placed]
-    return session_of(
+    return session_draft(
         key,
         actions,
         name=text_at(trace, "name"),
-        agent=word_at(trace, "name"),
-        user=word_at(trace, "userId"),
+        agent=short_text_at(trace, "name"),
+        user=short_text_at(trace, "userId"),
         metadata={name: text_at(trace, name) for name in ("release", "version", "environment", "sessionId")},
     )
 
@@ -158,13 +164,13 @@ def _observation(record: dict[str, Any], trace: str | None) -> ActionDraft:
     failed = record.get("level") == "ERROR"
     base = ActionDraft(
         kind="event",
-        id=word_at(record, "id") or marked("observation", record),
+        id=short_text_at(record, "id") or id_with_digest("observation", record),
         layer="agent",
         role="agent",
-        name=word_at(record, "name"),
-        parent=word_at(record, "parentObservationId") or trace,
+        name=short_text_at(record, "name"),
+        parent=short_text_at(record, "parentObservationId") or trace,
         started_at=start,
-        duration_ms=between(start, moment(record.get("endTime"))),
+        duration_ms=milliseconds_between(start, moment(record.get("endTime"))),
         input=record.get("input"),
         output=record.get("output"),
         error_type="ERROR" if failed else None,
@@ -176,7 +182,7 @@ def _observation(record: dict[str, Any], trace: str | None) -> ActionDraft:
         return replace(
             base,
             kind="llm_call",
-            model=word_at(record, "model"),
+            model=short_text_at(record, "model"),
             parameters=record_at(record, "modelParameters") or None,
             usage=_usage(record_at(record, "usageDetails") or record_at(record, "usage")),
             cost_usd=_cost(record),
@@ -189,7 +195,7 @@ def _observation(record: dict[str, Any], trace: str | None) -> ActionDraft:
 
 
 def _with_result(call: ActionDraft, ids: Ids) -> list[ActionDraft]:
-    """An observation of a tool holds both: the call, and under it what came of it."""
+    """A tool observation holds both: the call, and under it the result."""
     result = replace(
         call,
         kind="tool_result",
@@ -205,14 +211,14 @@ def _with_result(call: ActionDraft, ids: Ids) -> list[ActionDraft]:
     return [replace(call, output=None, error_type=None, error_message=None), *([result] if there else [])]
 
 
-def _said_of_it(record: dict[str, Any], trace: str | None, kind: str) -> ActionDraft:
+def _annotation(record: dict[str, Any], trace: str | None, kind: str) -> ActionDraft:
     return ActionDraft(
         kind="event",
-        id=word_at(record, "id") or marked(kind, record),
+        id=short_text_at(record, "id") or id_with_digest(kind, record),
         layer="sys",
         role="system",
-        name=word_at(record, "name") or kind.removesuffix("s"),
-        parent=word_at(record, "observationId") or trace,
+        name=short_text_at(record, "name") or kind.removesuffix("s"),
+        parent=short_text_at(record, "observationId") or trace,
         tags=(kind.removesuffix("s"),),
         started_at=moment(record.get("timestamp", record.get("createdAt"))),
         output=record,
@@ -220,19 +226,19 @@ def _said_of_it(record: dict[str, Any], trace: str | None, kind: str) -> ActionD
     )
 
 
-def _usage(told: dict[str, Any]) -> Usage | None:
-    """Langfuse counts cached tokens beside `input`, each kind under a name of its own; ours counts them in."""
-    cached = count_at(told, "input_cached_tokens", "cache_read_input_tokens", "input_cache_read")
-    written = count_at(told, "cache_creation_input_tokens", "input_cache_creation")
-    fresh = count_at(told, "input", "promptTokens", "input_tokens")
+def _usage(recorded: dict[str, Any]) -> Usage | None:
+    """Langfuse does not include cached tokens in `input` and names each kind separately; we include them."""
+    cached = count_at(recorded, "input_cached_tokens", "cache_read_input_tokens", "input_cache_read")
+    written = count_at(recorded, "cache_creation_input_tokens", "input_cache_creation")
+    fresh = count_at(recorded, "input", "promptTokens", "input_tokens")
     read = None if fresh is None else fresh + (cached or 0) + (written or 0)
     found = Usage(
         input_tokens=read,
-        output_tokens=count_at(told, "output", "completionTokens", "output_tokens"),
-        total_tokens=count_at(told, "total", "totalTokens"),
+        output_tokens=count_at(recorded, "output", "completionTokens", "output_tokens"),
+        total_tokens=count_at(recorded, "total", "totalTokens"),
         cached_tokens=cached,
         cache_write_tokens=written,
-        reasoning_tokens=count_at(told, "output_reasoning_tokens"),
+        reasoning_tokens=count_at(recorded, "output_reasoning_tokens"),
     )
     return None if found == Usage() else found
 

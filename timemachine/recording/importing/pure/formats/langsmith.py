@@ -1,6 +1,7 @@
-"""Runs of LangSmith: JSON lines, a list, or an object with `runs`; a session for each thread, or trace without one. Pure.
+"""Runs of LangSmith: JSON lines, a list, or an object with `runs`; one session per thread, or per trace without a
+thread.
 
-A record of the report is a run.
+The report counts runs.
 """
 
 from collections.abc import Iterator
@@ -12,20 +13,26 @@ from timemachine.recording.importing.pure.document import records_of
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft, Skipped
-from timemachine.recording.importing.pure.session_builder import Ids, Keys, hopeless, marked, session_of
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft, Skipped
+from timemachine.recording.importing.pure.session_builder import (
+    Ids,
+    Keys,
+    id_with_digest,
+    session_draft,
+    unreadable_file,
+)
 from timemachine.recording.importing.pure.values import (
-    between,
     count_at,
     dollars,
     list_at,
+    milliseconds_between,
+    model_name,
     moment,
-    named,
     number,
     record_at,
+    short_text_at,
     text_at,
     usage_of,
-    word_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 
@@ -36,7 +43,7 @@ _LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether one of the first records is a run."""
+    """Return whether one of the first records is a run."""
     runs = [each for each in list_at(opening.fields, "runs") if isinstance(each, dict)]
     return any(
         "run_type" in each and ("id" in each or "trace_id" in each)
@@ -44,8 +51,8 @@ def recognises(opening: Opening) -> bool:
     )
 
 
-def read(data: Contents) -> Imported:
-    """The sessions of the runs, in the order of their trees. Raises `InvalidInput` where there is no run."""
+def read(data: Contents) -> ParsedFile:
+    """Return the sessions of the runs, in the order of their trees. Raises `InvalidInput` if there are no runs."""
     ledger = Ledger()
     threads: dict[str, list[dict[str, Any]]] = {}
     for line in records_of(data, TITLE, inside="runs"):
@@ -54,30 +61,32 @@ def read(data: Contents) -> Imported:
             threads.setdefault(_thread(line.record), []).append(line.record)
         else:
             ledger.skip(
-                line.reason if isinstance(line, Skipped) else "It has no `run_type`, which every run has."
+                line.reason if isinstance(line, Skipped) else "It has no `run_type`, so it is not a run."
             )
     if not threads:
-        raise hopeless(TITLE, "no record in it has a `run_type`.")
+        raise unreadable_file(TITLE, "no record in it has a `run_type`.")
     keys = Keys(NAME)
     return ledger.account(_session(keys.of(thread or None, runs), runs) for thread, runs in threads.items())
 
 
 def _thread(run: dict[str, Any]) -> str:
-    told = record_at(run, "extra", "metadata")
-    return word_at(told, *_THREAD) or word_at(run, "trace_id") or word_at(run, "id") or ""
+    metadata = record_at(run, "extra", "metadata")
+    return (
+        short_text_at(metadata, *_THREAD) or short_text_at(run, "trace_id") or short_text_at(run, "id") or ""
+    )
 
 
 def _session(key: str, runs: list[dict[str, Any]]) -> SessionDraft:
     ordered = sorted(runs, key=lambda run: (_started(run) or _LATEST, text_at(run, "dotted_order") or ""))
     ids = Ids()
-    names = {run_id: run_id for run in ordered if (run_id := word_at(run, "id")) is not None}
+    names = {run_id: run_id for run in ordered if (run_id := short_text_at(run, "id")) is not None}
     actions = [action for run in ordered for action in _run(run, names, ids)]
     top = next((run for run in ordered if run.get("parent_run_id") is None), ordered[0])
-    return session_of(
+    return session_draft(
         key,
         actions,
         name=text_at(top, "name"),
-        agent=word_at(top, "name"),
+        agent=short_text_at(top, "name"),
         metadata={
             "trace_id": text_at(top, "trace_id"),
             "project": text_at(top, "session_name", "session_id"),
@@ -91,19 +100,19 @@ def _started(run: dict[str, Any]) -> datetime | None:
 
 
 def _run(run: dict[str, Any], names: dict[str, str], ids: Ids) -> Iterator[ActionDraft]:
-    name = ids.claim(word_at(run, "id") or marked("run", run))
+    name = ids.claim(short_text_at(run, "id") or id_with_digest("run", run))
     start = _started(run)
     error = text_at(run, "error")
-    parent = names.get(word_at(run, "parent_run_id") or "")
+    parent = names.get(short_text_at(run, "parent_run_id") or "")
     base = ActionDraft(
         kind="event",
         id=name,
         layer="agent",
         role="agent",
-        name=word_at(run, "name"),
+        name=short_text_at(run, "name"),
         parent=None if parent == name else parent,
         started_at=start,
-        duration_ms=between(start, moment(run.get("end_time"), offset_missing=True)),
+        duration_ms=milliseconds_between(start, moment(run.get("end_time"), offset_missing=True)),
         input=run.get("inputs"),
         output=run.get("outputs"),
         error_type=None if error is None else "run_error",
@@ -114,7 +123,7 @@ def _run(run: dict[str, Any], names: dict[str, str], ids: Ids) -> Iterator[Actio
     if kind == "llm":
         yield _call(run, base)
     elif kind == "retriever":
-        yield replace(base, kind="find", layer="tool", retrieval=_found(run))
+        yield replace(base, kind="find", layer="tool", retrieval=_retrieval(run))
     elif kind == "tool":
         yield from _tool(base, ids)
     else:
@@ -122,13 +131,13 @@ def _run(run: dict[str, Any], names: dict[str, str], ids: Ids) -> Iterator[Actio
 
 
 def _call(run: dict[str, Any], base: ActionDraft) -> ActionDraft:
-    told = record_at(run, "extra", "metadata")
+    metadata = record_at(run, "extra", "metadata")
     given = record_at(run, "extra", "invocation_params")
-    model = word_at(told, "ls_model_name") or word_at(given, "model", "model_name")
+    model = short_text_at(metadata, "ls_model_name") or short_text_at(given, "model", "model_name")
     return replace(
         base,
         kind="llm_call",
-        model=named(model, word_at(told, "ls_provider")),
+        model=model_name(model, short_text_at(metadata, "ls_provider")),
         parameters=given or None,
         usage=_usage(run),
         cost_usd=dollars(run.get("total_cost")),
@@ -136,11 +145,13 @@ def _call(run: dict[str, Any], base: ActionDraft) -> ActionDraft:
 
 
 def _usage(run: dict[str, Any]) -> Usage | None:
-    """The tokens: what the run says of itself, and what its `usage_metadata` says beside that, cached ones and thoughts included."""
-    told = record_at(run, "outputs", "usage_metadata") or record_at(run, "usage_metadata")
-    read, written = record_at(told, "input_token_details"), record_at(told, "output_token_details")
+    """Return the tokens: those of the run itself first, then those of its `usage_metadata`, which also has cached and
+    reasoning tokens."""
+    recorded = record_at(run, "outputs", "usage_metadata") or record_at(run, "usage_metadata")
+    read = record_at(recorded, "input_token_details")
+    written = record_at(recorded, "output_token_details")
     first = usage_of(run, read=["prompt_tokens"], written=["completion_tokens"]) or Usage()
-    second = usage_of(told, read=["input_tokens"], written=["output_tokens"]) or Usage()
+    second = usage_of(recorded, read=["input_tokens"], written=["output_tokens"]) or Usage()
     found = Usage(
         input_tokens=_either(first.input_tokens, second.input_tokens),
         output_tokens=_either(first.output_tokens, second.output_tokens),
@@ -157,7 +168,7 @@ def _either(one: int | None, other: int | None) -> int | None:
 
 
 def _tool(base: ActionDraft, ids: Ids) -> Iterator[ActionDraft]:
-    """A run of a tool holds both: the call, and under it what came of it."""
+    """A tool run holds both: the call, and under it the result."""
     yield replace(
         base,
         kind="tool_call",
@@ -185,7 +196,7 @@ def _tool(base: ActionDraft, ids: Ids) -> Iterator[ActionDraft]:
         )
 
 
-def _found(run: dict[str, Any]) -> RetrievalDraft:
+def _retrieval(run: dict[str, Any]) -> RetrievalDraft:
     documents = list_at(record_at(run, "outputs"), "documents") or list_at(
         record_at(run, "outputs"), "output"
     )
@@ -197,7 +208,7 @@ def _hit(rank: int, document: Any) -> HitDraft:
     return HitDraft(
         rank=rank,
         score=number(about.get("score", about.get("relevance_score"))),
-        frame=word_at(document, "id") or word_at(about, "id"),
+        frame=short_text_at(document, "id") or short_text_at(about, "id"),
         title=text_at(about, "title"),
         uri=text_at(about, "source", "url"),
         metadata=about or None,

@@ -1,7 +1,7 @@
-"""Sessions of memvid, as `memvid session view --json` prints them. Pure.
+"""Sessions of memvid, as printed by `memvid session view --json`.
 
-A record of the report is an action, a checkpoint, or the rest of the session, which becomes an `event` at the end. memvid keeps 512
-bytes of what went in and came out, and whole seconds.
+The report counts actions, checkpoints, and the rest of the session, which becomes a final `event`. memvid stores 512
+bytes of each input and output, and whole seconds.
 """
 
 from dataclasses import replace
@@ -11,24 +11,24 @@ from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.document import document_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile
 from timemachine.recording.importing.pure.session_builder import (
     Ids,
     Keys,
-    hopeless,
-    marked,
-    only_object,
-    session_of,
+    id_with_digest,
+    require_object,
+    session_draft,
+    unreadable_file,
 )
 from timemachine.recording.importing.pure.values import (
     count_at,
     list_at,
     milliseconds,
+    model_name,
     moment_after_1970,
-    named,
     record_at,
+    short_text_at,
     text_at,
-    word_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.sessions.pure.vocabulary import MODES
@@ -51,39 +51,38 @@ _MODES: Final = {"lex": "lexical", "vec": "semantic", "sem": "semantic", "auto":
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether it is a session with actions of memvid's types."""
+    """Return whether it is a session with actions of memvid's types."""
     found = opening.fields
     return "created_secs" in found and "session_id" in found and isinstance(found.get("actions"), list)
 
 
-def read(data: Contents) -> Imported:
-    """The session. Raises `InvalidInput` where it has no actions."""
-    found = only_object(document_of(data, TITLE), TITLE)
+def read(data: Contents) -> ParsedFile:
+    """Return the session. Raises `InvalidInput` if it has no actions."""
+    found = require_object(document_of(data, TITLE), TITLE)
     if not isinstance(found.get("actions"), list):
-        raise hopeless(TITLE, "it has no `actions`.")
+        raise unreadable_file(TITLE, "it has no `actions`.")
     ledger, ids = Ledger(), Ids()
-    kept = {
+    checkpoints = {
         each.get("id"): each
         for each in list_at(found, "checkpoints")
         if isinstance(each, dict) and _is_id(each.get("id"))
     }
-    actions = _actions(found, kept, ledger, ids)
-    merged = len(list_at(found, "checkpoints")) - len(kept)
-    for _ in range(merged):
-        ledger.skip("It is no checkpoint with an id of its own.")
+    actions = _actions(found, checkpoints, ledger, ids)
+    for _ in range(len(list_at(found, "checkpoints")) - len(checkpoints)):
+        ledger.skip("It is not a checkpoint with a unique id.")
     ledger.use()
     rest = {name: value for name, value in found.items() if name not in {"actions", "checkpoints"}}
     end = ActionDraft(
         kind="event",
-        id=ids.claim(marked("session", rest)),
+        id=ids.claim(id_with_digest("session", rest)),
         layer="sys",
         role="system",
         name="session",
         output=rest,
         source=rest,
     )
-    session = session_of(
-        Keys(NAME).of(word_at(found, "session_id"), found),
+    session = session_draft(
+        Keys(NAME).of(short_text_at(found, "session_id"), found),
         [*actions, end],
         name=text_at(found, "name"),
         agent=NAME,
@@ -99,46 +98,48 @@ def _is_id(value: Any) -> bool:
 
 
 def _actions(
-    found: dict[str, Any], kept: dict[Any, dict[str, Any]], ledger: Ledger, ids: Ids
+    found: dict[str, Any], checkpoints: dict[Any, dict[str, Any]], ledger: Ledger, ids: Ids
 ) -> list[ActionDraft]:
-    """The actions in their order; a checkpoint is told by its action and by its own record, and is one action."""
+    """Return the actions in order. A checkpoint has an action and a record of its own; together they become one action."""
     actions = []
-    told = 0
-    left = dict(kept)
+    merged = 0
+    remaining = dict(checkpoints)
     for record in found["actions"]:
         if not isinstance(record, dict):
-            ledger.skip("It is no action: no object.")
+            ledger.skip("It is not an action, because it is not an object.")
             continue
         ledger.use()
         kind, about = _type(record)
         action = _action(record, kind, about, ids)
-        own = left.pop(about.get("id"), None) if kind == "checkpoint" and _is_id(about.get("id")) else None
+        own = (
+            remaining.pop(about.get("id"), None) if kind == "checkpoint" and _is_id(about.get("id")) else None
+        )
         if own is not None:
             ledger.use()
-            told += 1
+            merged += 1
             action = replace(
-                action, name=word_at(own, "name"), output=own.get("snapshot"), source=[record, own]
+                action, name=short_text_at(own, "name"), output=own.get("snapshot"), source=[record, own]
             )
         actions.append(action)
-    if told:
+    if merged:
         ledger.notes.append(
-            f"{counted(told, 'checkpoint')} told an action again; each is kept in its source."
+            f"{counted(merged, 'checkpoint')} repeated an action. Each is stored in the source of that action."
         )
-    for own in left.values():
+    for own in remaining.values():
         ledger.use()
         actions.append(_checkpoint(own, ids))
     return actions
 
 
 def _type(record: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The type in small letters and what it says: `{"Find": {…}}`, `{"type": "find", …}`, or the name alone."""
-    told = record.get("action_type")
-    if isinstance(told, dict) and isinstance(told.get("type"), str):
-        return _plain(told["type"]), told
-    if isinstance(told, dict) and len(told) == 1:
-        ((name, about),) = told.items()
+    """Return the lower-case type and its fields, from `{"Find": {…}}`, `{"type": "find", …}`, or the name alone."""
+    written = record.get("action_type")
+    if isinstance(written, dict) and isinstance(written.get("type"), str):
+        return _plain(written["type"]), written
+    if isinstance(written, dict) and len(written) == 1:
+        ((name, about),) = written.items()
         return _plain(name), about if isinstance(about, dict) else {}
-    return _plain(told if isinstance(told, str) else "unknown"), {}
+    return _plain(written if isinstance(written, str) else "unknown"), {}
 
 
 def _plain(name: str) -> str:
@@ -148,7 +149,7 @@ def _plain(name: str) -> str:
 def _action(record: dict[str, Any], kind: str, about: dict[str, Any], ids: Ids) -> ActionDraft:
     base = ActionDraft(
         kind=_KINDS.get(kind, "event"),
-        id=ids.claim(marked(f"action-{count_at(record, 'sequence')}", record)),
+        id=ids.claim(id_with_digest(f"action-{count_at(record, 'sequence')}", record)),
         layer="agent",
         role="agent",
         agent=NAME,
@@ -160,16 +161,16 @@ def _action(record: dict[str, Any], kind: str, about: dict[str, Any], ids: Ids) 
         source=record,
     )
     if kind == "find":
-        return replace(base, input=text_at(about, "query") or base.input, retrieval=_found(record, about))
+        return replace(base, input=text_at(about, "query") or base.input, retrieval=_retrieval(record, about))
     if kind == "ask":
-        full = named(word_at(about, "model"), word_at(about, "provider"))
+        full = model_name(short_text_at(about, "model"), short_text_at(about, "provider"))
         return replace(base, input=text_at(about, "query") or base.input, model=full)
     if kind in {"update", "delete"}:
         return replace(base, name=kind, input=about or None)
-    return replace(base, layer="tool", tool=word_at(about, "name")) if kind == "toolcall" else base
+    return replace(base, layer="tool", tool=short_text_at(about, "name")) if kind == "toolcall" else base
 
 
-def _found(record: dict[str, Any], about: dict[str, Any]) -> RetrievalDraft:
+def _retrieval(record: dict[str, Any], about: dict[str, Any]) -> RetrievalDraft:
     frames = [
         each
         for each in list_at(record, "affected_frames")
@@ -185,11 +186,11 @@ def _found(record: dict[str, Any], about: dict[str, Any]) -> RetrievalDraft:
 def _checkpoint(record: dict[str, Any], ids: Ids) -> ActionDraft:
     return ActionDraft(
         kind="checkpoint",
-        id=ids.claim(marked("checkpoint", record)),
+        id=ids.claim(id_with_digest("checkpoint", record)),
         layer="agent",
         role="agent",
         agent=NAME,
-        name=word_at(record, "name"),
+        name=short_text_at(record, "name"),
         started_at=moment_after_1970(record.get("timestamp_secs")),
         output=record.get("snapshot"),
         source=record,

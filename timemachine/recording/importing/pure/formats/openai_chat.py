@@ -1,6 +1,6 @@
-"""Chats in OpenAI's form: JSON lines of `{"messages": […]}`, a session each; also a list of such objects, or one. Pure.
+"""Chats in OpenAI's form: JSON lines of `{"messages": […]}`, one session each; or a list of such objects, or one.
 
-A record of the report is such a line without its messages, where there is more on it, or one of its messages.
+The report counts messages, and the other fields of each line if it has any.
 """
 
 from typing import Any, Final
@@ -10,9 +10,15 @@ from timemachine.recording.importing.pure.document import records_of
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft, Skipped
-from timemachine.recording.importing.pure.session_builder import Ids, Keys, hopeless, linked, session_of
-from timemachine.recording.importing.pure.values import word_at
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft, Skipped
+from timemachine.recording.importing.pure.session_builder import (
+    Ids,
+    Keys,
+    link_results,
+    session_draft,
+    unreadable_file,
+)
+from timemachine.recording.importing.pure.values import short_text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "openai_chat"
@@ -21,12 +27,12 @@ _STEM: Final = ActionDraft(kind="event")
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether one of the first records has messages with roles, and is of none of the tools that have messages as well."""
+    """Return whether one of the first records has messages with roles and comes from no other tool."""
     return any(_is_chat(record) for record in opening.records) or _is_chat(opening.fields)
 
 
-def read(data: Contents) -> Imported:
-    """A session for each chat. Raises `InvalidInput` (`unknown_format`) where there is none."""
+def read(data: Contents) -> ParsedFile:
+    """Return one session per chat. Raises `InvalidInput` (`unknown_format`) if there are none."""
     ledger, keys = Ledger(), Keys(NAME)
     sessions = []
     for line in records_of(data, TITLE):
@@ -35,7 +41,7 @@ def read(data: Contents) -> Imported:
         else:
             ledger.skip(line.reason if isinstance(line, Skipped) else "It has no `messages`.")
     if not sessions:
-        raise hopeless(TITLE, "no line of it has `messages`.")
+        raise unreadable_file(TITLE, "no line of it has `messages`.")
     return ledger.account(sessions)
 
 
@@ -67,5 +73,7 @@ def _session(chat: dict[str, Any], ledger: Ledger, keys: Keys) -> SessionDraft:
             ledger.use()
             actions += chat_actions(message, _STEM, ids, f"message-{place}")
         else:
-            ledger.skip("It is no message: no object.")
-    return session_of(keys.of(None, chat), linked(actions), metadata={"model": word_at(chat, "model")})
+            ledger.skip("It is not a message, because it is not an object.")
+    return session_draft(
+        keys.of(None, chat), link_results(actions), metadata={"model": short_text_at(chat, "model")}
+    )

@@ -1,7 +1,8 @@
-"""Traces of OpenTelemetry as a collector's file exporter writes them: OTLP in JSON, a request a line, or one document. Pure.
+"""OpenTelemetry traces as a collector's file exporter writes them: OTLP JSON, one request per line, or one document.
 
-A record of the report is a span. A session is what spans name as one, else what another span of their trace names, else the trace:
-the same as for spans that are sent to `/v1/traces`, but that here all of them are known before the first one is placed.
+The report counts spans. A span belongs to the session that it names, else to the first that another span of its trace
+names, else to a session for its trace. `/v1/traces` does the same, but here all spans are known before the first one
+is placed.
 """
 
 from collections.abc import Sequence
@@ -14,11 +15,11 @@ from timemachine.recording.importing.pure.document import records_of
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft, Skipped
-from timemachine.recording.importing.pure.session_builder import hopeless, session_of
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft, Skipped
+from timemachine.recording.importing.pure.session_builder import session_draft, unreadable_file
 from timemachine.recording.otel.pure import session_identity
 from timemachine.recording.otel.pure.decoding import of_document
-from timemachine.recording.otel.pure.drafts import again, draft_of
+from timemachine.recording.otel.pure.drafts import draft_of, resent_event
 from timemachine.recording.otel.pure.span import Span
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import check_action, key_of
@@ -28,12 +29,12 @@ TITLE: Final = "traces of OpenTelemetry in JSON (an object with resourceSpans, o
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether the document, or one of the first lines, has `resourceSpans`."""
+    """Return whether the document, or one of the first lines, has `resourceSpans`."""
     return any(isinstance(each.get("resourceSpans"), list) for each in (opening.fields, *opening.records))
 
 
-def read(data: Contents) -> Imported:
-    """The sessions that the spans name. Raises `InvalidInput` (`unknown_format`) where there is no span."""
+def read(data: Contents) -> ParsedFile:
+    """Return the sessions that the spans name. Raises `InvalidInput` (`unknown_format`) if there are no spans."""
     ledger = Ledger()
     found: list[tuple[Span, ActionDraft]] = []
     for line in records_of(data, TITLE):
@@ -43,12 +44,12 @@ def read(data: Contents) -> Imported:
         for span in of_document(line.record):
             _take(span if isinstance(span, Span) else None, getattr(span, "reason", ""), ledger, found)
     if not found:
-        raise hopeless(TITLE, "there is no span in it that can be recorded.")
+        raise unreadable_file(TITLE, "it has no span that can be recorded.")
     found.sort(key=lambda each: (each[0].began, -each[0].ended, each[0].id))
-    homes = _homes([span for span, _ in found])
+    keys = _session_keys([span for span, _ in found])
     groups: dict[str, list[tuple[Span, ActionDraft]]] = {}
     for span, draft in found:
-        groups.setdefault(homes[id(span)], []).append((span, draft))
+        groups.setdefault(keys[id(span)], []).append((span, draft))
     return ledger.account(_session(key, group, ledger) for key, group in groups.items())
 
 
@@ -66,9 +67,9 @@ def _take(span: Span | None, reason: str, ledger: Ledger, found: list[tuple[Span
     found.append((span, draft))
 
 
-def _homes(spans: Sequence[Span]) -> dict[int, str]:
-    """The key of the session of each span, by its `id()`."""
-    named = {id(span): key_of(name, NAME) for span in spans if (name := session_identity.session_of(span))}
+def _session_keys(spans: Sequence[Span]) -> dict[int, str]:
+    """Return the session key of each span, by the span's `id()`."""
+    named = {id(span): key_of(name, NAME) for span in spans if (name := session_identity.session_named(span))}
     first: dict[str, str] = {}
     for span in spans:
         if id(span) in named:
@@ -79,9 +80,9 @@ def _homes(spans: Sequence[Span]) -> dict[int, str]:
 def _session(key: str, group: Sequence[tuple[Span, ActionDraft]], ledger: Ledger) -> SessionDraft:
     spans = [span for span, _ in group]
     root = session_identity.root_of(spans)
-    return session_of(
+    return session_draft(
         key,
-        _apart([draft for _, draft in group], ledger),
+        _without_repeats([draft for _, draft in group], ledger),
         name=(root.name if root else None) or session_identity.service_of(spans),
         agent=session_identity.agent_named(spans),
         user=session_identity.user_named(spans),
@@ -89,22 +90,28 @@ def _session(key: str, group: Sequence[tuple[Span, ActionDraft]], ledger: Ledger
     )
 
 
-def _apart(drafts: Sequence[ActionDraft], ledger: Ledger) -> list[ActionDraft]:
-    """The drafts; a span that stands there twice is one, and one with other words an event beside it. A parent elsewhere is none."""
-    kept: dict[str | None, list[ActionDraft]] = {}
+def _without_repeats(drafts: Sequence[ActionDraft], ledger: Ledger) -> list[ActionDraft]:
+    """Return the drafts without repeats: an identical span is merged, and a span with the same id but other content
+    becomes an event.
+
+    A parent in another session is dropped.
+    """
+    by_id: dict[str | None, list[ActionDraft]] = {}
     sha256: dict[str | None, str] = {}
     for draft in drafts:
         source = content_of(draft.source).sha256
-        placed = draft if sha256.setdefault(draft.id, source) == source else again(draft, source)
-        kept.setdefault(placed.id, []).append(placed)
-    twice = sum(len(same) - 1 for same in kept.values())
+        placed = draft if sha256.setdefault(draft.id, source) == source else resent_event(draft, source)
+        by_id.setdefault(placed.id, []).append(placed)
+    twice = sum(len(same) - 1 for same in by_id.values())
     if twice:
-        ledger.notes.append(f"{twice:,} spans stand there again, word for word; they are part of the first.")
+        ledger.notes.append(
+            f"{twice:,} spans were repeated without a change. They are stored with the first one."
+        )
     return [
         replace(
             same[0],
-            parent=same[0].parent if same[0].parent in kept else None,
+            parent=same[0].parent if same[0].parent in by_id else None,
             source=same[0].source if len(same) == 1 else [each.source for each in same],
         )
-        for same in kept.values()
+        for same in by_id.values()
     ]

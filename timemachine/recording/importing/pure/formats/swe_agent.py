@@ -1,8 +1,8 @@
-"""Trajectories of SWE-agent: a `.traj` file each. Pure.
+"""Trajectories of SWE-agent: one `.traj` file each.
 
-`trajectory` has the steps (thought, action, observation), `history` has what the model was given, and tells the steps again: such
-a message becomes a part of its step's action. A record of the report is a step, a message, or all the rest of the file: that is an
-`event` at the end, with the tokens and the cost of the whole run, for it was recorded for the whole alone.
+`trajectory` has the steps (thought, action, observation). `history` has the messages to the model and repeats the
+steps; such a message becomes part of its step's action. The report counts steps, messages, and the rest of the file,
+which becomes a final `event` with the tokens and the cost of the run: they were recorded only for the run.
 """
 
 import re
@@ -15,17 +15,23 @@ from timemachine.recording.importing.pure.chat import chat_actions
 from timemachine.recording.importing.pure.document import document_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger
-from timemachine.recording.importing.pure.session_builder import Ids, Keys, hopeless, only_object, session_of
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile
+from timemachine.recording.importing.pure.session_builder import (
+    Ids,
+    Keys,
+    require_object,
+    session_draft,
+    unreadable_file,
+)
 from timemachine.recording.importing.pure.values import (
     dollars,
     list_at,
     milliseconds,
-    parsed,
+    parsed_json,
     record_at,
+    short_text_at,
     text_at,
     usage_of,
-    word_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
@@ -36,7 +42,7 @@ _ISSUE: Final = re.compile(r"ISSUE:\s*(.+)")
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether it has a trajectory of steps with actions, or none yet and a history."""
+    """Return whether it has a trajectory of steps with actions, or an empty one and a history."""
     found = opening.fields
     steps = found.get("trajectory")
     if not isinstance(steps, list):
@@ -46,25 +52,25 @@ def recognises(opening: Opening) -> bool:
     )
 
 
-def read(data: Contents) -> Imported:
-    """The session of the file. Raises `InvalidInput` (`unknown_format`) where it has neither steps nor messages."""
-    found = only_object(document_of(data, TITLE), TITLE)
+def read(data: Contents) -> ParsedFile:
+    """Return the session of the file. Raises `InvalidInput` (`unknown_format`) if it has neither steps nor messages."""
+    found = require_object(document_of(data, TITLE), TITLE)
     if not (list_at(found, "trajectory") or list_at(found, "history")):
-        raise hopeless(TITLE, "it has no `trajectory` and no `history`.")
+        raise unreadable_file(TITLE, "it has no `trajectory` and no `history`.")
     ledger = Ledger()
-    steps = _usable(list_at(found, "trajectory"), ledger, "It is no step: no object.")
-    messages = _usable(list_at(found, "history"), ledger, "It is no message: no object.")
+    steps = _usable(list_at(found, "trajectory"), ledger, "It is not a step, because it is not an object.")
+    messages = _usable(list_at(found, "history"), ledger, "It is not a message, because it is not an object.")
     owners = _owners(messages, steps)
     if owners:
         ledger.notes.append(
-            f"{counted(len(owners), 'message')} of the history told a step again; each is kept in its source."
+            f"{counted(len(owners), 'message')} of the history repeated a step. Each is stored in the source of that step."
         )
     ledger.use()
     ids = Ids()
-    config = record_at({"config": parsed(found.get("replay_config"))}, "config")
-    actions = [*_told(messages, steps, owners, ids), _end(found, ids)]
+    config = record_at({"config": parsed_json(found.get("replay_config"))}, "config")
+    actions = [*_ordered_actions(messages, steps, owners, ids), _end(found, ids)]
     instance = text_at(record_at(config, "problem_statement"), "id")
-    session = session_of(
+    session = session_draft(
         Keys(NAME).of(None, found),
         actions,
         name=instance or _issue(messages),
@@ -94,7 +100,7 @@ def _usable(records: Sequence[Any], ledger: Ledger, reason: str) -> list[dict[st
 def _owners(
     messages: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]]
 ) -> dict[int, tuple[int, bool]]:
-    """By the place of a message that tells a step again: the place of the step, and whether it is what the model wrote."""
+    """Return, by the place of a message that repeats a step, the place of the step and whether the model wrote it."""
     owners: dict[int, tuple[int, bool]] = {}
     step = -1
     for place, message in enumerate(messages):
@@ -121,44 +127,44 @@ def _seen(message: dict[str, Any], step: dict[str, Any]) -> bool:
     )
 
 
-def _told(
+def _ordered_actions(
     messages: Sequence[dict[str, Any]],
     steps: Sequence[dict[str, Any]],
     owners: dict[int, tuple[int, bool]],
     ids: Ids,
 ) -> Iterator[ActionDraft]:
-    again: dict[tuple[int, bool], dict[str, Any]] = {
+    repeats: dict[tuple[int, bool], dict[str, Any]] = {
         owner: messages[place] for place, owner in owners.items()
     }
     done = 0
     for place, message in enumerate(messages):
         step, by_model = owners.get(place, (-1, False))
         if by_model:
-            yield from _step(step, steps[step], again, ids)
+            yield from _step(step, steps[step], repeats, ids)
             done = step + 1
         elif step < 0:
             demo = ("meta", "demo") if message.get("is_demo") else ()
-            stem = ActionDraft(kind="event", agent=word_at(message, "agent"), tags=demo)
+            stem = ActionDraft(kind="event", agent=short_text_at(message, "agent"), tags=demo)
             yield from chat_actions(message, stem, ids, f"message-{place + 1}")
     for step in range(done, len(steps)):
-        yield from _step(step, steps[step], again, ids)
+        yield from _step(step, steps[step], repeats, ids)
 
 
 def _step(
-    place: int, step: dict[str, Any], again: dict[tuple[int, bool], dict[str, Any]], ids: Ids
+    place: int, step: dict[str, Any], repeats: dict[tuple[int, bool], dict[str, Any]], ids: Ids
 ) -> Iterator[ActionDraft]:
-    """What the model thought, the command that it gave, and what came of it."""
-    wrote, saw = again.get((place, True)), again.get((place, False))
+    """Yield what the model thought, the command it gave, and the observation."""
+    wrote, saw = repeats.get((place, True)), repeats.get((place, False))
     call = next((each for each in list_at(wrote, "tool_calls") if isinstance(each, dict)), {})
     action = text_at(step, "action")
-    tool = word_at(record_at(call, "function"), "name") or word_at(
+    tool = short_text_at(record_at(call, "function"), "name") or short_text_at(
         {"word": (action or "").partition(" ")[0].strip()}, "word"
     )
     stem = ActionDraft(
         kind="message",
         layer="agent",
         role="agent",
-        agent=word_at(wrote, "agent") or _AGENT,
+        agent=short_text_at(wrote, "agent") or _AGENT,
         iteration=place + 1,
     )
     called = ids.claim(f"step-{place + 1}/call")
@@ -174,7 +180,7 @@ def _step(
         layer="tool",
         id=called,
         tool=tool,
-        call_id=word_at(call, "id"),
+        call_id=short_text_at(call, "id"),
         input=step.get("action"),
     )
     yield replace(
@@ -184,7 +190,7 @@ def _step(
         role="tool",
         id=ids.claim(f"step-{place + 1}/result"),
         tool=tool,
-        call_id=word_at(call, "id"),
+        call_id=short_text_at(call, "id"),
         parent=called,
         output=step.get("observation"),
         duration_ms=milliseconds(step.get("execution_time"), of_one=1000),
@@ -208,7 +214,7 @@ def _end(found: dict[str, Any], ids: Ids) -> ActionDraft:
         name="end",
         usage=usage_of(stats, read=["tokens_sent"], written=["tokens_received"]),
         cost_usd=dollars(cost),
-        error_type=word_at(info, "exit_status") if failed else None,
+        error_type=short_text_at(info, "exit_status") if failed else None,
         output=info or None,
         source=rest,
     )

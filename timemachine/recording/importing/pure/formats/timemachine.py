@@ -1,7 +1,7 @@
-"""Sessions that this product exported: a line about the session, then a line for each action, in order, as it was recorded. Pure.
+"""Sessions exported from Time Machine: a line about the session, then one line per action, exactly as recorded.
 
-All of a file is read or nothing: actions name each other by their numbers, so none may be missing. A value that an erasure put a
-mark in is kept with its mark.
+The complete file is read or nothing: actions refer to each other by number, so none may be missing. Erased values
+keep their marks.
 """
 
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ from timemachine.core.pure.ids import uuid_of
 from timemachine.recording.importing.pure.jsonl import Line, lines_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger, SessionDraft
-from timemachine.recording.importing.pure.session_builder import hopeless
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft
+from timemachine.recording.importing.pure.session_builder import unreadable_file
 from timemachine.recording.importing.pure.values import number
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.sessions.pure.validation import LARGEST_INTEGER, check_action, check_key
@@ -28,7 +28,7 @@ TITLE: Final = "a session exported from Time Machine (JSON lines)"
 FORMAT: Final = "timemachine-session"
 VERSION: Final = 1
 DEEPEST: Final = MAX_DEPTH + 8
-"""A payload may be as deep as any document, and stands some levels down in its action."""
+"""A payload may be nested `MAX_DEPTH` deep and is itself nested in its action."""
 _TEXT: Final = (str,)
 _NUMBER: Final = (int, float)
 _WHOLE: Final = (int,)
@@ -66,12 +66,12 @@ _HIT: Final[dict[str, tuple[type, ...]]] = {
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether the first line says so."""
+    """Return whether the first line names the format."""
     return bool(opening.lines) and opening.lines[0].get("format") == FORMAT
 
 
-def read(data: Contents) -> Imported:
-    """The session of the file. Raises `InvalidInput` (`unknown_format`) that names the first line with which something is wrong."""
+def read(data: Contents) -> ParsedFile:
+    """Return the session of the file. Raises `InvalidInput` (`unknown_format`) that names the first bad line."""
     ledger = Ledger()
     lines = lines_of(data, deepest=DEEPEST)
     about = _record(next(lines, None), 1)
@@ -85,24 +85,24 @@ def read(data: Contents) -> Imported:
     except (InvalidInput, InvalidOperation) as why:
         if isinstance(why, InvalidInput) and why.code == "unknown_format":
             raise
-        raise hopeless(TITLE, f"line 1: {_said(why)}") from why
+        raise unreadable_file(TITLE, f"line 1: {_message(why)}") from why
     ledger.use(1 + len(actions))
     return ledger.account([session])
 
 
 def check_header(about: dict[str, Any]) -> None:
-    """Raise `InvalidInput` (`unknown_format`) for a first line that is none of a version that is known here."""
+    """Raise `InvalidInput` (`unknown_format`) if the first line is not a header of a supported version."""
     if about.get("format") != FORMAT:
-        raise hopeless(TITLE, f"line 1 does not say `format`: {FORMAT!r}.")
+        raise unreadable_file(TITLE, f"line 1 does not have `format` {FORMAT!r}.")
     if about.get("version") != VERSION:
-        raise hopeless(
+        raise unreadable_file(
             TITLE,
-            f"it has version {about.get('version')!r} of the format, and version {VERSION} is known here.",
+            f"it has version {about.get('version')!r} of the format; this server reads version {VERSION}.",
         )
 
 
 def draft_of(document: dict[str, Any]) -> ActionDraft:
-    """The action that a line holds, every field of it. Raises `InvalidInput` for a value that cannot be one."""
+    """Return the action of a line, with every field. Raises `InvalidInput` for an invalid value."""
     error = _typed(document.get("error"), _ERROR, "error")
     usage = document.get("usage")
     return ActionDraft(
@@ -124,52 +124,52 @@ def draft_of(document: dict[str, Any]) -> ActionDraft:
 def _record(line: Any, number: int) -> dict[str, Any]:
     if isinstance(line, Line):
         return line.record
-    found = "there is nothing in it." if line is None else line.reason
-    raise hopeless(TITLE, f"line {number}: {found}")
+    problem = "it is empty." if line is None else line.reason
+    raise unreadable_file(TITLE, f"line {number}: {problem}")
 
 
 def _action(document: dict[str, Any], number: int, sequence: int) -> ActionDraft:
     if document.get("sequence") != sequence:
-        raise hopeless(
+        raise unreadable_file(
             TITLE,
-            f"line {number}: It is step {document.get('sequence')!r} and not {sequence:,}; a line is missing.",
+            f"line {number}: It is step {document.get('sequence')!r}, but step {sequence:,} was expected. A line is missing.",
         )
     try:
         found = draft_of(document)
         check_action(found)
     except (InvalidInput, InvalidOperation) as why:
-        raise hopeless(TITLE, f"line {number}: {_said(why)}") from why
+        raise unreadable_file(TITLE, f"line {number}: {_message(why)}") from why
     return found
 
 
 def _session(about: dict[str, Any], actions: list[ActionDraft]) -> SessionDraft:
-    told = _typed(about, _ABOUT, "session")
-    if told["through"] != len(actions):
-        raise hopeless(
+    header = _typed(about, _ABOUT, "session")
+    if header["through"] != len(actions):
+        raise unreadable_file(
             TITLE,
-            f"it is cut off: it says that it ends with step {told['through']!r}, and has {len(actions):,}.",
+            f"it is cut off: it should end with step {header['through']!r}, but has {len(actions):,} steps.",
         )
     ids = [action.id for action in actions if action.id is not None]
     if len(set(ids)) != len(ids):
-        raise hopeless(TITLE, "two of its steps have the same id.")
-    if not (told["name"] or "").strip():
-        raise hopeless(TITLE, "line 1: the session has no name.")
+        raise unreadable_file(TITLE, "two of its steps have the same id.")
+    if not (header["name"] or "").strip():
+        raise unreadable_file(TITLE, "line 1: the session has no name.")
     parent = _typed(about.get("parent"), _PARENT, "parent")
     if parent["key"] is not None:
         check_key(parent["key"])
     deleted = uuid_of(parent["deleted"] or "")
     if deleted is None and parent["deleted"] is not None:
-        raise _wrong("parent.deleted")
+        raise _invalid_field("parent.deleted")
     if not 0 <= (parent["sequence"] or 0) <= LARGEST_INTEGER:
-        raise _wrong("parent.sequence")
+        raise _invalid_field("parent.sequence")
     return SessionDraft(
         key=check_key(str(about.get("key"))),
-        name=told["name"],
-        agent=told["agent"],
-        user=told["user"],
+        name=header["name"],
+        agent=header["agent"],
+        user=header["user"],
         started_at=_time(about.get("started_at")),
         ended_at=_time(about.get("ended_at")),
-        metadata=told["metadata"] or {},
+        metadata=header["metadata"] or {},
         tags=_tags(about.get("tags")),
         actions=tuple(actions),
         forked_from=parent["key"],
@@ -182,26 +182,26 @@ def _session(about: dict[str, Any], actions: list[ActionDraft]) -> SessionDraft:
 def _retrieval(found: Any) -> RetrievalDraft | None:
     if found is None:
         return None
-    told = _typed(found, _RETRIEVAL, "retrieval")
+    values = _typed(found, _RETRIEVAL, "retrieval")
     hits = found.get("hits", [])
     if not isinstance(hits, list):
-        raise _wrong("retrieval.hits")
+        raise _invalid_field("retrieval.hits")
     each = (_typed(hit, _HIT, "retrieval.hits") for hit in hits)
-    return RetrievalDraft(**told, as_of=_time(found.get("as_of")), hits=tuple(_hit(hit) for hit in each))
+    return RetrievalDraft(**values, as_of=_time(found.get("as_of")), hits=tuple(_hit(hit) for hit in each))
 
 
-def _hit(told: dict[str, Any]) -> HitDraft:
-    if told["rank"] is None:
-        raise _wrong("retrieval.hits.rank")
-    return HitDraft(**told, unhashed=told["text"] is not None and told["sha256"] is None)
+def _hit(values: dict[str, Any]) -> HitDraft:
+    if values["rank"] is None:
+        raise _invalid_field("retrieval.hits.rank")
+    return HitDraft(**values, unhashed=values["text"] is not None and values["sha256"] is None)
 
 
 def _typed(found: Any, shape: Mapping[str, tuple[type, ...]], where: str) -> dict[str, Any]:
-    """The fields of an object, None for those that are not there; another one's are passed over."""
+    """Return the fields of an object, None for missing ones. Unknown fields are ignored."""
     if found is None:
         found = {}
     if not isinstance(found, dict):
-        raise _wrong(where)
+        raise _invalid_field(where)
     return {name: _of_type(found.get(name), types, f"{where}.{name}") for name, types in shape.items()}
 
 
@@ -209,9 +209,9 @@ def _of_type(value: Any, types: tuple[type, ...], where: str) -> Any:
     if value is None:
         return None
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        raise _wrong(where)
+        raise _invalid_field(where)
     if types is _NUMBER and number(value) is None:
-        raise _wrong(where)
+        raise _invalid_field(where)
     return value
 
 
@@ -219,7 +219,7 @@ def _tags(found: Any) -> tuple[str, ...]:
     if found is None:
         return ()
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise _wrong("tags")
+        raise _invalid_field("tags")
     return tuple(found)
 
 
@@ -232,13 +232,13 @@ def _money(found: Any) -> Decimal | None:
         return None
     amount = Decimal(_of_type(found, _TEXT, "cost_usd"))
     if not amount.is_finite():
-        raise _wrong("cost_usd")
+        raise _invalid_field("cost_usd")
     return amount
 
 
-def _wrong(where: str) -> InvalidInput:
-    return InvalidInput(f"`{where}` has a value that it cannot have.", code="invalid_field", field=where)
+def _invalid_field(where: str) -> InvalidInput:
+    return InvalidInput(f"`{where}` has an invalid value.", code="invalid_field", field=where)
 
 
-def _said(why: Exception) -> str:
-    return why.message if isinstance(why, InvalidInput) else "An amount of money is no number."
+def _message(why: Exception) -> str:
+    return why.message if isinstance(why, InvalidInput) else "An amount of money is not a number."

@@ -1,6 +1,6 @@
-"""Failures of Who&When: a file each, the messages of several agents and the step at which it went wrong. Pure.
+"""Failures of Who&When, one per file: the messages of several agents and the step at which it went wrong.
 
-A record of the report is a message, a system prompt, or all the rest of the file, which becomes an `event` at the end.
+The report counts messages, system prompts, and the rest of the file, which becomes a final `event`.
 """
 
 import re
@@ -10,9 +10,15 @@ from typing import Any, Final
 from timemachine.recording.importing.pure.document import document_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, Ledger
-from timemachine.recording.importing.pure.session_builder import Ids, Keys, hopeless, only_object, session_of
-from timemachine.recording.importing.pure.values import list_at, record_at, text_at, word_at
+from timemachine.recording.importing.pure.report import Ledger, ParsedFile
+from timemachine.recording.importing.pure.session_builder import (
+    Ids,
+    Keys,
+    require_object,
+    session_draft,
+    unreadable_file,
+)
+from timemachine.recording.importing.pure.values import list_at, record_at, short_text_at, text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "who_and_when"
@@ -27,25 +33,26 @@ _TERMINALS: Final = {"Computer_terminal", "ComputerTerminal"}
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether it names a mistake, or begins as a file does whose first megabyte does not reach it."""
+    """Return whether it names a mistake, or starts like a file whose mistake is after its first megabyte."""
     found = opening.fields
     return found.keys() >= _MARKS or (found.keys() >= {"question_ID", "history"} and "is_correct" in found)
 
 
-def read(data: Contents) -> Imported:
-    """The session of the file. Raises `InvalidInput` (`unknown_format`) where it has no history."""
-    found = only_object(document_of(data, TITLE), TITLE)
+def read(data: Contents) -> ParsedFile:
+    """Return the session of the file. Raises `InvalidInput` (`unknown_format`) if it has no history."""
+    found = require_object(document_of(data, TITLE), TITLE)
     if not list_at(found, "history"):
-        raise hopeless(TITLE, "it has no `history`.")
+        raise unreadable_file(TITLE, "it has no `history`.")
     ledger, ids = Ledger(), Ids()
     actions = _prompts(found, ledger, ids)
-    said = _history(found, ledger, ids)
+    messages = _history(found, ledger, ids)
     wrong = _place(found.get("mistake_step"))
-    if wrong is not None and wrong in said:
-        said[wrong] = replace(said[wrong], significance="error", tags=(*said[wrong].tags, "mistake"))
+    if wrong is not None and wrong in messages:
+        message = messages[wrong]
+        messages[wrong] = replace(message, significance="error", tags=(*message.tags, "mistake"))
     else:
         ledger.notes.append(
-            "The labelled mistake names no message of the history; it stands in the metadata alone."
+            "The labelled mistake is not a message of the history. It is only in the metadata."
         )
     ledger.use()
     rest = {name: value for name, value in found.items() if name not in {"history", "system_prompt"}}
@@ -58,9 +65,9 @@ def read(data: Contents) -> Imported:
         output=rest,
         source=rest,
     )
-    session = session_of(
+    session = session_draft(
         Keys(NAME).of(None, found),
-        [*actions, *said.values(), label],
+        [*actions, *messages.values(), label],
         name=text_at(found, "question"),
         agent=NAME,
         metadata={name: found.get(name) for name in _METADATA},
@@ -76,30 +83,30 @@ def _prompts(found: dict[str, Any], ledger: Ledger, ids: Ids) -> list[ActionDraf
     return [
         ActionDraft(
             kind="message", id=ids.claim(f"prompt-{place}"), layer="sys", role="system",
-            agent=word_at({"name": name}, "name"), output=prompt, source={"system_prompt": {name: prompt}},
+            agent=short_text_at({"name": name}, "name"), output=prompt, source={"system_prompt": {name: prompt}},
         )
         for place, (name, prompt) in enumerate(prompts.items(), start=1)
     ]  # fmt: skip
 
 
 def _history(found: dict[str, Any], ledger: Ledger, ids: Ids) -> dict[int, ActionDraft]:
-    """The messages, each by its place from 0, by which the mistake names it."""
-    said = {}
+    """Return the messages by their place from 0, which the label refers to."""
+    messages = {}
     for place, message in enumerate(found["history"]):
         if isinstance(message, dict):
             ledger.use()
-            said[place] = _message(message, ids.claim(f"message-{place}"))
+            messages[place] = _message(message, ids.claim(f"message-{place}"))
         else:
-            ledger.skip("It is no message: no object.")
-    return said
+            ledger.skip("It is not a message, because it is not an object.")
+    return messages
 
 
 def _message(message: dict[str, Any], name: str) -> ActionDraft:
-    speaker = word_at(message, "name", "role")
+    speaker = short_text_at(message, "name", "role")
     layer, role = "agent", "agent"
     if speaker in _TERMINALS:
         layer, role = "tool", "tool"
-    elif speaker in {"human", "user"}:  # all others are agents: `user` is only how one of them sees another
+    elif speaker in {"human", "user"}:  # all others are agents; `user` is how one agent sees another
         role = "user"
     return ActionDraft(
         kind="message",

@@ -1,11 +1,11 @@
-"""What the lines of one Claude Code session become. Pure.
+"""What the lines of one Claude Code session become.
 
-    user line             a `message` for each text, image or document; a `tool_result` for each result
-    assistant lines       one `llm_call` for each message id and a child for each block (`claude_code_calls`)
+user line             a `message` for each text, image or document; a `tool_result` for each result
+    assistant lines       one `llm_call` per message id, and a child for each block (see `calls`)
     any other line        an `event` named by its type
 
-Whoever says it, what is said stands in `output`. The lines themselves are kept in `source`: an `llm_call` has the list of
-its lines, any other action the line's object; where one line becomes several actions, the first has it and the others None.
+Content is in `output`, whoever wrote it. The lines are stored in `source`: for an `llm_call` the list of its lines,
+for any other action its line. If one line becomes several actions, the first one has it and the others have None.
 """
 
 import re
@@ -22,8 +22,8 @@ from timemachine.recording.importing.pure.formats.claude_code.lines import (
     type_of,
 )
 from timemachine.recording.importing.pure.jsonl import Line
-from timemachine.recording.importing.pure.session_builder import Ids, linked
-from timemachine.recording.importing.pure.values import said
+from timemachine.recording.importing.pure.session_builder import Ids, link_results
+from timemachine.recording.importing.pure.values import text_of_content
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 _ENVELOPE = {
@@ -37,14 +37,14 @@ _COMMAND = re.compile(
 
 
 def actions_of(lines: Sequence[Line]) -> tuple[ActionDraft, ...]:
-    """The actions of one session's lines, in the order of the lines; a call stands where its first line stood.
+    """Return the actions of one session's lines, in order; a call takes the place of its first line.
 
-    No duration is given: the time between a call and its result holds the user's hesitation too.
+    Durations are not recorded: the time between a call and its result includes the user's hesitation.
     """
     ids = Ids()
     calls = calls_of(lines, ids)
     made = [action for line in lines for action in _line_actions(line, calls.get(line.number), ids)]
-    return tuple(linked(made))
+    return tuple(link_results(made))
 
 
 def _line_actions(line: Line, call: Call | None, ids: Ids) -> Iterable[ActionDraft]:
@@ -55,17 +55,17 @@ def _line_actions(line: Line, call: Call | None, ids: Ids) -> Iterable[ActionDra
         return [replace(_text(stem(line), content), id=ids.claim(identity(line)), source=line.record)]
     if line.record["type"] == "user" and isinstance(content, list) and content:
         return _user_actions(line, content, ids)
-    return [replace(stem(line), id=ids.claim(identity(line)), output=_told(line.record), source=line.record)]
+    return [replace(stem(line), id=ids.claim(identity(line)), output=_body(line.record), source=line.record)]
 
 
 def _user_actions(line: Line, blocks: Sequence[Any], ids: Ids) -> Iterator[ActionDraft]:
     base = stem(line)
     for place, block in enumerate(blocks, start=1):
         source = line.record if place == 1 else None
-        yield replace(_sent(base, block), id=ids.claim(f"{identity(line)}/{place}"), source=source)
+        yield replace(_block_action(base, block), id=ids.claim(f"{identity(line)}/{place}"), source=source)
 
 
-def _sent(base: ActionDraft, block: Any) -> ActionDraft:
+def _block_action(base: ActionDraft, block: Any) -> ActionDraft:
     match block:
         case {"type": "text", "text": str(text)}:
             return _text(base, text)
@@ -93,12 +93,12 @@ def _result(base: ActionDraft, block: dict[str, Any]) -> ActionDraft:
         call_id=text_at(block, "tool_use_id"),
         output=content,
         error_type="tool_error" if failed else None,
-        error_message=said(content) if failed else None,
+        error_message=text_of_content(content) if failed else None,
     )
 
 
-def _told(record: dict[str, Any]) -> Any:
-    """What a line says: its content, summary or snapshot; else all of it that is not the envelope around every line."""
+def _body(record: dict[str, Any]) -> Any:
+    """Return a line's content, summary or snapshot; otherwise everything but the fields that all lines have."""
     for name in _CONTENT:
         if name in record:
             return record[name]

@@ -1,7 +1,7 @@
-"""The model calls of a Claude Code session. Pure.
+"""The model calls of a Claude Code session.
 
-Claude Code writes one answer of the model over several lines, a line for each block or so, all with the same `message.id`.
-The usage grows from line to line, because it is written while the answer still streams in.
+Claude Code writes one answer over several lines, about one line per block, all with the same `message.id`. The usage
+grows from line to line because it is written while the answer streams in.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from timemachine.recording.importing.pure.formats.claude_code.lines import (
 )
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.session_builder import Ids
-from timemachine.recording.importing.pure.values import said
+from timemachine.recording.importing.pure.values import text_of_content
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import CACHED_FOR_AN_HOUR
 
@@ -28,8 +28,11 @@ _MOST_TOKENS = 2**31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One answer of the model: the client id of its action, its lines, and by line number the blocks that a line added,
-    each with its place in that line, from 1."""
+    """One answer of the model.
+
+    `id` is the client id of its action. `added` lists, by line number, the blocks that a line added, each with its
+    place in that line, from 1.
+    """
 
     id: str
     lines: tuple[Line, ...]
@@ -37,7 +40,7 @@ class Call:
 
 
 def calls_of(lines: Sequence[Line], ids: Ids) -> dict[int, Call]:
-    """The call that each assistant line belongs to, by line number. A line without a message id is a call of its own."""
+    """Return the call of each assistant line, by line number. A line without a message id is a call of its own."""
     groups: dict[str | int, list[Line]] = {}
     for line in lines:
         if line.record["type"] == "assistant" and message_of(line):
@@ -50,7 +53,7 @@ def calls_of(lines: Sequence[Line], ids: Ids) -> dict[int, Call]:
 
 
 def call_actions(line: Line, call: Call, ids: Ids) -> Iterator[ActionDraft]:
-    """What one line of a call becomes: the call itself where it is its first line, then a child for each block it added."""
+    """Yield what one line of a call becomes: the call itself if it is its first line, then a child for each block it added."""
     if line is call.lines[0]:
         yield _call_action(call)
     for place, block in call.added[line.number]:
@@ -58,7 +61,7 @@ def call_actions(line: Line, call: Call, ids: Ids) -> Iterator[ActionDraft]:
 
 
 def _added(group: Sequence[Line]) -> dict[int, list[tuple[int, Any]]]:
-    """A block that an earlier line of the answer holds is not added again: some versions write the whole answer anew."""
+    """Skip blocks that an earlier line of the answer has: some versions repeat the complete answer."""
     seen: set[bytes] = set()
     added = {}
     for line in group:
@@ -92,13 +95,13 @@ def _call_action(call: Call) -> ActionDraft:
         parameters=_cached_for_an_hour(messages),
         output={"content": blocks, "stop_reason": _last_stop_reason(messages)},
         error_type=None if failure is None else text_at(failure, "error") or "api_error",
-        error_message=None if failure is None else said(blocks),
+        error_message=None if failure is None else text_of_content(blocks),
         source=[line.record for line in call.lines],
     )
 
 
 def _failed(line: Line) -> bool:
-    """Claude Code speaks as `<synthetic>` when the API failed; it sets `isApiErrorMessage` to false when nothing did."""
+    """Claude Code answers as `<synthetic>` when the API failed; it sets `isApiErrorMessage` to false if nothing failed."""
     flag = line.record.get("isApiErrorMessage")
     return flag is True or (message_of(line).get("model") == _SYNTHETIC and flag is not False)
 
@@ -108,9 +111,9 @@ def _last_stop_reason(messages: Sequence[dict[str, Any]]) -> str | None:
 
 
 def _usage(messages: Sequence[dict[str, Any]]) -> Usage | None:
-    """The usage with the most output tokens, the later of two equal ones; None where no line has one.
+    """Return the usage with the most output tokens (the later of two equal ones), or None.
 
-    Anthropic counts what was read from the cache and written to it beside `input_tokens`; ours counts them in.
+    Anthropic does not include tokens read from or written to the cache in `input_tokens`; we do.
     """
     final = _final(messages)
     if final is None:

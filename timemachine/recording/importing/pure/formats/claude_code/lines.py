@@ -1,4 +1,4 @@
-"""What every line of Claude Code has in common: whose it is, when it was written, what its actions are called. Pure."""
+"""What all lines of Claude Code have in common: identity, time and the fields of their actions."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -14,18 +14,18 @@ _LONGEST_UUID = 150
 
 
 def identity(line: Line) -> str:
-    """The line's `uuid`; for a line without a usable one, `line-` and 16 hex digits of its SHA-256.
+    """Return the line's `uuid`, or `line-` and 16 hex digits of its SHA-256.
 
-    Never its number: the same line stands elsewhere in a resumed file, and another line stands at this number.
+    Line numbers cannot be used: in a resumed file the same line has another number.
     """
     uuid = text_at(line.record, "uuid")
     return uuid if uuid and len(uuid) <= _LONGEST_UUID else f"line-{line.digest[:16]}"
 
 
 def stem(line: Line) -> ActionDraft:
-    """What all actions of a line share, as an `event` of the system named by the line's type."""
+    """Return the fields that all actions of a line share, as an `event` of the system named by the line's type."""
     sidechain = line.record.get("isSidechain") is True
-    # A compaction summary is put into the user's mouth; the user did not write it.
+    # A compaction summary appears as the user's message, but the user did not write it.
     meta = line.record.get("isMeta") is True or line.record.get("isCompactSummary") is True
     return ActionDraft(
         kind="event",
@@ -39,7 +39,7 @@ def stem(line: Line) -> ActionDraft:
 
 
 def moment_of(line: Line) -> datetime | None:
-    """The line's `timestamp`, or its snapshot's; None where it has none that is a time with an offset."""
+    """Return the line's `timestamp`, or its snapshot's; None if it has none with an offset."""
     return _time(line.record.get("timestamp")) or _time(_inner(line.record, "snapshot").get("timestamp"))
 
 
@@ -50,12 +50,12 @@ def text_at(record: dict[str, Any], name: str) -> str | None:
 
 
 def message_of(line: Line) -> dict[str, Any]:
-    """The line's `message`, empty where it has none."""
+    """Return the line's `message`, or an empty dict."""
     return _inner(line.record, "message")
 
 
 def type_of(block: Any) -> str:
-    """The type of a content block, `unknown` where it names none."""
+    """Return the type of a content block, or `unknown`."""
     return (text_at(block, "type") if isinstance(block, dict) else None) or "unknown"
 
 
@@ -69,5 +69,5 @@ def _time(written: Any) -> datetime | None:
         return None
     try:
         return parse_time(written)
-    except (InvalidInput, OverflowError):  # OverflowError: the offset leads out of the years 1 to 9999
+    except (InvalidInput, OverflowError):  # OverflowError: the offset leads outside the years 1 to 9999
         return None

@@ -1,7 +1,8 @@
-"""Rollouts of Codex: the JSON lines it keeps under `~/.codex/sessions/Y/M/D/rollout-….jsonl`. Pure.
+"""Rollouts of Codex: the JSON lines in `~/.codex/sessions/Y/M/D/rollout-….jsonl`.
 
-Every line is `{timestamp, type, payload}`. What the model read and wrote is `response_item`; `event_msg` tells most of it again
-for the screen, and such a line becomes a part of the action that it repeats. What lines become stands in `actions`.
+Every line is `{timestamp, type, payload}`. What the model read and wrote is `response_item`. `event_msg` repeats most
+of it for the screen; such a line becomes part of the action that it repeats. `actions` describes what each line
+becomes.
 """
 
 import re
@@ -14,9 +15,14 @@ from timemachine.recording.importing.pure.formats.codex.repeats import repeats_i
 from timemachine.recording.importing.pure.jsonl import Line, lines_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Imported, SessionDraft, Skipped, imported
-from timemachine.recording.importing.pure.session_builder import Keys, first_words, hopeless, session_of
-from timemachine.recording.importing.pure.values import record_at, text_at, word_at
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft, Skipped, parsed_file
+from timemachine.recording.importing.pure.session_builder import (
+    Keys,
+    first_words,
+    session_draft,
+    unreadable_file,
+)
+from timemachine.recording.importing.pure.values import record_at, short_text_at, text_at
 
 NAME: Final = "codex"
 TITLE: Final = "a Codex rollout (a .jsonl file from ~/.codex/sessions)"
@@ -26,29 +32,31 @@ _REQUEST: Final = re.compile(r"^## My request for Codex:\s*$", re.MULTILINE)
 
 
 def recognises(opening: Opening) -> bool:
-    """Whether one of the first lines looks like a line of Codex."""
+    """Return whether one of the first lines looks like Codex."""
     return any(map(_is_codex, opening.lines))
 
 
-def read(data: Contents) -> Imported:
-    """The session of the file, and the report about its lines. Raises `InvalidInput` where no line can be used."""
+def read(data: Contents) -> ParsedFile:
+    """Return the session of the file and the report about its lines. Raises `InvalidInput` if no line can be used."""
     usable: list[Line] = []
     skipped: list[Skipped] = []
     for line in lines_of(data):
         if isinstance(line, Line) and _is_codex(line.record):
             usable.append(line)
         else:
-            skipped.append(line if isinstance(line, Skipped) else _stranger(line))
+            skipped.append(line if isinstance(line, Skipped) else _not_codex(line))
     if not usable:
-        raise hopeless(TITLE, f"line {skipped[0].line}: {skipped[0].reason}" if skipped else "it is empty.")
+        raise unreadable_file(
+            TITLE, f"line {skipped[0].line}: {skipped[0].reason}" if skipped else "it is empty."
+        )
     repeats = repeats_in(usable)
     session = _session(usable, repeats)
-    told = f"{counted(len(repeats), 'event_msg line')} told a response_item again; each is kept in that item's source."
-    return imported(
+    repeated = f"{counted(len(repeats), 'event_msg line')} repeated a response_item. Each is stored in the source of that item."
+    return parsed_file(
         (session,),
         lines=len(usable) + len(skipped),
         skipped=tuple(skipped),
-        notes=(told,) if repeats else (),
+        notes=(repeated,) if repeats else (),
     )
 
 
@@ -57,8 +65,8 @@ def _is_codex(record: dict[str, Any]) -> bool:
     return isinstance(kind, str) and kind in _TYPES and isinstance(record.get("payload"), dict)
 
 
-def _stranger(line: Line) -> Skipped:
-    return Skipped(line=line.number, reason="It has no type and payload as a line of Codex has.")
+def _not_codex(line: Line) -> Skipped:
+    return Skipped(line=line.number, reason="It has no `type` and `payload` of Codex.")
 
 
 def _session(lines: Sequence[Line], repeats: dict[int, int]) -> SessionDraft:
@@ -66,24 +74,24 @@ def _session(lines: Sequence[Line], repeats: dict[int, int]) -> SessionDraft:
     meta = metas[0] if metas else {}
     actions = actions_of(lines, repeats, provider=text_at(meta, "model_provider"))
     words = next((line for line in lines if line.record["type"] == "response_item"), lines[0])
-    return session_of(
-        Keys(NAME).of(word_at(meta, "id"), words.record),
+    return session_draft(
+        Keys(NAME).of(short_text_at(meta, "id"), words.record),
         actions,
         name=_request(lines) or first_words(actions),
         agent=NAME,
         metadata=_metadata(meta),
-        forked_from=word_at(meta, "forked_from_id"),
+        forked_from=short_text_at(meta, "forked_from_id"),
     )
 
 
 def _request(lines: Sequence[Line]) -> str | None:
-    """What was asked first, below what an editor put above it."""
+    """Return the first request, without what an editor put above it."""
     for line in lines:
         text = text_at(line.record["payload"], "message") or ""
         if line.record["payload"].get("type") == "user_message" and (
-            asked := _REQUEST.split(text)[-1].strip()
+            request := _REQUEST.split(text)[-1].strip()
         ):
-            return asked
+            return request
     return None
 
 

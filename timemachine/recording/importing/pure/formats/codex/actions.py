@@ -1,12 +1,12 @@
-"""What the lines of a Codex rollout become. Pure.
+"""What the lines of a Codex rollout become.
 
-    response_item         of the model: a child of its `llm_call` for each; of others: a `message`, or a `tool_result`
-    turn_context          a part of the `llm_call` after it: the model and its parameters
-    event_msg             a part of the item that it repeats; a `token_count` is the usage of its call; any other is an `event`
-    session_meta, compacted, and what no call took    an `event` named by its type
+response_item         by the model: a child of its `llm_call`; by others: a `message` or a `tool_result`
+    turn_context          part of the next `llm_call`: the model and its parameters
+    event_msg             part of the item it repeats; a `token_count` is the usage of its call; others are `event`s
+    session_meta, compacted, and what no call used    an `event` named by its type
 
-A call of the model is a run of items that the model wrote, until something else was put before it. Codex has written its tokens
-before those items (0.40) and after them. `source` holds the line; where an action has several, the list of them.
+A model call is a run of items that the model wrote, until something else came in between. Codex has written the
+tokens before these items (0.40) and after them. `source` holds the line, or a list if there are several.
 """
 
 import re
@@ -15,18 +15,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from timemachine.recording.importing.pure.jsonl import Line
-from timemachine.recording.importing.pure.session_builder import Ids, linked
+from timemachine.recording.importing.pure.session_builder import Ids, link_results
 from timemachine.recording.importing.pure.values import (
     count_at,
     milliseconds,
     moment,
     number,
-    parsed,
+    parsed_json,
     record_at,
-    said,
+    short_text_at,
     text_at,
+    text_of_content,
     usage_of,
-    word_at,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
@@ -34,7 +34,7 @@ _CALLS = {"function_call", "custom_tool_call", "local_shell_call", "web_search_c
 _RESULTS = {"function_call_output", "custom_tool_call_output", "mcp_tool_call_output"}
 _PARAMETERS = ("effort", "summary", "approval_policy", "sandbox_policy")
 _OPENAI = re.compile(r"(gpt-(?!oss)|o\d|codex-|chatgpt-)")
-_NOBODY_WROTE = re.compile(
+_INJECTED = re.compile(
     r"\s*(<(environment_context|user_instructions|INSTRUCTIONS)>|# AGENTS\.md instructions)"
 )
 _EXIT = re.compile(r"Exit code: (\d+)\nWall time: ([\d.]+) seconds?\n")
@@ -42,7 +42,7 @@ _EXIT = re.compile(r"Exit code: (\d+)\nWall time: ([\d.]+) seconds?\n")
 
 @dataclass(slots=True, kw_only=True)
 class _Call:
-    """A call of the model in the making: its lines of context and tokens, and the items that the model wrote."""
+    """A model call being collected: its context and token lines, and the items that the model wrote."""
 
     context: list[Line] = field(default_factory=list)
     tokens: list[Line] = field(default_factory=list)
@@ -50,11 +50,11 @@ class _Call:
 
 
 def actions_of(lines: Sequence[Line], repeats: dict[int, int], *, provider: str | None) -> list[ActionDraft]:
-    """The actions of the lines, in their order; a call stands where its first item stands."""
-    told: dict[int, list[Line]] = {}
+    """Return the actions of the lines in their order; a call takes the place of its first item."""
+    repeated: dict[int, list[Line]] = {}
     for line in lines:
         if line.number in repeats:
-            told.setdefault(repeats[line.number], []).append(line)
+            repeated.setdefault(repeats[line.number], []).append(line)
     calls = _calls(lines, repeats)
     taken = {line.number for call in calls for line in (*call.context, *call.tokens)}
     first = {call.items[0].number: call for call in calls}
@@ -72,7 +72,7 @@ def actions_of(lines: Sequence[Line], repeats: dict[int, int], *, provider: str 
             made.append(_call_action(begun, names[id(begun)], context, provider))
         call = call_of.get(line.number)
         action = _action(line, ids.claim(f"line-{line.digest[:16]}"))
-        sources = [line.record, *(each.record for each in told.get(line.number, []))]
+        sources = [line.record, *(each.record for each in repeated.get(line.number, []))]
         made.append(
             replace(
                 action,
@@ -80,29 +80,29 @@ def actions_of(lines: Sequence[Line], repeats: dict[int, int], *, provider: str 
                 source=sources[0] if len(sources) == 1 else sources,
             )
         )
-    return linked(made)
+    return link_results(made)
 
 
 def _calls(lines: Sequence[Line], repeats: dict[int, int]) -> list[_Call]:
-    """The calls, each with the lines before its items that tell its context, and the one that tells its tokens."""
+    """Return the calls, each with the context lines before its items and the line with its tokens."""
     calls: list[_Call] = []
     waiting = _Call()
-    open_one = False
+    is_open = False
     for line in lines:
         kind, payload = line.record["type"], line.record["payload"]
         if kind == "response_item" and _by_model(payload):
-            if not open_one:
+            if not is_open:
                 calls.append(waiting)
-                waiting, open_one = _Call(), True
+                waiting, is_open = _Call(), True
             calls[-1].items.append(line)
         elif kind == "turn_context":
             waiting.context.append(line)
-            open_one = False
+            is_open = False
         elif _is_usage(line.record):
             last = calls[-1] if calls and not calls[-1].tokens and not waiting.context else waiting
             last.tokens = [*last.tokens, line]
         elif line.number not in repeats and kind != "event_msg":
-            open_one = False
+            is_open = False
     return calls
 
 
@@ -113,12 +113,12 @@ def _by_model(payload: dict[str, Any]) -> bool:
 
 def _is_usage(record: dict[str, Any]) -> bool:
     payload = record["payload"]
-    told = record["type"] == "event_msg" and payload.get("type") == "token_count"
-    return told and bool(record_at(payload, "info", "last_token_usage"))
+    is_count = record["type"] == "event_msg" and payload.get("type") == "token_count"
+    return is_count and bool(record_at(payload, "info", "last_token_usage"))
 
 
 def _models(lines: Iterable[Line]) -> dict[int, dict[str, Any]]:
-    """For each line the context of the turn that it belongs to."""
+    """Return, by line number, the context of the turn that a line belongs to."""
     context: dict[str, Any] = {}
     found = {}
     for line in lines:
@@ -138,7 +138,7 @@ def _call_action(call: _Call, name: str, context: dict[str, Any], provider: str 
         role="agent",
         agent="codex",
         started_at=moment(call.items[0].record.get("timestamp")),
-        model=_model(word_at(context, "model"), provider),
+        model=_model(short_text_at(context, "model"), provider),
         parameters=parameters or None,
         usage=_usage(call.tokens),
         output={"content": [line.record["payload"] for line in call.items]},
@@ -147,14 +147,14 @@ def _call_action(call: _Call, name: str, context: dict[str, Any], provider: str 
 
 
 def _model(named: str | None, provider: str | None) -> str | None:
-    """With its provider where the rollout says it, or where only OpenAI has models of such a name."""
+    """Return the model with its provider, if the rollout names one or only OpenAI has models with such names."""
     if named is None or (provider is None and not _OPENAI.match(named)):
         return named
     return f"{provider or 'openai'}:{named}"
 
 
 def _usage(lines: Sequence[Line]) -> Usage | None:
-    """The tokens of the last line: Codex may tell those of one call more than once."""
+    """Return the tokens of the last line: Codex may report those of one call more than once."""
     return usage_of(
         record_at(lines[-1].record, "payload", "info", "last_token_usage") if lines else None,
         read=["input_tokens"],
@@ -173,7 +173,7 @@ def _action(line: Line, name: str) -> ActionDraft:
         layer="sys",
         role="system",
         agent="codex",
-        name=word_at({"kind": kind}, "kind"),
+        name=short_text_at({"kind": kind}, "kind"),
         started_at=moment(line.record.get("timestamp")),
     )
     if line.record["type"] == "response_item":
@@ -196,9 +196,9 @@ def _item(base: ActionDraft, kind: str, payload: dict[str, Any]) -> ActionDraft:
             layer="tool",
             role="agent",
             name=None,
-            tool=word_at(payload, "name") or kind.removesuffix("_call"),
-            call_id=word_at(payload, "call_id", "id"),
-            input=parsed(given),
+            tool=short_text_at(payload, "name") or kind.removesuffix("_call"),
+            call_id=short_text_at(payload, "call_id", "id"),
+            input=parsed_json(given),
         )
     return _result(base, payload) if kind in _RESULTS else replace(base, output=payload)
 
@@ -207,8 +207,8 @@ def _message(base: ActionDraft, payload: dict[str, Any]) -> ActionDraft:
     role = {"assistant": "agent", "user": "user"}.get(str(payload.get("role")), "system")
     content = payload.get("content")
     texts_only = isinstance(content, list) and all(text_at(part, "text") is not None for part in content)
-    text = said(content) if texts_only or isinstance(content, str) else None
-    meta = role == "user" and _NOBODY_WROTE.match(text or "") is not None
+    text = text_of_content(content) if texts_only or isinstance(content, str) else None
+    meta = role == "user" and _INJECTED.match(text or "") is not None
     return replace(
         base,
         kind="message",
@@ -227,12 +227,12 @@ def _thought(base: ActionDraft, output: Any) -> ActionDraft:
 
 
 def _summary(payload: dict[str, Any]) -> str | None:
-    """The thoughts in words; None where only their encrypted form was kept."""
-    return said(payload.get("summary")) or said(payload.get("content"))
+    """Return the readable reasoning, or None if only the encrypted form was stored."""
+    return text_of_content(payload.get("summary")) or text_of_content(payload.get("content"))
 
 
 def _result(base: ActionDraft, payload: dict[str, Any]) -> ActionDraft:
-    output = parsed(payload.get("output"))
+    output = parsed_json(payload.get("output"))
     code, took = _ended(output)
     refused = isinstance(output, dict) and output.get("success") is False
     failed = refused or bool(code)
@@ -242,22 +242,22 @@ def _result(base: ActionDraft, payload: dict[str, Any]) -> ActionDraft:
         layer="tool",
         role="tool",
         name=None,
-        call_id=word_at(payload, "call_id"),
+        call_id=short_text_at(payload, "call_id"),
         output=output,
         duration_ms=took,
         error_type=("exit_code" if code else "tool_error") if failed else None,
-        error_message=(f"exit code {code}" if code else said(record_at(output).get("content")))
+        error_message=(f"exit code {code}" if code else text_of_content(record_at(output).get("content")))
         if failed
         else None,
     )
 
 
 def _ended(output: Any) -> tuple[int | None, float | None]:
-    """The exit code of a command and how long it ran, in milliseconds, in both forms that Codex has written."""
+    """Return the exit code of a command and its duration in milliseconds, in both forms that Codex has written."""
     if isinstance(output, str) and (head := _EXIT.match(output)):
         return count_at({"code": int(head[1][:9])}, "code"), milliseconds(_seconds(head[2]), of_one=1000)
-    told = record_at(output, "metadata")
-    return count_at(told, "exit_code"), milliseconds(number(told.get("duration_seconds")), of_one=1000)
+    about = record_at(output, "metadata")
+    return count_at(about, "exit_code"), milliseconds(number(about.get("duration_seconds")), of_one=1000)
 
 
 def _seconds(written: str) -> float | None:

@@ -1,13 +1,13 @@
-"""Which lines of Codex say again what another line says. Pure."""
+"""Find the Codex lines that repeat another line."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from timemachine.recording.importing.pure.jsonl import Line
-from timemachine.recording.importing.pure.values import list_at, said, text_at
+from timemachine.recording.importing.pure.values import list_at, text_at, text_of_content
 
-_TOLD = {
+_EVENT_TEXTS = {
     "user_message": ("user", "message"),
     "agent_message": ("assistant", "message"),
     "agent_reasoning": ("reasoning", "text"),
@@ -16,33 +16,34 @@ _TOLD = {
 
 
 def repeats_in(lines: Sequence[Line]) -> dict[int, int]:
-    """For the number of each `event_msg` line that repeats a `response_item`, the number of that item's line.
+    """Return, for each `event_msg` line that repeats a `response_item`, the line number of that item, by line number.
 
-    The first event with a text repeats the first item with it, and so on; an event that no item matches repeats nothing.
+    The first event with a text repeats the first item with that text, and so on. An event without a matching item
+    repeats nothing.
     """
     items: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
     for line in lines:
         if line.record["type"] == "response_item":
-            for said_there in _said_by(line.record["payload"]):
-                items[said_there].append(line.number)
+            for item_text in _item_texts(line.record["payload"]):
+                items[item_text].append(line.number)
     found = {}
     for line in lines:
-        told = _told(line.record)
-        if told is not None and items[told]:
-            found[line.number] = items[told].popleft()
+        text = _event_text(line.record)
+        if text is not None and items[text]:
+            found[line.number] = items[text].popleft()
     return found
 
 
-def _told(record: dict[str, Any]) -> tuple[str, str] | None:
-    who, where = _TOLD.get(text_at(record["payload"], "type") or "", ("", ""))
+def _event_text(record: dict[str, Any]) -> tuple[str, str] | None:
+    who, where = _EVENT_TEXTS.get(text_at(record["payload"], "type") or "", ("", ""))
     text = text_at(record["payload"], where)
     return (who, text.strip()) if record["type"] == "event_msg" and text else None
 
 
-def _said_by(payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _item_texts(payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
     match payload:
         case {"type": "message", "role": str(role), "content": content}:
-            if (text := said(content)) is not None:
+            if (text := text_of_content(content)) is not None:
                 yield role, text.strip()
         case {"type": "reasoning"}:
             for who, name in (("reasoning", "summary"), ("reasoning content", "content")):

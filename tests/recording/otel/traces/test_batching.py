@@ -7,7 +7,7 @@ import pytest
 
 from tests.waiting import wait_until
 from timemachine.recording.otel import batching
-from timemachine.recording.otel.batching import Together
+from timemachine.recording.otel.batching import RequestBatcher
 
 
 class Work:
@@ -30,12 +30,12 @@ def run(
     work: Work, asked: Sequence[list[int]], before_waiting: Callable[[], None] = lambda: None
 ) -> list[BaseException | None]:
     """The first alone, the others while it works; what each came to."""
-    shared = Together(work, before_waiting=before_waiting)
+    shared = RequestBatcher(work, before_waiting=before_waiting)
     ended: list[BaseException | None] = [None] * len(asked)
 
     def one(place: int) -> None:
         try:
-            shared.do(asked[place])
+            shared.run(asked[place])
         except ValueError as why:
             ended[place] = why
 
@@ -72,7 +72,7 @@ def test_who_is_refused_is_refused_alone() -> None:
 
 
 def test_no_more_is_done_together_than_a_transaction_should_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batching, "MOST_TOGETHER", 3)
+    monkeypatch.setattr(batching, "MAX_BATCH", 3)
     work = Work()
     assert run(work, [[0], [2, 2], [4, 4], [6]]) == [None] * 4
     assert all(len(each) <= 3 for each in work.done)
@@ -82,18 +82,18 @@ def test_no_more_is_done_together_than_a_transaction_should_hold(monkeypatch: py
 def test_after_all_have_gone_the_next_one_works_at_once() -> None:
     work = Work()
     work.go_on.set()
-    shared = Together(work)
-    shared.do([2])
+    shared = RequestBatcher(work)
+    shared.run([2])
     with pytest.raises(ValueError, match="3"):
-        shared.do([3])
-    shared.do([4])
+        shared.run([3])
+    shared.run([4])
     assert work.done == [[2], [4]]
 
 
 def test_those_who_were_there_lately_are_waited_for() -> None:
     work = Work()
-    shared = Together(work, patience=60)
-    threads = [threading.Thread(target=shared.do, args=([number],)) for number in (0, 2, 4, 6)]
+    shared = RequestBatcher(work, patience=60)
+    threads = [threading.Thread(target=shared.run, args=([number],)) for number in (0, 2, 4, 6)]
     threads[0].start()
     assert work.first.wait(60)
     for thread in threads[1:3]:
@@ -110,8 +110,8 @@ def test_those_who_were_there_lately_are_waited_for() -> None:
 
 def test_nobody_is_waited_for_longer_than_patience_lasts() -> None:
     work = Work()
-    shared = Together(work, patience=0.01)
-    threads = [threading.Thread(target=shared.do, args=([number],)) for number in (0, 2)]
+    shared = RequestBatcher(work, patience=0.01)
+    threads = [threading.Thread(target=shared.run, args=([number],)) for number in (0, 2)]
     threads[0].start()
     assert work.first.wait(60)
     threads[1].start()
@@ -120,7 +120,7 @@ def test_nobody_is_waited_for_longer_than_patience_lasts() -> None:
     for thread in threads:
         thread.join(60)
     assert work.done == [[0], [2]]
-    shared.do([4])
+    shared.run([4])
     assert work.done[2:] == [[4]]
 
 
@@ -132,28 +132,28 @@ def test_who_is_interrupted_before_its_turn_leaves_its_place_to_the_next() -> No
             interrupted.set()
             raise RuntimeError
 
-    shared = Together(work, before_waiting=gives_back)
-    first = threading.Thread(target=shared.do, args=([0],))
+    shared = RequestBatcher(work, before_waiting=gives_back)
+    first = threading.Thread(target=shared.run, args=([0],))
     first.start()
     assert work.first.wait(60)
     with pytest.raises(RuntimeError):
-        shared.do([2])
-    third = threading.Thread(target=shared.do, args=([4],))
+        shared.run([2])
+    third = threading.Thread(target=shared.run, args=([4],))
     third.start()
     wait_until(lambda: len(shared._queue) == 1, 10)
     work.go_on.set()
     for thread in (first, third):
         thread.join(60)
-    shared.do([6])
+    shared.run([6])
     assert work.done == [[0], [4], [6]]
 
 
 def test_who_fills_a_transaction_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batching, "MOST_TOGETHER", 3)
+    monkeypatch.setattr(batching, "MAX_BATCH", 3)
     work = Work()
     work.go_on.set()
-    shared = Together(work, patience=60)
-    shared.do([2])
+    shared = RequestBatcher(work, patience=60)
+    shared.run([2])
     shared._lately = 5
-    shared.do([4, 6, 8])
+    shared.run([4, 6, 8])
     assert work.done == [[2], [4, 6, 8]]
