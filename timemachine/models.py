@@ -5,7 +5,7 @@ from timemachine.core.payloads.models import Payload
 from timemachine.evidence.models import (
     AccessHead,
     Anchor,
-    Anchored,
+    AnchorReceipt,
     EarlierSeal,
     ErasedField,
     EvidenceLog,
@@ -19,7 +19,7 @@ from timemachine.evidence.models import (
     SigningKey,
 )
 from timemachine.governance.deletion.erasure.models import Erasure
-from timemachine.governance.deletion.retention.models import Forgetting, ForgottenSession, RetentionRule
+from timemachine.governance.deletion.retention.models import BulkDeletion, BulkDeletionSession, RetentionRule
 from timemachine.governance.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOpening, SharePolicy
 from timemachine.knowledge.models import (
     BlankFrame,
@@ -99,12 +99,14 @@ __all__ = [
     "ActionMeaning",
     "ActionSketch",
     "Anchor",
-    "Anchored",
+    "AnchorReceipt",
     "AnswerCacheSwitch",
     "ApiKey",
     "AskUnderWay",
     "Bin",
     "BlankFrame",
+    "BulkDeletion",
+    "BulkDeletionSession",
     "CachedAnswer",
     "CallBeside",
     "CellMark",
@@ -129,8 +131,6 @@ __all__ = [
     "FileImport",
     "FilePart",
     "FirstUse",
-    "Forgetting",
-    "ForgottenSession",
     "Frame",
     "FrameEmbedding",
     "FrameWeights",

@@ -65,7 +65,7 @@ def test_a_worker_refuses_a_reason_that_holds_a_text_of_a_long_session(
     api: Program, recorded: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = api.post(f"/sessions/{recorded}/erasures", {"fields": ["output"]}).json()
-    monkeypatch.setattr(commands, "AT_ONCE", 0)
+    monkeypatch.setattr(commands, "MOST_IN_A_REQUEST", 0)
     api.post("/sessions/s1/actions", {"kind": "message", "role": "user", "output": "the blue heron"})
     asked = api.post(f"/erasures/{found['id']}/confirm", {"reason": "for the blue heron"})
     assert asked.json()["status"] == "erasing"
@@ -128,7 +128,7 @@ def test_a_long_session_is_left_to_a_worker(
     api: Program, recorded: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
-    monkeypatch.setattr(commands, "AT_ONCE", 0)
+    monkeypatch.setattr(commands, "MOST_IN_A_REQUEST", 0)
     found = api.post(f"/sessions/{recorded}/erasures", {"fields": ["output"]}).json()
     assert (found["status"], found["preview"]) == ("looking", None)
     assert api.post(f"/erasures/{found['id']}/confirm", {"reason": "x"}).json()["code"] == "erasure_looking"

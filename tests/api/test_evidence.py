@@ -60,7 +60,7 @@ def test_a_comparison_is_sealed_and_handed_out(api: Program, project: Project) -
 def test_a_long_check_is_accepted_and_told_later(
     api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "AT_ONCE", 3)
+    monkeypatch.setattr(commands, "MOST_IN_A_REQUEST", 3)
     session = recorded_session(project)
     seals.seal_session(session.id)
     asked = api.post(f"/sessions/{session.id}/seal/check").json()
@@ -68,7 +68,7 @@ def test_a_long_check_is_accepted_and_told_later(
         None,
         asked["id"],
     )
-    commands.check(SealCheck.objects.get().id)
+    commands.run_check(SealCheck.objects.get().id)
     assert api.get(f"/evidence/checks/{asked['id']}").json()["result"] == "intact"
 
 

@@ -35,7 +35,7 @@ def test_an_export_of_what_is_known_to_be_altered_says_so(tm: Here, tmp_path: Pa
     tamper(
         "UPDATE tm_action SET model = 'other:one' WHERE session_id = %s AND sequence = 2", [str(session.id)]
     )
-    commands.check(commands.ask_for_check(seal, by="test").id)
+    commands.run_check(commands.request_check(seal, by="test").id)
     ran = tm.run("evidence", "export", "s1", "-o", str(tmp_path / "s1.zip"))
     assert (ran.code, "is not what was sealed" in ran.err) == (0, True)
     assert tm.json("evidence", "export", "s1", "-o", str(tmp_path / "s1.zip"))["altered"] is True

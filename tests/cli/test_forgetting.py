@@ -26,7 +26,7 @@ def test_a_turn_is_deleted_for_a_reason(tm: Here, recorded: str) -> None:
     assert "the first of two names" not in seen
     assert "[erased" not in seen
     assert re.search(r"1  checkpoint +deleted 20\d\d-\d\d-\d\d \d\d:\d\d .*by .*: asked for", seen)
-    assert "was deleted before" in tm.refused(*words, "--reason", "again", "--yes")
+    assert "already been deleted" in tm.refused(*words, "--reason", "again", "--yes")
 
 
 def test_what_is_held_is_deleted_by_nothing_before_its_release(tm: Here, recorded: str) -> None:

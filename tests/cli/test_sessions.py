@@ -198,7 +198,7 @@ def test_a_session_is_erased_without_a_question_by_yes(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     tm.json("put", "notes", "-", "--session", "s1", given="text")
     words = ("session", "delete", "s1", "--yes", "--reason")
-    assert "must not stay: e-mail" in tm.refused(*words, "jo@example.org asked")
+    assert "contains e-mail, which must not be stored" in tm.refused(*words, "jo@example.org asked")
     ran = tm.run(*words, "its time is over")
     assert (ran.out, ran.err) == ("Session s1 is deleted with 1 action.\n", "")
     assert not Action.objects.exists()

@@ -22,7 +22,7 @@ from timemachine.core.accounts.commands import make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
 from timemachine.core.payloads.queries import value
 from timemachine.governance.deletion.retention.commands import work as forget
-from timemachine.governance.deletion.retention.models import RUNNING, Forgetting
+from timemachine.governance.deletion.retention.models import RUNNING, BulkDeletion
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.worker import work
@@ -98,7 +98,7 @@ def worker(served: Served) -> Generator[None]:
         while not stop.wait(0.02):
             for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
                 work(replay_id, "test")
-            for forgetting_id in Forgetting.objects.filter(status=RUNNING).values_list("id", flat=True):
+            for forgetting_id in BulkDeletion.objects.filter(status=RUNNING).values_list("id", flat=True):
                 forget(forgetting_id)
         connection.close()
 

@@ -29,6 +29,6 @@ def checked(session: Session) -> list[dict[str, object]]:
 
 
 def compared_with_its_seal(session: Session) -> SealCheck:
-    done = commands.check(commands.ask_for_check(Seal.objects.get(session=session), by="test").id)
+    done = commands.run_check(commands.request_check(Seal.objects.get(session=session), by="test").id)
     assert done is not None
     return done

@@ -20,9 +20,9 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.log import anchors, project_log
 from timemachine.evidence.log.anchors import anchors_of, key_for_witness, set_anchor
-from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, Anchored
+from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, AnchorReceipt
 from timemachine.evidence.pure.note import known_size
-from timemachine.evidence.pure.timestamping import time_told
+from timemachine.evidence.pure.timestamping import timestamp_of
 from timemachine.evidence.sealing import seals
 from timemachine.evidence.tasks import send_anchor
 from timemachine.jobs.registry import overdue
@@ -52,7 +52,7 @@ def grown(project: Project, by: int = 1) -> None:
 def told(project: Project) -> dict[str, Anchor]:
     """Everybody, once whoever is due was told."""
     for each in overdue(send_anchor):
-        anchors.tell(each)
+        anchors.send_newest_state(each)
     return anchors_of(project)
 
 
@@ -100,7 +100,7 @@ def test_a_witness_that_knows_less_is_told_from_there_and_one_that_knows_more_is
         grown(project)
         found = told(project)[WITNESS]
         assert (found.size, found.attempts) == (3, 1)
-        assert "took 99 entries of this log, which has only 4" in (found.error or "")
+        assert "taken 99 entries of this log, which has only 4" in (found.error or "")
 
 
 def test_what_goes_wrong_is_kept_and_tried_again_later(project: Project) -> None:
@@ -116,8 +116,8 @@ def test_what_goes_wrong_is_kept_and_tried_again_later(project: Project) -> None
             assert before + wait <= found.next_at <= now() + wait
             Anchor.objects.update(next_at=now())
     assert "cannot be reached" in (told(project)[WITNESS].error or "")
-    assert not Anchored.objects.exists()
-    anchors.tell(found.id)  # somebody else was first, or it is not yet time: nothing happens
+    assert not AnchorReceipt.objects.exists()
+    anchors.send_newest_state(found.id)  # somebody else was first, or it is not yet time: nothing happens
     assert anchors_of(project)[WITNESS].attempts == 4
 
 
@@ -203,10 +203,10 @@ def test_an_authority_dates_states_of_the_log_and_openssl_verifies_that(
         assert told(project)[TIMESTAMP].size == 3
     report, files = bundle(project, tmp_path / "log.zip")
     assert report.problems == []
-    stamped = Anchored.objects.filter(kind=TIMESTAMP).order_by("-checkpoint__size")
+    stamped = AnchorReceipt.objects.filter(kind=TIMESTAMP).order_by("-checkpoint__size")
     assert [each.entries for each in report.dated] == [3, 2]
     assert [each.at for each in report.dated] == [
-        f"{time_told(bytes(each.answer)):%Y-%m-%dT%H:%M:%SZ}" for each in stamped
+        f"{timestamp_of(bytes(each.answer)):%Y-%m-%dT%H:%M:%SZ}" for each in stamped
     ]
     assert f"TIMESTAMP {report.dated[0].at} of the log with its first 3 entries (timestamps/3.tsr)" in list(
         tm_verify.told(report)
@@ -263,7 +263,7 @@ def test_an_answer_that_is_no_timestamp_of_what_was_asked_is_refused(
         Anchor.objects.update(size=0, taken_at=None, next_at=now())
         assert "timestamp of something else" in (told(project)[TIMESTAMP].error or "")
     said = [
-        ((200, b"nonsense"), "no timestamp"),
+        ((200, b"nonsense"), "is not a timestamp"),
         ((503, b""), "503"),
         ((200, bytes.fromhex("30053003020102")), "gave no timestamp: status 2"),
     ]
@@ -273,7 +273,7 @@ def test_an_answer_that_is_no_timestamp_of_what_was_asked_is_refused(
             assert said[0][1] in (told(project)[TIMESTAMP].error or "")
             Anchor.objects.update(next_at=now())
             said.pop(0)
-    assert Anchored.objects.count() == 1
+    assert AnchorReceipt.objects.count() == 1
 
 
 def test_the_verifier_finds_a_witness_who_took_another_history_and_a_timestamp_of_something_else(

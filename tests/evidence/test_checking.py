@@ -57,7 +57,7 @@ ALTERATIONS = {
     "a step": (
         "UPDATE tm_action SET sequence = 1000 WHERE session_id = %s AND sequence = 6",
         6,
-        "not in the database",
+        "missing from the database",
     ),
     "a passage": (
         "DELETE FROM tm_hit USING tm_action a WHERE action_id = a.id AND a.session_id = %s AND a.sequence = 1 AND rank = 2",
@@ -194,12 +194,12 @@ def test_a_session_that_is_sealed_further_meanwhile_is_compared_as_it_was(commit
 def test_a_check_that_is_asked_for_twice_is_one(project: Project) -> None:
     session = recorded_session(project)
     with pytest.raises(Conflict, match="Nothing is sealed"):
-        commands.ask_for_check(None, by="test")
+        commands.request_check(None, by="test")
     seal = seals.seal_session(session.id)
-    first, second = commands.ask_for_check(seal, by="a"), commands.ask_for_check(seal, by="b")
+    first, second = commands.request_check(seal, by="a"), commands.request_check(seal, by="b")
     assert (first.id, sealed_session(session).checking) == (second.id, first)
     assert overdue(check_seal) == []
     type(first).objects.update(enqueued_at=now() - timedelta(minutes=1))
     assert overdue(check_seal) == [first.id]
-    assert commands.check(first.id) == commands.check(first.id)
-    assert commands.check(uuid4()) is None
+    assert commands.run_check(first.id) == commands.run_check(first.id)
+    assert commands.run_check(uuid4()) is None

@@ -66,7 +66,7 @@ def said(comparison: Comparison) -> CellOpinion:
 
 def faults(comparison: Comparison) -> list[tuple[int | None, str]]:
     seal = sealed_comparison(comparison).seal
-    done = commands.check(commands.ask_for_check(seal, by="test").id)
+    done = commands.run_check(commands.request_check(seal, by="test").id)
     assert done is not None
     return [(each["index"], str(each["says"])) for each in done.problems]
 
@@ -110,7 +110,7 @@ ALTERATIONS = {
     "its cells": (
         "DELETE FROM tm_comparison_replay WHERE arm = 1 AND comparison_id = %s",
         1,
-        "not in the database",
+        "missing from the database",
     ),
     "a figure": (
         "UPDATE tm_comparison_findings SET content = replace(content, '\"answers\": 3', '\"answers\": 4') WHERE comparison_id = %s",
@@ -118,7 +118,11 @@ ALTERATIONS = {
         "field facts ",
     ),
     "a mark": ("UPDATE tm_cell_mark SET verdict = 'worse' WHERE comparison_id = %s", 8, "field facts "),
-    "a mark taken away": ("DELETE FROM tm_cell_mark WHERE comparison_id = %s", 8, "not in the database"),
+    "a mark taken away": (
+        "DELETE FROM tm_cell_mark WHERE comparison_id = %s",
+        8,
+        "missing from the database",
+    ),
     "an opinion": (
         "UPDATE tm_cell_opinion SET preference = 'better' WHERE comparison_id = %s",
         9,
@@ -203,7 +207,7 @@ def test_one_that_runs_is_not_sealed_and_one_that_ran_again_is_sealed_anew(
     retry(comparison)
     assert (due.comparisons(), sealed_comparison(comparison).seal) == ([], None)
     for attempt in (seals.seal_comparison, lambda _: exporting.write_comparison(BytesIO(), comparison)):
-        with pytest.raises(Conflict, match="still runs"):
+        with pytest.raises(Conflict, match="still running"):
             attempt(comparison.id)
     ReplayStep.objects.filter(id=failed.id).update(status="done", finished_at=now())
     Replay.objects.filter(finished_at=None).update(status="done", finished_at=now())

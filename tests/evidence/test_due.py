@@ -51,7 +51,7 @@ def unreadable(project: Project) -> None:
 def test_a_project_whose_key_cannot_be_read_keeps_no_other_waiting(
     project: Project, other_project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(due, "MOST", 2)
+    monkeypatch.setattr(due, "BATCH", 2)
     lost = [recorded_session(project, key=f"lost-{n}") for n in range(3)]
     replay = replayed(lost[0], AUDIT)
     comparison = compared(project, lost[:1], "local:extractive-1", "local:extractive-3")
@@ -73,7 +73,7 @@ def test_each_project_has_its_turn_before_any_has_another(
     many = [recorded_session(project, key=f"many-{n}") for n in range(3)]
     last = recorded_session(other_project)
     assert due.sessions() == [many[0].id, last.id, many[1].id, many[2].id]
-    monkeypatch.setattr(due, "MOST", 2)
+    monkeypatch.setattr(due, "BATCH", 2)
     assert due.sessions() == [many[0].id, last.id]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.evidence.pure.reason import LONGEST, ReasonTells, checked_reason
+from timemachine.evidence.pure.reason import LONGEST, SensitiveReason, checked_reason
 from timemachine.text.redaction.pure.rules import read_rules
 
 OTHERS = read_rules(
@@ -28,7 +28,7 @@ def test_a_reason_in_which_nothing_is_found_is_kept_without_blanks(said: str) ->
 def test_one_that_holds_what_a_profile_finds_is_refused_and_never_repeated(
     said: str, holds: list[str]
 ) -> None:
-    with pytest.raises(ReasonTells) as refused:
+    with pytest.raises(SensitiveReason) as refused:
         checked_reason(said, OTHERS)
     assert sorted(refused.value.facts["holds"]) == sorted(holds)
     assert all(kind in refused.value.message for kind in holds)

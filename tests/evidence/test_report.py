@@ -39,7 +39,7 @@ def rows(told: list[dict[str, Any]], of: str = "session", sealed: tuple[str, ...
                 commitments=commitments,
             )
         )
-        found.tell(
+        found.disclose(
             index,
             {
                 name: ["00", value] if value is not None else ["00", None, "ff" * 32]
@@ -265,13 +265,13 @@ def test_a_comparison_s_cells_name_their_model_question_and_session() -> None:
     made = report(trees, about, KEY)
     for name, value in (
         ("question", "When did it open?"),
-        ("question", "not told"),
+        ("question", "not disclosed"),
         ("model", "m-1"),
         ("model", "not recorded"),
         ("session", f"{STATED['id']}, step 1"),
         ("figures", "2 columns, 1 pair"),
         ("figures", "1 column, 0 pairs"),
-        ("output", "not told"),
+        ("output", "not disclosed"),
     ):
         assert f'<span class="quiet">{name}</span> <bdi>{value}</bdi>' in made
     assert "2 answers: 2 done." in made
@@ -297,7 +297,7 @@ def test_what_was_erased_of_a_record_leaves_a_mark_in_its_row() -> None:
         envelope(place, kind="ask", at="2026-11-22T22:01:01Z", previous=bytes(32), commitments=commitments)
     )
     told.erase(1, {"output": "2026-11-22T22:09:00Z"})
-    told.tell(1, {})
+    told.disclose(1, {})
     assert '<span class="quiet">output</span> <bdi>erased</bdi>' in page(told)
 
 

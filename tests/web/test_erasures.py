@@ -125,7 +125,7 @@ def test_what_cannot_be_chosen_is_said_beside_the_form(
 def test_a_long_session_is_followed_while_a_worker_looks(
     administrator: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "AT_ONCE", 0)
+    monkeypatch.setattr(commands, "MOST_IN_A_REQUEST", 0)
     found = administrator.post(f"/sessions/{session.id}/erase-fields/", {"of_step": ["output"]})["Location"]
     assert 'hx-trigger="every 1s"' in administrator.get(found).text
     assert administrator.post(f"{found}confirm/", {"reason": "x"}).status_code == 409

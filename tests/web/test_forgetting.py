@@ -11,7 +11,7 @@ from tests.web.talk import session
 from timemachine.core.accounts.models import OPERATOR, Project
 from timemachine.core.pure.clock import now
 from timemachine.governance.deletion.retention import commands, legal_holds
-from timemachine.governance.deletion.retention.models import Forgetting
+from timemachine.governance.deletion.retention.models import BulkDeletion
 from timemachine.memory.transcripts.summarising import summarise
 from timemachine.recording.annotations.notes.commands import add
 from timemachine.recording.sessions.commands import append, start_session
@@ -63,7 +63,7 @@ def test_sessions_are_seen_before_they_are_deleted_together(
     assert administrator.post(f"{found}confirm/", {"reason": ""}).status_code == 422
     assert administrator.post(f"{found}confirm/", REASON)["Location"] == found
     assert "every 1s" in administrator.get(found).text
-    commands.work(Forgetting.objects.get(project=project).id)
+    commands.work(BulkDeletion.objects.get(project=project).id)
     done = administrator.get(found).text
     assert "1 session deleted with 2 steps" in " ".join(done.split())
     assert "1 session deleted" in " ".join(administrator.get("/settings/retention/").text.split())
@@ -188,7 +188,7 @@ def test_what_cannot_be_called_off_or_deleted_any_more_says_so_on_its_page(
     found = administrator.post("/forgettings/new/", {"tag": "junk"})["Location"]
     for _ in range(2):
         administrator.post(f"{found}cancel/")
-    assert "nothing to call off" in administrator.get(found).text
+    assert "cannot be cancelled" in administrator.get(found).text
     note = add(session, 1, "look here", by="ada")
     legal_holds.place(project, reason="case 12", by="ada", sessions=[session])
     refused = administrator.post(f"/sessions/{session.id}/notes/{note.id}/delete/")
@@ -204,7 +204,7 @@ def test_what_retention_leads_to_marks_the_settings(administrator: Client) -> No
 def test_a_filter_that_asks_for_nothing_is_refused_for_the_whole_form(administrator: Client) -> None:
     refused = administrator.post("/forgettings/new/", {"named": " "})
     assert refused.status_code == 422
-    assert "Nothing given would mean all of them." in refused.text
+    assert "An empty filter would match all of them." in refused.text
     assert "which_named_error" not in refused.text
     assert "Name or key contains</a>:" not in refused.text
 
@@ -254,7 +254,7 @@ def test_what_was_deleted_one_by_one_stands_among_the_deletions(
     assert "step 1 of <bdi>Talk</bdi>" in shown
     found = administrator.post("/forgettings/new/", {"tag": "bulk"})["Location"]
     administrator.post(f"{found}confirm/", REASON)
-    commands.work(Forgetting.objects.get(project=project).id)
+    commands.work(BulkDeletion.objects.get(project=project).id)
     administrator.post(f"/sessions/{session.id}/delete/", {"name": "talk", "reason": "all of it"})
     shown = " ".join(administrator.get(address).text.split())
     assert f'<a href="/sessions/{session.id}/">' in shown

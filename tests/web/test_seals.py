@@ -71,13 +71,13 @@ def test_a_check_finds_it_intact_and_then_altered(operator: Client, session: Ses
 def test_a_long_check_runs_in_the_background_and_the_page_follows_it(
     operator: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "AT_ONCE", 3)
+    monkeypatch.setattr(commands, "MOST_IN_A_REQUEST", 3)
     seals.seal_session(session.id)
     operator.post(f"/sessions/{session.id}/evidence/check/")
     assert (
         'hx-trigger="every 1s, checked from:body"' in operator.get(f"/sessions/{session.id}/evidence/").text
     )
-    commands.check(SealCheck.objects.get().id)
+    commands.run_check(SealCheck.objects.get().id)
     part = operator.get(
         f"/sessions/{session.id}/evidence/", headers={"HX-Request": "true", "HX-Target": "div#seal"}
     ).text

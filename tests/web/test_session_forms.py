@@ -125,7 +125,7 @@ def test_a_session_is_deleted_for_a_reason_that_says_nothing_of_it(
     refused = admin.post(address, {"name": "fragen", "reason": "jo@example.org asked"})
     assert refused.status_code == 422
     assert 'aria-describedby="delete_reason_helptext delete_reason_error"' in refused.text
-    assert "This reason holds what must not stay: e-mail." in refused.text
+    assert "The reason contains e-mail, which must not be stored." in refused.text
     assert admin.post(address, {"name": "fragen", "reason": "its time is over"}).status_code == 303
     told = LogEntry.objects.filter(project=project).latest("index").entry
     assert json.loads(bytes(told))["reason"] == "its time is over"

@@ -168,12 +168,12 @@ def test_each_session_says_how_far_it_is_sealed_and_what_its_last_check_came_to(
     assert said() == "not yet"
     seal = seal_session(session.id)
     assert said() == "so far not checked"
-    evidence.check(evidence.ask_for_check(seal, by="test").id)
+    evidence.run_check(evidence.request_check(seal, by="test").id)
     assert said() == "so far intact just now"
     append(session.id, [ActionDraft(kind="event")])
     assert said() == "so far intact just now"
     tamper("UPDATE tm_action SET label = label, agent = 'another' WHERE sequence = %s", [1])
-    evidence.check(evidence.ask_for_check(seal, by="test").id)
+    evidence.run_check(evidence.request_check(seal, by="test").id)
     assert said() == "altered just now"
     Seal.objects.update(problem="A record is missing.")
     SealCheck.objects.all().delete()

@@ -84,7 +84,7 @@ def test_whoever_reads_faster_than_people_waits_on_a_page_that_says_so(
     assert "Too many requests" in limited.text
     assert session.name not in limited.text
     assert f'<a class="button" href="{page}">Back to the shared page</a>' in limited.text
-    assert "Go on in " in limited.text
+    assert "Try again in " in limited.text
     part = visitor.get(page, {"step": "2"}, headers={"HX-Request": "true", "HX-Target": "article#step"})
     assert (part.status_code, part["HX-Refresh"]) == (429, "true")
 

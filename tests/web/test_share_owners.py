@@ -74,7 +74,7 @@ def test_the_same_form_sent_again_creates_nothing_and_says_so(session: Session, 
     assert operator.post(address, sent).status_code == 201
     again = operator.post(address, sent)
     assert again.status_code == 409
-    assert "sent before" in again.text
+    assert "already sent" in again.text
     assert ShareLink.objects.count() == 1
 
 

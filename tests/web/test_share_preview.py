@@ -13,7 +13,7 @@ from tests.web.timelines import words
 from tests.web.visitors import opened
 from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing import preview
-from timemachine.governance.sharing.commands import link_to
+from timemachine.governance.sharing.commands import unsaved_link
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.preview import preview_of
 from timemachine.governance.sharing.pure.terms import Terms
@@ -141,7 +141,7 @@ def test_of_the_answers_of_replays_no_more_is_read_than_of_steps(
             ["a@example.com"],
         )
         target = target_of(project, "comparison", comparison.id)
-        found.append(preview_of(link_to(project, target, Terms(), by="test")).total_found)
+        found.append(preview_of(unsaved_link(project, target, Terms(), by="test")).total_found)
     assert found[0] == found[1] > 0
 
 
@@ -152,6 +152,6 @@ def test_a_preview_asks_no_more_for_more_sessions(
     sessions = [recorded_session(project, key=f"s{n}") for n in range(many)]
     comparison = compared(project, sessions, "local:extractive-1", "local:extractive-3")
     terms = Terms(redaction=BUILT_IN)
-    link = link_to(project, target_of(project, "comparison", comparison.id), terms, by="test")
+    link = unsaved_link(project, target_of(project, "comparison", comparison.id), terms, by="test")
     with django_assert_num_queries(6):
         assert len(preview_of(link).sessions) == many

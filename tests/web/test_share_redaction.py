@@ -19,7 +19,7 @@ from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of, text_sha256
-from timemachine.governance.sharing.commands import viewing
+from timemachine.governance.sharing.commands import visits
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.pure.throttle import Limit
@@ -238,7 +238,7 @@ def session(project: Project) -> Session:
 @pytest.fixture(autouse=True)
 def all_the_time_in_the_world(monkeypatch: pytest.MonkeyPatch) -> None:
     """A crawl reads faster than people do."""
-    monkeypatch.setattr(viewing, "VIEWS", Limit(most=100_000, window=viewing.VIEWS.window))
+    monkeypatch.setattr(visits, "VIEWS", Limit(most=100_000, window=visits.VIEWS.window))
 
 
 def veiled(project: Project, target: Any) -> tuple[ShareLink, Client, str]:

@@ -145,10 +145,10 @@ def test_a_visitor_is_told_when_and_by_which_key_it_was_sealed_and_what_the_last
     seal_session(session.id)
     key = SigningKey.objects.get(project=project).fingerprint
     assert f"--key {key}" in visitor.get(page).text
-    evidence.check(evidence.ask_for_check(Seal.objects.get(session=session), by="Test").id)
+    evidence.run_check(evidence.request_check(Seal.objects.get(session=session), by="Test").id)
     assert "intact" in visitor.get(page).text
     tamper("UPDATE tm_action SET name = 'x' WHERE sequence = %s", [1])
-    evidence.check(evidence.ask_for_check(Seal.objects.get(session=session), by="Test").id)
+    evidence.run_check(evidence.request_check(Seal.objects.get(session=session), by="Test").id)
     assert "differs from the seal" in visitor.get(page).text
 
 
@@ -188,7 +188,7 @@ def test_a_comparison_under_way_is_not_shared_and_the_form_says_why(
     address = f"/comparisons/{create(project, plan, by='Test').id}/share/"
     refused = operator.post(address, form_at(operator, address))
     assert refused.status_code == 409
-    assert "still runs" in refused.text
+    assert "still running" in refused.text
 
 
 def test_what_came_after_the_link_is_said_and_so_is_what_is_not_computed_yet(

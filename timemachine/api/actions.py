@@ -14,7 +14,7 @@ from timemachine.core.pure.content import sha256_hex
 from timemachine.governance.deletion.erasure.commands import delete_turn as delete_turn_of
 from timemachine.governance.deletion.erasure.erased_actions import as_given
 from timemachine.governance.deletion.erasure.models import DONE
-from timemachine.governance.deletion.erasure.queries import erased_of
+from timemachine.governance.deletion.erasure.queries import erased_fields_of
 from timemachine.governance.deletion.erasure.schemas import ErasureOut, StepDeletion
 from timemachine.governance.tasks import run_erasure
 from timemachine.jobs.queue import enqueue
@@ -205,5 +205,5 @@ def _action(session: Session, sequence: int) -> ActionOut:
 def _others(session: Session, drafts: list[ActionDraft], sequences: list[int]) -> list[int]:
     """The places of those that came under the id of another action, if any; what was erased since is not compared."""
     again = repeated(session, drafts, sequences)
-    erased = erased_of(session, sorted(set(again.values()))) if again else {}
+    erased = erased_fields_of(session, sorted(set(again.values()))) if again else {}
     return differing(session, drafts, {place: at for place, at in again.items() if at not in erased})

@@ -11,8 +11,7 @@ from timemachine.api.comparisons import router as comparisons
 from timemachine.api.openapi import file_answer
 from timemachine.api.replays import router as replays
 from timemachine.evidence import commands
-from timemachine.evidence.bundles.downloads import bundle_of, download
-from timemachine.evidence.bundles.kinds import KINDS
+from timemachine.evidence.bundles.downloads import KINDS, download_bundle, zip_response
 from timemachine.evidence.log import anchors, project_log
 from timemachine.evidence.models import COMPARISON, REPLAY, SESSION
 from timemachine.evidence.queries import check_of, keys_of
@@ -40,7 +39,7 @@ _ZIP: Final = file_answer("application/zip")
 )
 def of_session(request: HttpRequest, session_id: str) -> FileResponse:
     """Everything that was recorded, with what it takes to check it without this server: see README.txt in the zip."""
-    return bundle_of(caller(request, "read").project, SESSION, session_id)
+    return download_bundle(caller(request, "read").project, SESSION, session_id)
 
 
 @replays.get(
@@ -48,7 +47,7 @@ def of_session(request: HttpRequest, session_id: str) -> FileResponse:
 )
 def of_replay(request: HttpRequest, replay_id: str) -> FileResponse:
     """A replay that is over, with the recorded steps that it repeats, and what it takes to check both without this server."""
-    return bundle_of(caller(request, "read").project, REPLAY, replay_id)
+    return download_bundle(caller(request, "read").project, REPLAY, replay_id)
 
 
 @comparisons.get(
@@ -59,7 +58,7 @@ def of_replay(request: HttpRequest, replay_id: str) -> FileResponse:
 )
 def of_comparison(request: HttpRequest, comparison_id: str) -> FileResponse:
     """A comparison that is over: every cell, what the figures show, what was said of cells, and the recorded steps that they repeat."""
-    return bundle_of(caller(request, "read").project, COMPARISON, comparison_id)
+    return download_bundle(caller(request, "read").project, COMPARISON, comparison_id)
 
 
 @routers.sessions.get(
@@ -138,7 +137,7 @@ def check_comparison(request: HttpRequest, comparison_id: str) -> Status[SealChe
 def of_log(request: HttpRequest) -> FileResponse:
     """Every entry of the log with every root that was signed, and what of it is there now: a session that was dropped is named."""
     project = caller(request, "admin").project
-    return download("evidence-log.zip", lambda target: log_heads.write_log(target, project))
+    return zip_response("evidence-log.zip", lambda target: log_heads.write_log(target, project))
 
 
 @router.get("/checks/{check_id}", response=SealCheckOut, summary="What came of a check", exclude_unset=True)
@@ -184,8 +183,8 @@ def _check(request: HttpRequest, of: str, id: str) -> Status[SealCheckOut]:  # n
     """Compare a small subject in the request, a large one in the background."""
     who = caller(request, "run")
     seal = KINDS[of].sealed(KINDS[of].find(who.project, id)).seal
-    asked = commands.ask_for_check(seal, by=who.by)
+    asked = commands.request_check(seal, by=who.by)
     if seal is not None and commands.fits_in_a_request(seal):
-        return Status(202, SealCheckOut.of(commands.check(asked.id) or asked))
+        return Status(202, SealCheckOut.of(commands.run_check(asked.id) or asked))
     enqueue(check_seal, asked.id)
     return Status(202, SealCheckOut.of(asked))

@@ -6,14 +6,14 @@ from ninja import Router, Status
 from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.governance.deletion.retention import commands
-from timemachine.governance.deletion.retention.models import FOUND, Forgetting
+from timemachine.governance.deletion.retention.models import FOUND, BulkDeletion
 from timemachine.governance.deletion.retention.queries import (
-    forgetting_of,
-    forgettings_of,
-    held_of,
+    bulk_deletion_of,
+    bulk_deletions_of,
+    existing_sessions,
+    held_count,
     is_every,
-    named,
-    outcomes_of,
+    outcomes_by_deletion,
     sessions_of,
 )
 from timemachine.governance.deletion.retention.schemas import (
@@ -49,11 +49,11 @@ def make(request: HttpRequest, payload: DeletionIn) -> Status[DeletionOut]:
 @router.get("", response=DeletionPage, summary="List deletions in bulk", exclude_unset=True)
 def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> DeletionPage:
     """The project's bulk deletions, also those of retention rules, newest first, with what became of their sessions."""
-    found = forgettings_of(caller(request, "read").project)
+    found = bulk_deletions_of(caller(request, "read").project)
     if after is not None:
         found = found.filter(id__lt=paging.read(after, paging.identity))
     rows = list(found[: paging.checked_limit(limit) + 1])
-    outcomes = outcomes_of(rows)
+    outcomes = outcomes_by_deletion(rows)
     return paging.typed_page(
         DeletionPage,
         rows,
@@ -66,7 +66,7 @@ def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None =
 @router.get("/{forgetting_id}", response=DeletionOut, summary="One deletion in bulk", exclude_unset=True)
 def read(request: HttpRequest, forgetting_id: str) -> DeletionOut:
     """`status` is `found`, `running`, `done` or `cancelled`; `states` counts its sessions: waiting, erased, held, changed (they no longer match), gone, failed."""
-    return _deletion(forgetting_of(caller(request, "read").project, forgetting_id))
+    return _deletion(bulk_deletion_of(caller(request, "read").project, forgetting_id))
 
 
 @router.get(
@@ -79,9 +79,9 @@ def sessions(
     project = caller(request, "read").project
     begin = 0 if after is None else paging.read(after, paging.number)
     rows = sessions_of(
-        forgetting_of(project, forgetting_id), after=begin, most=paging.checked_limit(limit) + 1
+        bulk_deletion_of(project, forgetting_id), after=begin, most=paging.checked_limit(limit) + 1
     )
-    there = named(rows, project)
+    there = existing_sessions(rows, project)
     return paging.typed_page(
         DeletionSessions,
         rows,
@@ -100,7 +100,7 @@ def sessions(
 def confirm(request: HttpRequest, forgetting_id: str, payload: DeletionConfirmation) -> Status[DeletionOut]:
     """Have a worker delete the sessions that were found, for a `reason` that each tombstone keeps. This cannot be undone."""
     who = caller(request, "admin")
-    found = commands.confirm(forgetting_of(who.project, forgetting_id), reason=payload.reason, by=who.by)
+    found = commands.confirm(bulk_deletion_of(who.project, forgetting_id), reason=payload.reason, by=who.by)
     enqueue(run_deletion, found.id)
     return Status(202, _deletion(found))
 
@@ -110,11 +110,11 @@ def confirm(request: HttpRequest, forgetting_id: str, payload: DeletionConfirmat
 )
 def cancel(request: HttpRequest, forgetting_id: str) -> DeletionOut:
     """Delete none of the sessions that still wait; deleted sessions stay deleted."""
-    return _deletion(commands.cancel(forgetting_of(caller(request, "admin").project, forgetting_id)))
+    return _deletion(commands.cancel(bulk_deletion_of(caller(request, "admin").project, forgetting_id)))
 
 
-def _deletion(found: Forgetting) -> DeletionOut:
-    outcome = outcomes_of([found])[found.id]
+def _deletion(found: BulkDeletion) -> DeletionOut:
+    outcome = outcomes_by_deletion([found])[found.id]
     if found.status != FOUND:
         return DeletionOut.of(found, outcome)
-    return DeletionOut.of(found, outcome, held_of(found), every=outcome.sessions > 0 and is_every(found))
+    return DeletionOut.of(found, outcome, held_count(found), every=outcome.sessions > 0 and is_every(found))

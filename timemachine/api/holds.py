@@ -13,7 +13,7 @@ from timemachine.governance.deletion.retention.queries import (
     hold_of,
     holds_of,
     holds_over,
-    sessions_meant,
+    matching_sessions,
 )
 from timemachine.governance.deletion.retention.schemas import (
     HoldDetails,
@@ -42,7 +42,7 @@ def place(request: HttpRequest, payload: HoldIn) -> Status[HoldPreview | HoldOut
         raise InvalidInput("Send either `sessions` or a `filter`.", code="nothing_chosen", field="sessions")
     which = payload.filter.which() if payload.filter else None
     if payload.dry_run and which is not None:
-        amount = amount_of(sessions_meant(who.project, which))
+        amount = amount_of(matching_sessions(who.project, which))
         return Status(200, HoldPreview.of(amount, filter=SelectionOut.model_construct(**which.given)))
     sessions = sessions_named(who.project, payload.sessions)
     if payload.dry_run:

@@ -59,7 +59,7 @@ def preview(request: HttpRequest, payload: ShareIn) -> SharePreview:
     """
     who = caller(request, "share")
     target, chosen = _wanted(who, payload)
-    return SharePreview.of(preview_of(commands.link_to(who.project, target, chosen, by=who.by)))
+    return SharePreview.of(preview_of(commands.unsaved_link(who.project, target, chosen, by=who.by)))
 
 
 @router.get("", response=SharePage, summary="List share links")

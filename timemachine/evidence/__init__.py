@@ -1,1 +1,1 @@
-"""What an auditor can check without us: commitments, a tree over the records, signed checkpoints, the bundle."""
+"""Evidence that an auditor can check independently: commitments, a tree over the records, signed checkpoints, the bundle."""

@@ -1,4 +1,4 @@
-"""What changes in evidence at somebody's wish: a comparison with the database is asked for, and made."""
+"""Checks of a seal against the database: request one and run it."""
 
 from typing import Final
 from uuid import UUID
@@ -12,19 +12,21 @@ from timemachine.core.pure.errors import Conflict
 from timemachine.evidence.models import Seal, SealCheck
 from timemachine.evidence.queries import subject_of
 from timemachine.evidence.sealing.checking import Comparison, compare
-from timemachine.evidence.sealing.repeated_steps import repeated_by, seals_behind
+from timemachine.evidence.sealing.repeated_steps import repeated_seals, steps_repeated_by
 from timemachine.evidence.sealing.subjects import SessionSubject
 from timemachine.recording.sessions.read_snapshot import snapshot
 
-AT_ONCE: Final = 2_000  # records that are compared while somebody waits
+MOST_IN_A_REQUEST: Final = 2_000  # records
 
 
 @transaction.atomic
-def ask_for_check(seal: Seal | None, *, by: str | None) -> SealCheck:
-    """A comparison that waits to be made; one that waits or runs already is the same. Raises `Conflict` where nothing is sealed."""
+def request_check(seal: Seal | None, *, by: str | None) -> SealCheck:
+    """Return a check that waits to run, or the one that already waits or runs. Raises `Conflict` if nothing
+    is sealed.
+    """
     if seal is None or not seal.signed_size:
         raise Conflict(
-            "Nothing is sealed yet; a session is sealed when it ends, and every few minutes until then.",
+            "Nothing is sealed yet. A session is sealed when it ends, and every few minutes before that.",
             code="not_sealed",
         )
     Seal.objects.select_for_update().get(pk=seal.pk)
@@ -37,48 +39,52 @@ def ask_for_check(seal: Seal | None, *, by: str | None) -> SealCheck:
 
 
 def fits_in_a_request(seal: Seal) -> bool:
-    """Whether it is compared while somebody waits."""
-    behind = Seal.objects.filter(session__in=repeated_by(seal))
-    return seal.size + (behind.aggregate(all=Sum("size"))["all"] or 0) <= AT_ONCE
+    """Return whether a seal is small enough to be checked during a request."""
+    repeated = Seal.objects.filter(session__in=steps_repeated_by(seal))
+    return seal.size + (repeated.aggregate(all=Sum("size"))["all"] or 0) <= MOST_IN_A_REQUEST
 
 
-def check(check_id: UUID) -> SealCheck | None:
-    """Make a comparison; None where it was erased. Safe to do twice: one at a time makes it."""
+def run_check(check_id: UUID) -> SealCheck | None:
+    """Run a check; None if it was deleted. Safe to call twice: only one caller runs it."""
     with holding(overdue().filter(id=check_id), started_at=now()) as lease:
         if lease is not None:
-            _make(lease)
+            _run(lease)
     return SealCheck.objects.filter(id=check_id).first()
 
 
 def overdue() -> QuerySet[SealCheck]:
-    """Return the comparisons that are still to be made."""
+    """Return the checks that have not finished."""
     return SealCheck.objects.filter(finished_at=None)
 
 
-def _make(lease: Lease[SealCheck]) -> None:
-    whole = ("seal__session__project", "seal__replay__session__project", "seal__comparison__project")
+def _run(lease: Lease[SealCheck]) -> None:
+    related = ("seal__session__project", "seal__replay__session__project", "seal__comparison__project")
     with snapshot():
-        found = lease.row(*whole)
-        made = compare(subject_of(found.seal), found.seal)
-        recorded = _repeated(made, found.seal)
-    more = [{"code": "more", "index": None, "says": f"And {made.more:,} more."}] if made.more else []
+        found = lease.row(*related)
+        comparison = compare(subject_of(found.seal), found.seal)
+        recorded = _compare_repeated(comparison, found.seal)
+    more = (
+        [{"code": "more", "index": None, "says": f"And {comparison.more:,} more."}] if comparison.more else []
+    )
     lease.write(
         finished_at=now(),
-        records=made.records,
+        records=comparison.records,
         recorded=recorded,
-        problems=made.problems + more,
-        erased=made.erased,
+        problems=comparison.problems + more,
+        erased=comparison.erased,
     )
 
 
-def _repeated(made: Comparison, seal: Seal) -> int:
-    """Compare the recorded steps that a replay or comparison repeats as well, for its evidence brings them; how many records those are."""
+def _compare_repeated(comparison: Comparison, seal: Seal) -> int:
+    """Compare the recorded steps that a replay or comparison repeats and return their number: its evidence
+    includes them.
+    """
     number = 0
-    for session, behind, shown in seals_behind(seal):
-        found = compare(SessionSubject(session), behind, frozenset(shown))
+    for session, repeated, shown in repeated_seals(seal):
+        found = compare(SessionSubject(session), repeated, frozenset(shown))
         number += found.records
-        made.erased += found.erased
-        made.more += found.more
+        comparison.erased += found.erased
+        comparison.more += found.more
         for each in found.problems:
-            made.problem(**each, session=session.id)
+            comparison.problem(**each, session=session.id)
     return number

@@ -1,4 +1,4 @@
-"""What we keep of evidence: keys, the envelopes of sealed records with their salts, signed checkpoints, and each project's log."""
+"""Keys, sealed records with their salts, signed checkpoints, and each project's log."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -18,7 +18,7 @@ SESSION, REPLAY, COMPARISON = "session", "replay", "comparison"
 
 
 class SigningKey(models.Model):
-    """An Ed25519 key of a project. One is in use; those that were replaced still verify what they signed."""
+    """An Ed25519 key of a project. One is in use; replaced ones still verify what they signed."""
 
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
     fingerprint = models.CharField(max_length=80, unique=True)
@@ -42,7 +42,9 @@ class SigningKey(models.Model):
 
 
 class Seal(models.Model):
-    """The tree over the records of one session, replay or comparison. What ran once more has another generation of records."""
+    """The tree over the records of one session, replay or comparison. Each further run gets another
+    generation.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
@@ -58,7 +60,7 @@ class Seal(models.Model):
     signed_size = models.BigIntegerField(default=0)
     signed_at = models.DateTimeField(null=True)
     state = models.CharField(max_length=6, default=OPEN)
-    # why it cannot be sealed further: a record is not where it must be
+    # why it cannot be sealed further: a record is missing
     problem = models.TextField(null=True)
 
     class Meta:
@@ -94,14 +96,16 @@ class Seal(models.Model):
 
     @property
     def subject_id(self) -> str:
-        """The id of what is sealed."""
+        """Return the id of the sealed session, replay or comparison."""
         return str(self.session_id or self.replay_id or self.comparison_id)
 
 
 class SealedRecord(models.Model):
-    """The envelope of one record, byte for byte, its leaf hash, and the salts of its fields in hex. Append-only.
+    """The envelope of one record, byte for byte, its leaf hash, and the salts of its fields in hex.
+    Append-only.
 
-    A salt is erased together with what it salted; nothing else of the row ever changes. `row` names what a record of a comparison is of.
+    A salt is erased together with its field; nothing else in the row ever changes. `row` names the row that a
+    comparison's record is about.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -126,7 +130,9 @@ class SealedRecord(models.Model):
 
 
 class SealedResults(models.Model):
-    """What the figures of a comparison showed when they were sealed, as canonical JSON; `form` is in which they are computed and kept."""
+    """The results of a comparison when they were sealed, as canonical JSON. `form` is the version of their
+    computation.
+    """
 
     id = models.BigAutoField(primary_key=True)
     seal = models.ForeignKey(Seal, on_delete=models.DB_CASCADE, related_name="results")
@@ -142,9 +148,10 @@ class SealedResults(models.Model):
 
 
 class SealCheckpoint(models.Model):
-    """A signed statement of how large a tree was and what its root was; `signed` is the DSSE envelope. Append-only.
+    """A signed statement of a tree's size and root; `signed` is the DSSE envelope. Append-only.
 
-    `cut_for` is the share link (its public id) for whose download a state of fewer records was signed; None where all that was sealed by then is in it.
+    `cut_for` is the public id of the share link whose download needed a state of fewer records; None if the
+    state covers everything sealed at that time.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -167,12 +174,12 @@ class SealCheckpoint(models.Model):
 
     @property
     def root_hex(self) -> str:
-        """The root in hex."""
+        """Return the root in hex."""
         return bytes(self.root).hex()
 
 
 class SealCheck(Leased, Enqueued):
-    """What came of comparing all that stands in the database with its seal, once."""
+    """One comparison of the database with a seal, and its result."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     seal = models.ForeignKey(Seal, on_delete=models.DB_CASCADE, related_name="checks")
@@ -182,9 +189,9 @@ class SealCheck(Leased, Enqueued):
     finished_at = models.DateTimeField(null=True)
     records = models.BigIntegerField(default=0)
     problems = FaithfulJSONField(default=list)
-    # records of the sessions that a replay or comparison repeats, compared along with its own
+    # records of repeated sessions, compared together with those of the replay or comparison
     recorded = models.BigIntegerField(default=0, db_default=0)
-    # fields that are gone by lawful erasure, each named by a tombstone
+    # fields that were lawfully erased, each named by a tombstone
     erased = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
@@ -196,9 +203,10 @@ class SealCheck(Leased, Enqueued):
 
 
 class ErasedField(models.Model):
-    """A field of a sealed or recorded thing that was erased, in part or whole. `commitment` (hex) is what it was sealed under; None before.
+    """A field of a sealed or recorded thing that was erased, partly or completely.
 
-    The tombstone is entry `log_index` of the project's log; this row only finds it again, and goes with the session.
+    `commitment` (hex) is what it was sealed under; None if it was not sealed yet. The tombstone is entry
+    `log_index` of the project's log. This row is only an index to it and is deleted with the session.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -226,11 +234,13 @@ class ErasedField(models.Model):
 
 
 class EarlierSeal(models.Model):
-    """A seal of a comparison that was replaced after an erasure: its signed states, and when, by whom and why it was replaced.
+    """A comparison's seal that was replaced after an erasure: its signed states, and when, by whom and why it
+    was replaced.
 
-    A state is `size`, `root` (hex), `at`, `log_index` and `cut_for`; they are in the order of signing. The seal's own `log_index` is the tombstone. `fields` is
-    how many fields of a session and its replays that erasure took; None where a whole session went. The log has all of it but
-    that; this row only finds it again, and goes with the comparison.
+    A state has `size`, `root` (hex), `at`, `log_index` and `cut_for`; they are in signing order. The row's
+    own `log_index` is the tombstone. `fields` is how many fields of a session and its replays were erased;
+    None if a session was deleted. The log has everything but that number. This row is only an index to it and
+    is deleted with the comparison.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -253,7 +263,9 @@ class EarlierSeal(models.Model):
 
 
 class EvidenceLog(models.Model):
-    """A project's log: the tree over all its seals, tombstones and keys, so that a session which is dropped is missed."""
+    """A project's log: the tree over all its seals, tombstones and keys, so that a dropped session is
+    noticed.
+    """
 
     project = models.OneToOneField(Project, primary_key=True, on_delete=models.DB_CASCADE, related_name="+")
     size = models.BigIntegerField(default=0)
@@ -268,7 +280,7 @@ class EvidenceLog(models.Model):
 
 
 class LogEntry(models.Model):
-    """A line of a project's log, byte for byte. It outlives what it speaks of. Append-only."""
+    """A line of a project's log, byte for byte. It stays after the thing it names is deleted. Append-only."""
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
@@ -285,7 +297,7 @@ class LogEntry(models.Model):
 
 
 class LogCheckpoint(models.Model):
-    """A signed statement of how long a project's log was and what its root was. Append-only."""
+    """A signed statement of the size and root of a project's log. Append-only."""
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
@@ -307,9 +319,10 @@ WITNESS, TIMESTAMP = "witness", "timestamp"
 
 
 class Anchor(Leased, Enqueued):
-    """Somebody outside who is told how the log grows: a witness, or a timestamp authority. `size` is how much of the log they took last.
+    """An outside party that the log is reported to: a witness or a timestamp authority. `size` is how much of
+    the log it took last.
 
-    `error` is what went wrong since; `next_at` is when they are asked again at the earliest.
+    `error` is the last failure since; `next_at` is the earliest time of the next attempt.
     """
 
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
@@ -335,11 +348,11 @@ class Anchor(Leased, Enqueued):
         return f"{self.kind} {self.url}"
 
 
-class Anchored(models.Model):
-    """What somebody outside said of a state of the log: their answer byte for byte, and what they were sent. Append-only."""
+class AnchorReceipt(models.Model):
+    """The answer of an anchor to a log state, byte for byte, and what it was sent. Append-only."""
 
     id = models.BigAutoField(primary_key=True)
-    checkpoint = models.ForeignKey(LogCheckpoint, on_delete=models.DB_CASCADE, related_name="anchored")
+    checkpoint = models.ForeignKey(LogCheckpoint, on_delete=models.DB_CASCADE, related_name="receipts")
     kind = models.CharField(max_length=10)
     url = models.CharField(max_length=500)
     sent = models.BinaryField()
@@ -354,9 +367,9 @@ class Anchored(models.Model):
 
 
 class AccessHead(models.Model):
-    """How much of an access log the project's log commits to: so many lines, and the hash of the last of them.
+    """How much of an access log the project's log commits to: the number of lines and the hash of the last.
 
-    `chain` names the log as its lines do. A link's goes with the session or comparison that it shows.
+    `chain` names the access log as its lines do. A link's head is deleted with its session or comparison.
     """
 
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")

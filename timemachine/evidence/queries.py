@@ -1,4 +1,4 @@
-"""What is asked of evidence: a subject's seal, what it says, and what came of the last comparison with the database."""
+"""Queries about seals: the seal of a session, replay or comparison, its state, and its last check."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.evidence.models import Seal, SealCheck, SealCheckpoint, SigningKey
 from timemachine.evidence.sealing.comparison_subject import comparison_subject, current_seal
-from timemachine.evidence.sealing.erased_since import NOTHING_ERASED, Erased, erased_of_seal
-from timemachine.evidence.sealing.previous_seals import Earlier, earlier_of
-from timemachine.evidence.sealing.repeated_steps import repeated_by
+from timemachine.evidence.sealing.erased_since import NOTHING_ERASED, ErasureSummary, erased_of_seal
+from timemachine.evidence.sealing.previous_seals import PreviousSeal, previous_seals_of
+from timemachine.evidence.sealing.repeated_steps import steps_repeated_by
 from timemachine.evidence.sealing.seals import replay_subject
 from timemachine.evidence.sealing.subjects import SessionSubject, Subject
 from timemachine.recording.sessions.models import Session
@@ -26,10 +26,11 @@ Result = Literal["intact", "altered"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """What is sealed of a session, replay or comparison: its newest checkpoint and the newest comparison that is over; None where there is none.
+    """How far something is sealed: its newest checkpoint, and its newest finished and unfinished check. None
+    if there is none.
 
-    `erased` is what was erased of its records and of the recorded steps that it repeats, before that comparison or since;
-    `repeats_altered` whether the newest comparison of a session that it repeats found that one altered.
+    `erased` counts what was erased of its records and of the recorded steps that it repeats.
+    `repeats_altered` is whether the newest check of a repeated session found it altered.
     """
 
     seal: Seal | None
@@ -37,54 +38,54 @@ class Sealed:
     check: SealCheck | None
     checking: SealCheck | None
     records: int
-    erased: Erased = NOTHING_ERASED
+    erased: ErasureSummary = NOTHING_ERASED
     repeats_altered: bool = False
 
     @property
     def altered(self) -> bool:
-        """Whether this server knows that its evidence would not verify."""
+        """Return whether this server knows that the evidence would not verify."""
         return self.repeats_altered or (self.check is not None and bool(self.check.problems))
 
     @property
     def erased_since(self) -> bool:
-        """Whether something was erased after the newest comparison began: what it found says nothing of that."""
+        """Return whether something was erased after the newest check began, which its result does not cover."""
         return self.check is not None and self.erased.is_after(
             self.check.started_at or self.check.finished_at
         )
 
     @property
     def unsealed(self) -> int:
-        """How many records no checkpoint counts yet; the thing itself is one of them."""
+        """Return how many records no checkpoint covers yet; the thing itself is one of them."""
         return self.records - (self.checkpoint.size if self.checkpoint else 0)
 
-    def earlier(self) -> list[Earlier]:
-        """The seals before this one. No query for a first seal, else as `earlier_of`."""
-        return earlier_of(self.seal) if self.seal is not None else []
+    def earlier(self) -> list[PreviousSeal]:
+        """Return the previous seals. No query for a first seal, otherwise as `previous_seals_of`."""
+        return previous_seals_of(self.seal) if self.seal is not None else []
 
 
 def seal_of(session: Session) -> Seal | None:
-    """How far a session is sealed. One query."""
+    """Return the seal of a session. One query."""
     return Seal.objects.filter(session=session).first()
 
 
 def sealed_session(session: Session) -> Sealed:
-    """What is sealed of a session."""
+    """Return how far a session is sealed."""
     return sealed_as(seal_of(session), session.last_sequence + 1)
 
 
 def sealed_replay(replay: Replay) -> Sealed:
-    """What is sealed of a replay's last run."""
+    """Return how far a replay's last run is sealed."""
     seal = Seal.objects.filter(replay=replay, run_ended_at=replay.finished_at).order_by("-generation").first()
     return sealed_as(seal, replay.steps.count() + 1)
 
 
 def sealed_comparison(comparison: Comparison) -> Sealed:
-    """What is sealed of a comparison's last run."""
+    """Return how far a comparison's last run is sealed."""
     return sealed_as(current_seal(comparison), comparison_subject(comparison).last + 1)
 
 
 def subject_of(seal: Seal) -> Subject:
-    """What the seal is of."""
+    """Return what the seal is for."""
     if seal.session is not None:
         return SessionSubject(seal.session)
     if seal.comparison is not None:
@@ -95,7 +96,7 @@ def subject_of(seal: Seal) -> Subject:
 
 
 def check_of(project: Project, check_id: str | UUID) -> SealCheck:
-    """The project's comparison of that id. Raises `NotFound`."""
+    """Return the project's check with that id. Raises `NotFound`."""
     wanted = uuid_of(str(check_id))
     found = SealCheck.objects.filter(seal__project=project, id=wanted).first() if wanted else None
     if found is None:
@@ -104,12 +105,14 @@ def check_of(project: Project, check_id: str | UUID) -> SealCheck:
 
 
 def checkpoints_of(seal: Seal) -> QuerySet[SealCheckpoint]:
-    """The signed states of a seal, newest first."""
+    """Return the signed states of a seal, newest first."""
     return SealCheckpoint.objects.filter(seal=seal).select_related("key").order_by("-size", "-id")
 
 
-def marked_as_cut(states: QuerySet[SealCheckpoint]) -> QuerySet[SealCheckpoint]:
-    """The states, each with `is_cut`: whether there was one of more records before it. Those from before that was kept name no link that they were cut for."""
+def with_is_cut(states: QuerySet[SealCheckpoint]) -> QuerySet[SealCheckpoint]:
+    """Annotate the states with `is_cut`: whether an earlier state had more records. Old states do not name
+    the link they were cut for.
+    """
     longer = SealCheckpoint.objects.filter(
         seal=OuterRef("seal"), size__gt=OuterRef("size"), id__lt=OuterRef("id")
     )
@@ -117,7 +120,7 @@ def marked_as_cut(states: QuerySet[SealCheckpoint]) -> QuerySet[SealCheckpoint]:
 
 
 def earlier_keys_of(seal: Seal) -> Sequence[SigningKey]:
-    """The keys that signed states of a seal and were replaced since, the newest first. One query."""
+    """Return the replaced keys that signed states of a seal, the newest first. One query."""
     found = SigningKey.objects.filter(
         project=seal.project_id, pk__in=checkpoints_of(seal).order_by().values("key")
     )
@@ -125,7 +128,7 @@ def earlier_keys_of(seal: Seal) -> Sequence[SigningKey]:
 
 
 def keys_of(project: Project) -> Sequence[SigningKey]:
-    """The project's signing keys, the one in use first."""
+    """Return the project's signing keys, the one in use first."""
     return list(SigningKey.objects.filter(project=project).order_by("-created_at", "-pk"))
 
 
@@ -137,7 +140,7 @@ def result_of(check: SealCheck) -> Result | None:
 
 
 def sealed_as(seal: Seal | None, records: int) -> Sealed:
-    """What a seal says of a thing that has so many records."""
+    """Return how far a thing with that many records is sealed."""
     if seal is None:
         return Sealed(seal=None, checkpoint=None, check=None, checking=None, records=records)
     checks = SealCheck.objects.filter(seal=seal).order_by("-requested_at")
@@ -153,8 +156,8 @@ def sealed_as(seal: Seal | None, records: int) -> Sealed:
 
 
 def _repeats_altered(seal: Seal) -> bool:
-    """Whether a session that is repeated there was altered when it was compared last. At most three queries."""
-    sessions = repeated_by(seal)
+    """Return whether the last check of a repeated session found it altered. At most three queries."""
+    sessions = steps_repeated_by(seal)
     if not sessions:
         return False
     newest = SealCheck.objects.filter(seal__session__in=sessions, finished_at__isnull=False)

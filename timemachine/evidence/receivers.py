@@ -1,4 +1,4 @@
-"""What evidence does when something happens below it."""
+"""Reactions to signals of lower packages."""
 
 from typing import Any
 
@@ -11,5 +11,5 @@ from timemachine.recording.sessions.signals import session_moved
 
 @receiver(session_moved)
 def delete_moved_session(session: Session, by: str, reason: str, **_: Any) -> None:
-    """Delete a session whose actions moved to another; what was sealed of it leaves a tombstone."""
+    """Delete a session whose actions moved to another one. What was sealed of it leaves a tombstone."""
     erase_session(session, by=by, reason=reason, moved=True)

@@ -8,7 +8,7 @@ from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.evidence.log import anchors, keys
 from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, SealCheck, SigningKey
 from timemachine.evidence.queries import Result, Sealed, result_of
-from timemachine.evidence.sealing.previous_seals import Earlier
+from timemachine.evidence.sealing.previous_seals import PreviousSeal
 
 
 class SealProblem(Schema):
@@ -73,11 +73,11 @@ class EarlierSeal(Schema):
     erased_fields: int | None
 
     @classmethod
-    def of(cls, earlier: Earlier) -> "EarlierSeal":
+    def of(cls, earlier: PreviousSeal) -> "EarlierSeal":
         """The seal."""
         why = earlier.replaced
         return cls.model_construct(
-            **earlier.stated(),
+            **earlier.public_json(),
             replaced_by=why.by if why else None,
             reason=why.reason if why else None,
             erased_fields=why.fields if why else None,

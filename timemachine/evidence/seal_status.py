@@ -1,4 +1,4 @@
-"""The seals of sessions in a list: how far each goes, and what its last check came to."""
+"""The seals of sessions in a list: how far each goes, and the result of its last check."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from uuid import UUID
 
 from timemachine.evidence.models import Seal
 from timemachine.evidence.queries import Sealed
-from timemachine.evidence.sealing.erased_since import Erased
+from timemachine.evidence.sealing.erased_since import ErasureSummary
 from timemachine.knowledge import prepared_statements
 from timemachine.recording.sessions.models import Session
 
@@ -30,7 +30,7 @@ WHERE seal.session_id = ANY(%(sessions)s)
 
 
 class _Row(NamedTuple):
-    """What `_SEALS` says of a session: its seal, the last finished check of it, and what was erased."""
+    """A row of `_SEALS`: a session's seal, its last finished check, and what was erased."""
 
     problem: str | None
     signed_size: int
@@ -43,9 +43,10 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSeal:
-    """`word` says how far a session is sealed; `checked_at` when that was last compared with the database, and whether all was `intact`.
+    """How far a thing is sealed, in a `word`; when it was last checked against the database, and whether all
+    was `intact`.
 
-    `erased` is how many fields were erased of it; `erased_since` whether some of them were after that comparison.
+    `erased` is how many of its fields were erased; `erased_since` whether some were erased after that check.
     """
 
     word: str
@@ -57,16 +58,16 @@ class ListedSeal:
 
 
 def listed_seals(sessions: Sequence[Session]) -> Mapping[UUID, ListedSeal]:
-    """The seal of each of some sessions. One query for any number of them."""
+    """Return the seals of these sessions. One query."""
     rows = prepared_statements.rows(_SEALS, {"sessions": [each.id for each in sessions]})
     found = {session: _Row(*row) for session, *row in rows}
     return {each.id: _listed(each, found.get(each.id)) for each in sessions}
 
 
-def listed_as(sealed: Sealed) -> ListedSeal:
-    """What a list would say of a replay or comparison that is sealed, or not yet. No query."""
+def listed_seal(sealed: Sealed) -> ListedSeal:
+    """Return how a list shows a replay or comparison. No query."""
     if sealed.checkpoint is None:
-        return ListedSeal(word=_word_of_nothing(sealed.seal))
+        return ListedSeal(word=_unsealed_word(sealed.seal))
     return ListedSeal(
         word=SO_FAR if sealed.unsealed > 0 else SEALED,
         records=sealed.checkpoint.size,
@@ -77,7 +78,7 @@ def listed_as(sealed: Sealed) -> ListedSeal:
     )
 
 
-def _word_of_nothing(seal: Seal | None) -> str:
+def _unsealed_word(seal: Seal | None) -> str:
     if seal is None:
         return NOT_YET
     return STOPPED if seal.problem else RESEALING if seal.generation > 1 else NOT_YET
@@ -86,7 +87,7 @@ def _word_of_nothing(seal: Seal | None) -> str:
 def _listed(session: Session, seal: _Row | None) -> ListedSeal:
     if seal is None:
         return ListedSeal(word=NOT_YET)
-    erased = Erased(fields=seal.erased, at=seal.erased_at)
+    erased = ErasureSummary(fields=seal.erased, at=seal.erased_at)
     return ListedSeal(
         word=_word(session, seal),
         records=seal.signed_size,
@@ -102,5 +103,5 @@ def _word(session: Session, seal: _Row) -> str:
         return STOPPED
     if not seal.signed_size:
         return NOT_YET
-    whole = seal.signed_size > session.last_sequence and session.status == Session.ENDED
-    return SEALED if whole else SO_FAR
+    is_complete = seal.signed_size > session.last_sequence and session.status == Session.ENDED
+    return SEALED if is_complete else SO_FAR

@@ -29,10 +29,10 @@ def seal_comparison(comparison_id: UUID) -> None:
 @job(overdue=commands.overdue)
 def check_seal(check_id: UUID) -> None:
     """Compare what is in the database with its seal."""
-    commands.check(check_id)
+    commands.run_check(check_id)
 
 
 @job(overdue=anchors.overdue)
 def send_anchor(anchor_id: int) -> None:
     """Report the length of a log to a witness or a timestamp authority."""
-    anchors.tell(anchor_id)
+    anchors.send_newest_state(anchor_id)

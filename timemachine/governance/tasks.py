@@ -12,23 +12,23 @@ from timemachine.governance.sharing import log_heads
 
 @job(overdue=erasures.overdue)
 def run_erasure(erasure_id: UUID) -> None:
-    """Look through a session for what is to be erased, or erase it."""
+    """Scan a session for what is to be erased, or erase it."""
     erasures.work(erasure_id)
 
 
 @job(overdue=deletions.overdue, at_start=True)
-def run_deletion(forgetting_id: UUID) -> None:
-    """Delete sessions that are deleted together."""
-    deletions.work(forgetting_id)
+def run_deletion(deletion_id: UUID) -> None:
+    """Delete the sessions of a bulk deletion."""
+    deletions.work(deletion_id)
 
 
 @job(every=timedelta(hours=1))
 def run_retention() -> Next:
-    """Begin what retention rules delete now."""
+    """Start what retention rules delete now."""
     return [(run_deletion, each) for each in retention.run_rules()]
 
 
-@job(overdue=log_heads.due)
+@job(overdue=log_heads.projects_to_commit)
 def commit_access_logs(project_id: UUID) -> None:
-    """Have a project's log commit to its access logs."""
+    """Commit the state of a project's access logs to its log."""
     log_heads.commit(project_id)

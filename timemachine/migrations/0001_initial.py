@@ -2443,7 +2443,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Anchored",
+            name="AnchorReceipt",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
                 ("kind", models.CharField(max_length=10)),
@@ -2451,7 +2451,7 @@ class Migration(migrations.Migration):
                 ("sent", models.BinaryField()),
                 ("answer", models.BinaryField()),
                 ("at", models.DateTimeField()),
-                ("checkpoint", models.ForeignKey(on_delete=models.DB_CASCADE, related_name="anchored", to="timemachine.logcheckpoint")),
+                ("checkpoint", models.ForeignKey(on_delete=models.DB_CASCADE, related_name="receipts", to="timemachine.logcheckpoint")),
             ],
             options={"db_table": "tm_anchored"},
         ),
@@ -2780,7 +2780,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Forgetting",
+            name="BulkDeletion",
             fields=[
                 ("id", models.UUIDField(default=uuid7, primary_key=True, serialize=False)),
                 ("wanted", FaithfulJSONField()),
@@ -2819,14 +2819,14 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="ForgottenSession",
+            name="BulkDeletionSession",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
                 ("session", models.UUIDField()),
                 ("turns", models.BigIntegerField()),
                 ("state", models.CharField(default="waiting", max_length=10)),
                 ("problem", FaithfulTextField(null=True)),
-                ("forgetting", models.ForeignKey(on_delete=models.DB_CASCADE, related_name="sessions", to="timemachine.forgetting")),
+                ("forgetting", models.ForeignKey(on_delete=models.DB_CASCADE, related_name="sessions", to="timemachine.bulkdeletion")),
                 ("summarised", models.BooleanField(db_default=False, default=False)),
             ],
             options={

@@ -16,7 +16,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TooManyRequests
 from timemachine.evidence.bundles import exporting
 from timemachine.governance.sharing import commands, log
-from timemachine.governance.sharing.commands import create_link, downloading
+from timemachine.governance.sharing.commands import create_link, visits
 from timemachine.recording.sessions.models import Session
 
 CHECK_HERE = Path(__file__).parents[3] / "static" / "js" / "check-here.js"
@@ -45,7 +45,7 @@ def test_it_is_downloaded_and_checked_six_times_a_minute_and_then_later(
     assert [each.result for each in log.lines_of(link)].count("downloaded") == 6
     other, elsewhere = opened(shared(project, recorded_session(project, key="other"))[1])
     assert taken(other, elsewhere) == 200
-    monkeypatch.setattr(downloading, "now", lambda: now() + timedelta(minutes=1))
+    monkeypatch.setattr(visits, "now", lambda: now() + timedelta(minutes=1))
     assert taken(visitor, there) == 200
 
 
@@ -54,7 +54,7 @@ def test_to_ask_what_it_is_writes_nothing_and_counts_as_no_download(
 ) -> None:
     link, path = shared(project, session)
     visitor, there = opened(path)
-    monkeypatch.setattr(exporting, "whole", lambda _write: pytest.fail("it was written"))
+    monkeypatch.setattr(exporting, "temporary_file", lambda _write: pytest.fail("it was written"))
     for _ in range(9):
         asked = visitor.head(f"{there}evidence.zip")
         assert (asked.status_code, asked["Content-Type"]) == (200, "application/zip")
@@ -70,7 +70,7 @@ def test_it_is_written_for_one_at_a_time(transactional_db: None) -> None:
     other, _ = create_link(project, session, by="Test")
 
     def beside() -> int:
-        with pytest.raises(TooManyRequests, match="for somebody") as refused, commands.download(link):
+        with pytest.raises(TooManyRequests, match="for someone else") as refused, commands.download(link):
             pass
         with commands.download(other):
             return int(refused.value.facts["retry_after_seconds"])

@@ -10,7 +10,7 @@ from tests.builders import replayed as audited
 from tests.governance.sharing.test_shared_evidence import bundle, told
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
-from timemachine.governance.sharing.pure.key_holders import is_maker
+from timemachine.governance.sharing.pure.link_rules import is_maker
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session

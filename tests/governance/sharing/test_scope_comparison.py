@@ -167,7 +167,7 @@ def test_figures_that_a_worker_has_still_to_compute_are_not_there_yet(
 def test_a_comparison_that_still_runs_is_not_shared(project: Project, session: Session) -> None:
     arms = [Arm(model=ONE), Arm(model=THREE)]
     running = create(project, Plan(sessions=[session], arms=arms, reason="Welches?"), by="Test")
-    with pytest.raises(Conflict, match="still runs"):
+    with pytest.raises(Conflict, match="still running"):
         create_link(project, running, by="Test")
     with pytest.raises(InvalidInput, match="whole"):
         create_link(project, running, Terms(through_sequence=2), by="Test")

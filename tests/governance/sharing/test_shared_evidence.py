@@ -236,7 +236,7 @@ def test_under_a_profile_it_asks_no_more_questions_the_more_records_there_are(
         asked.append(len(found))
     assert asked[1] == asked[0]
     if long:  # where not all of them fit in memory, they come in as few groups as do
-        monkeypatch.setattr(payload_groups, "TOGETHER", 10 * 40_100)
+        monkeypatch.setattr(payload_groups, "GROUP_BYTES", 10 * 40_100)
         with django_assert_max_num_queries(asked[0] + 3 * 6):
             Scope(link=link).write_evidence(BytesIO())
 

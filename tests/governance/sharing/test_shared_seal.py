@@ -72,7 +72,7 @@ def test_a_seal_says_what_the_last_comparison_with_the_database_found(
     project: Project, session: Session
 ) -> None:
     seal_session(session.id)
-    evidence.check(evidence.ask_for_check(Seal.objects.get(session=session), by="Test").id)
+    evidence.run_check(evidence.request_check(Seal.objects.get(session=session), by="Test").id)
     found = seal_shown(project, session)
     assert found is not None
     assert found.result == "intact"

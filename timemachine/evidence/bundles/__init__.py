@@ -1,1 +1,1 @@
-"""Evidence bundles: the zip files that an auditor verifies offline."""
+"""Evidence bundles: the ZIP files that an auditor verifies offline."""

@@ -1,4 +1,4 @@
-"""The bundle of a session, of a replay or of a comparison: sealed as far as it goes, then written."""
+"""Write the bundle of a session, replay or comparison: seal what is not sealed yet, then write."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,27 +13,37 @@ from timemachine.core.pure.errors import Conflict, NotFound
 from timemachine.evidence.bundles import bundle, log_bundle
 from timemachine.evidence.bundles.bundle import Part
 from timemachine.evidence.models import EvidenceLog, Seal
+from timemachine.evidence.pure import checkpoint
 from timemachine.evidence.queries import seal_of
-from timemachine.evidence.sealing.checkpoints import ErasedMeanwhile, at_size, size_behind
-from timemachine.evidence.sealing.comparison_records import CELL, repeated
-from timemachine.evidence.sealing.comparison_subject import comparison_subject
+from timemachine.evidence.sealing import comparison_results
+from timemachine.evidence.sealing.checkpoints import (
+    ErasedMeanwhile,
+    ensure_signed_at,
+    newest_state,
+    signed_size_covering,
+)
+from timemachine.evidence.sealing.comparison_records import CELL, RESULTS, name_of
+from timemachine.evidence.sealing.comparison_subject import comparison_subject, current_seal
 from timemachine.evidence.sealing.disclosure import Discloses
 from timemachine.evidence.sealing.previous_seals import Reader
+from timemachine.evidence.sealing.repeated_steps import repeated_steps
 from timemachine.evidence.sealing.seals import replay_subject, seal_comparison, seal_replay, seal_session
 from timemachine.evidence.sealing.subjects import SessionSubject
-from timemachine.evidence.signed_before import signed_comparison, signed_replay, signed_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.read_snapshot import snapshot
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.queries import sessions_of
 from timemachine.replay.runs.models import Replay, ReplayStep
 
-Planned = tuple[Sequence[Part], Mapping[str, Any]]
-IN_MEMORY: Final = 8 * 1024 * 1024  # bytes; a larger bundle waits in a file of the system's
+Plan = tuple[Sequence[Part], Mapping[str, Any]]
+IN_MEMORY: Final = 8 * 1024 * 1024  # bytes; a larger bundle goes to a temporary file on disk
 
 
-def whole(write: Callable[[IO[bytes]], object]) -> IO[bytes]:
-    """What `write` writes, from its begin; whoever reads it closes it. What goes wrong is an error here, and not half a file there."""
+def temporary_file(write: Callable[[IO[bytes]], object]) -> IO[bytes]:
+    """Return a file with what `write` writes, at its beginning. The caller closes it.
+
+    An error is raised here, before anything is sent, so that nobody gets half a file.
+    """
     target = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
     try:
         write(target)
@@ -50,28 +60,30 @@ def write_session(
     *,
     through: int | None = None,
     discloses: Discloses | None = None,
-    told: Mapping[str, Any] | None = None,
+    described: Mapping[str, Any] | None = None,
     link: Mapping[str, Any] | None = None,
     reader: Reader | None = None,
 ) -> Seal:
-    """Write the bundle of a session, all of it or through a step; `told` is what the statement says of it.
+    """Write the bundle of a session, complete or through a step. `described` replaces the session's facts in
+    the statement.
 
-    Raises `Conflict` where nothing is recorded yet, `NotFound`, `NotWhole`, `ErasedMeanwhile`, and `Unavailable` where the key cannot be read.
+    Raises `Conflict` if nothing is recorded yet, `NotFound`, `RecordMissing`, `ErasedMeanwhile`, and
+    `Unavailable` if the key cannot be read.
     """
     seal = None if through is None else signed_session(session, through + 1)
     seal = seal or seal_session(session.id)
     if seal is None:
-        raise _gone("session")
+        raise _deleted("session")
     size = seal.size if through is None else through + 1
     if size < 2 or size > seal.size:  # noqa: PLR2004  # the session itself and a step
-        raise Conflict("Nothing is recorded yet, so there is nothing to prove.", code="nothing_to_prove")
+        raise Conflict("Nothing has been recorded yet, so there is no evidence.", code="nothing_to_prove")
 
-    def planned() -> Planned:
-        there = _there(Session, session, "session")
-        part = Part(subject=SessionSubject(there), seal=seal, size=size, discloses=discloses, reader=reader)
-        return [part], {"session": dict(told or about(there))}
+    def plan() -> Plan:
+        current = _current(Session, session, "session")
+        part = Part(subject=SessionSubject(current), seal=seal, size=size, discloses=discloses, reader=reader)
+        return [part], {"session": dict(described or session_facts(current))}
 
-    _write(target, planned, link)
+    _write(target, plan, link)
     return seal
 
 
@@ -80,39 +92,43 @@ def write_replay(
     replay: Replay,
     *,
     discloses: Discloses | None = None,
-    told: Mapping[str, Any] | None = None,
+    described: Mapping[str, Any] | None = None,
     link: Mapping[str, Any] | None = None,
     reader: Reader | None = None,
 ) -> Seal:
-    """Write the bundle of a replay that is over, with the recorded steps that it repeats.
+    """Write the bundle of a finished replay, with the recorded steps that it repeats.
 
-    Raises `Conflict` while it runs, `NotFound`, `NotWhole`, `ErasedMeanwhile`, and `Unavailable` where the key cannot be read.
+    Raises `Conflict` while it is running, `NotFound`, `RecordMissing`, `ErasedMeanwhile`, and `Unavailable`
+    if the key cannot be read.
     """
     seal = signed_replay(replay) or seal_replay(replay.id)
     if seal is None:
-        raise _gone("replay")
+        raise _deleted("replay")
 
-    def planned() -> Planned:
-        there = _there(Replay, replay, "replay")
-        subject = replay_subject(there)
-        repeated = sorted(subject.leaves)
-        if not repeated:
-            raise Conflict("This replay has no steps, so there is nothing to prove.", code="nothing_to_prove")
-        behind = seal_of(there.session)
-        if behind is None:
+    def plan() -> Plan:
+        current = _current(Replay, replay, "replay")
+        subject = replay_subject(current)
+        repeated_steps = sorted(subject.leaves)
+        if not repeated_steps:
+            raise Conflict("This replay has no steps, so there is no evidence.", code="nothing_to_prove")
+        session_seal = seal_of(current.session)
+        if session_seal is None:
             raise ErasedMeanwhile
         recorded = Part(
-            subject=SessionSubject(there.session),
-            seal=behind,
-            size=size_behind(behind, repeated[-1]),
-            shown=[0, *repeated],
+            subject=SessionSubject(current.session),
+            seal=session_seal,
+            size=signed_size_covering(session_seal, repeated_steps[-1]),
+            shown=[0, *repeated_steps],
             discloses=discloses,
         )
         own = Part(subject=subject, seal=seal, size=seal.size, discloses=discloses, reader=reader)
         parts = [own, recorded]
-        return parts, {"session": dict(told or about(there.session)), "replay": str(there.id)}
+        return parts, {
+            "session": dict(described or session_facts(current.session)),
+            "replay": str(current.id),
+        }
 
-    _write(target, planned, link)
+    _write(target, plan, link)
     return seal
 
 
@@ -122,84 +138,87 @@ def write_comparison(
     *,
     rows: AbstractSet[str] | None = None,
     discloses: Discloses | None = None,
-    told: Mapping[str, Any] | None = None,
+    described: Mapping[str, Any] | None = None,
     link: Mapping[str, Any] | None = None,
     reader: Reader | None = None,
 ) -> Seal:
-    """Write the bundle of a comparison that is over, or of these rows of it, with the recorded steps that its cells repeat.
+    """Write the bundle of a finished comparison, or of these rows of it, with the recorded steps that its
+    cells repeat.
 
-    Raises `Conflict` while it runs, `NotFound`, `NotWhole`, `ErasedMeanwhile`, and `Unavailable` where the key cannot be read.
+    Raises `Conflict` while it is running, `NotFound`, `RecordMissing`, `ErasedMeanwhile`, and `Unavailable`
+    if the key cannot be read.
     """
     seal = signed_comparison(comparison, rows) or seal_comparison(comparison.id)
     if seal is None:
-        raise _gone("comparison")
+        raise _deleted("comparison")
 
-    def planned() -> Planned:
-        there = _there(Comparison, comparison, "comparison")
-        parts = _compared(there, seal, rows, discloses, reader)
-        says = told or {"sessions": [about(session) for session in sessions_of(there)]}
-        return parts, {**says, "comparison": str(there.id)}
+    def plan() -> Plan:
+        current = _current(Comparison, comparison, "comparison")
+        parts = _comparison_parts(current, seal, rows, discloses, reader)
+        facts = described or {"sessions": [session_facts(session) for session in sessions_of(current)]}
+        return parts, {**facts, "comparison": str(current.id)}
 
-    _write(target, planned, link)
+    _write(target, plan, link)
     return seal
 
 
-def _write(target: IO[bytes], planned: Callable[[], Planned], link: Mapping[str, Any] | None) -> None:
-    """What is to be signed is signed first, for the log grows by it; then everything is read as it stands at one moment. `link` is what the
-    statement says of the link that the bundle is of.
+def _write(target: IO[bytes], plan: Callable[[], Plan], link: Mapping[str, Any] | None) -> None:
+    """Sign the states that the bundle shows, then read everything as of one moment and write it.
+
+    Signing comes first because it adds to the log. `link` goes into the statement of a share link's bundle.
     """
-    for part in planned()[0]:
-        at_size(part.subject, part.seal, part.size, part.reader.link if part.reader else None)
+    for part in plan()[0]:
+        ensure_signed_at(part.subject, part.seal, part.size, part.reader.link if part.reader else None)
     with snapshot():
-        parts, says = planned()
-        bundle.write(target, parts, says if link is None else {**says, "link": link})
+        parts, facts = plan()
+        bundle.write(target, parts, facts if link is None else {**facts, "link": link})
 
 
-def _there[Row: (Session, Replay, Comparison)](kind: type[Row], row: Row, name: str) -> Row:
-    """The row as it stands now. Raises `NotFound` where it was erased."""
+def _current[Row: (Session, Replay, Comparison)](kind: type[Row], row: Row, name: str) -> Row:
+    """Return the row as it is now. Raises `NotFound` if it was deleted."""
     found = kind._default_manager.filter(pk=row.pk).first()  # noqa: SLF001  # the manager of any model
     if found is None:
-        raise _gone(name)
+        raise _deleted(name)
     return found
 
 
-def _gone(name: str) -> NotFound:
+def _deleted(name: str) -> NotFound:
     return NotFound(f"The {name} was deleted.", code=f"{name}_not_found")
 
 
-def _compared(
+def _comparison_parts(
     comparison: Comparison,
     seal: Seal,
     rows: AbstractSet[str] | None,
     discloses: Discloses | None,
     reader: Reader | None,
 ) -> list[Part]:
-    """The comparison, or these rows of it, and the recorded steps behind its cells. Raises `Conflict` where no answer is among them."""
+    """Return the comparison, or these rows of it, and the recorded steps of its cells. Raises `Conflict` if
+    it has no answers.
+    """
     subject = comparison_subject(comparison)
     sealed = subject.rows[: seal.size - 1]
     shown = [index for index, row in enumerate(sealed, 1) if rows is None or row in rows]
     cells = [sealed[index - 1] for index in shown if sealed[index - 1].startswith(f"{CELL} ")]
     if not cells:
-        raise Conflict(
-            "This comparison has no answers, so there is nothing to prove.", code="nothing_to_prove"
-        )
+        raise Conflict("This comparison has no answers, so there is no evidence.", code="nothing_to_prove")
     size = shown[-1] + 1
-    whole_tree = len(shown) == size - 1
+    is_complete = len(shown) == size - 1
     part = Part(
         subject=subject,
         seal=seal,
         size=size,
-        shown=None if whole_tree else [0, *shown],
+        shown=None if is_complete else [0, *shown],
         discloses=discloses,
         reader=reader,
     )
-    return [part, *_recorded(cells, discloses)]
+    return [part, *_recorded_parts(cells, discloses)]
 
 
-def _recorded(cells: Sequence[str], discloses: Discloses | None) -> list[Part]:
-    """The recorded steps behind some cells, a tree for each session."""
+def _recorded_parts(cells: Sequence[str], discloses: Discloses | None) -> list[Part]:
+    """Return the recorded steps of these cells, one tree for each session."""
     steps = ReplayStep.objects.filter(id__in=[row.partition(" ")[2] for row in cells])
-    found = repeated(steps)
+    found = repeated_steps(steps)
     seals = {
         each.session_id: each
         for each in Seal.objects.filter(session__in=found).select_related("session__project")
@@ -208,7 +227,7 @@ def _recorded(cells: Sequence[str], discloses: Discloses | None) -> list[Part]:
         Part(
             subject=SessionSubject(session),
             seal=seals[session_id],
-            size=size_behind(seals[session_id], sequences[-1]),
+            size=signed_size_covering(seals[session_id], sequences[-1]),
             shown=[0, *sequences],
             discloses=discloses,
             folder=f"session-{number}",
@@ -220,19 +239,20 @@ def _recorded(cells: Sequence[str], discloses: Discloses | None) -> list[Part]:
 
 @transaction.atomic
 def write_log(target: IO[bytes], project: Project, access: Callable[[], Iterable[bytes]] = tuple) -> None:
-    """Write the bundle of a project's log with the lines of its access logs; nothing is sealed or erased meanwhile.
+    """Write the bundle of a project's log with the lines of its access logs. Sealing and erasing wait until
+    it is written.
 
-    Raises `Conflict` where nothing was ever sealed, and `Unavailable` where the key cannot be read.
+    Raises `Conflict` if nothing was ever sealed, and `Unavailable` if the key cannot be read.
     """
     if EvidenceLog.objects.select_for_update().filter(project=project, size__gt=0).first() is None:
         raise Conflict(
-            "Nothing was sealed in this project yet, so its log is empty.", code="nothing_to_prove"
+            "Nothing has been sealed in this project yet, so its log is empty.", code="nothing_to_prove"
         )
     log_bundle.write(target, project, {"project": project.name}, access())
 
 
-def about(session: Session) -> dict[str, Any]:
-    """What people call a session, which they may change: said in the statement as it is now."""
+def session_facts(session: Session) -> dict[str, Any]:
+    """Return what people can change about a session. The statement gives it as it is now."""
     return {
         "key": session.key,
         "name": session.name,
@@ -241,3 +261,31 @@ def about(session: Session) -> dict[str, Any]:
         "status": session.status,
         "ended_at": written(session.ended_at),
     }
+
+
+def signed_session(session: Session, size: int) -> Seal | None:
+    """Return the seal of a session if a state of its first `size` records was signed, so that nothing more
+    needs to be sealed. Two queries.
+    """
+    seal = seal_of(session)
+    return seal if seal is not None and newest_state(seal, size) is not None else None
+
+
+def signed_replay(replay: Replay) -> Seal | None:
+    """Return the seal of a replay's last run if all of it was signed. One query."""
+    of_it = Seal.objects.filter(
+        replay=replay, run_ended_at=replay.finished_at, run_ended_at__isnull=False, state=checkpoint.CLOSED
+    )
+    return of_it.order_by("-generation").first()
+
+
+def signed_comparison(comparison: Comparison, rows: AbstractSet[str] | None) -> Seal | None:
+    """Return the seal of a comparison's last run if these rows (None: all, with today's results) were signed.
+    Ten queries.
+    """
+    seal = current_seal(comparison)
+    if seal is None or seal.signed_size != seal.size:
+        return None
+    current = comparison_subject(comparison).rows
+    wanted = {*current, name_of(RESULTS, comparison_results.FORM)} if rows is None else rows
+    return seal if wanted <= set(current[: seal.size - 1]) else None

@@ -1,10 +1,10 @@
 """The bundle of a project's log.
 
 log/entries.jsonl          every entry, byte for byte
-log/checkpoints.jsonl      every signed state of it
-log/present.jsonl          what of the sealed things is there now
+log/checkpoints.jsonl      every signed state of the log
+log/present.jsonl          the sealed things that exist now
 log/access.jsonl           the lines of the access logs of share links
-log/witnessed.jsonl        what a witness was sent, and its answers (`anchored`)
+log/witnessed.jsonl        what was sent to a witness, and its answers
 """
 
 import json
@@ -29,8 +29,10 @@ BATCH: Final = 1_000
 
 
 def write(target: IO[bytes], project: Project, about: dict[str, Any], access: Iterable[bytes] = ()) -> None:
-    """Write the bundle: every entry, every signed state, what of the sealed things is there now, and `access`, the
-    lines of its access logs. Raises `Unavailable` where the key cannot be read.
+    """Write the bundle: every entry, every signed state, the sealed things that exist now, and `access`, the
+    lines of the access logs.
+
+    Raises `Unavailable` if the key cannot be read.
     """
     key = keys.key_in_use(project)
     zipped = Zipped(target)
@@ -83,7 +85,7 @@ def _counts(size: int, present: int, entries: QuerySet[LogEntry]) -> Counts:
 
 
 def _present(project: Project) -> Iterator[dict[str, Any]]:
-    """Every seal that there is, with its newest signed state."""
+    """Yield every existing seal with its newest signed state."""
     newest = (
         SealCheckpoint.objects.filter(seal__project=project).order_by("seal", "-size", "-id").distinct("seal")
     )

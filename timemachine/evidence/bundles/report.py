@@ -36,7 +36,7 @@ type Facts = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A tree of the bundle: what the statement says about it, its records, and the key that signed its state."""
+    """A tree of the bundle: its statement, its records, and the key that signed its state."""
 
     stated: Mapping[str, Any]
     rows: Rows
@@ -193,8 +193,8 @@ def _summary(stated: Mapping[str, Any], rows: Rows) -> Iterator[str]:
     if rows.statuses:
         yield sentence(rows)
     part = "the first " if stated.get("state") == "open" else ""
-    told, sealed = sum(rows.told.values()), sum(rows.sealed.values())
-    yield f"The bundle contains {counted(rows.count, 'record')} of {part}{stated['size']:,} and discloses {told:,} of {counted(sealed, 'field')}."
+    disclosed, sealed = sum(rows.disclosed.values()), sum(rows.sealed.values())
+    yield f"The bundle contains {counted(rows.count, 'record')} of {part}{stated['size']:,} and discloses {disclosed:,} of {counted(sealed, 'field')}."
     withholds = stated.get("withholds", True)
     if rows.erased:
         names = "" if withholds else f". Tombstones in the log name them: {_listed(rows.erased)}"
@@ -206,17 +206,17 @@ def _summary(stated: Mapping[str, Any], rows: Rows) -> Iterator[str]:
 
 def _records(rows: Rows, questions: Questions) -> Iterator[TableRow]:
     yield from (_record(each, questions) for each in (*rows.first, *rows.wrong))
-    if rows.left_out:
-        wrong = f", {rows.wrong_left_out:,} of them with an error" if rows.wrong_left_out else ""
+    if rows.omitted:
+        wrong = f", {rows.wrong_omitted:,} of them with an error" if rows.wrong_omitted else ""
         also = ", and the first ones with an error in between" if rows.wrong else ""
         yield TableRow(
-            note=f"{counted(rows.left_out, 'record')} not listed{wrong}. The list has the first and the last records{also}; the bundle has all of them."
+            note=f"{counted(rows.omitted, 'record')} not listed{wrong}. The list has the first and the last records{also}; the bundle has all of them."
         )
     yield from (_record(each, questions) for each in rows.last)
 
 
 def _record(row: Row, questions: Questions) -> TableRow:
-    question = [("question", questions.get(row.repeats, "not told"))] if row.repeats else []
+    question = [("question", questions.get(row.repeats, "not disclosed"))] if row.repeats else []
     source = [("session", f"{row.repeats[0]}, step {row.repeats[1]:,}")] if row.repeats else []
     return TableRow(
         number=f"{row.index:,}",
@@ -224,28 +224,28 @@ def _record(row: Row, questions: Questions) -> TableRow:
         cells=[
             _cell(spaced(row.kind), "short"),
             _cell(_time(row.at), "short"),
-            Cell(lines=_facts((*question, *row.about, *source, *row.lines, *row.untold))),
-            _cell(row.found),
+            Cell(lines=_facts((*question, *row.about, *source, *row.lines, *row.undisclosed))),
+            _cell(row.result),
         ],
     )
 
 
 def _replaced(entries: Counts) -> Iterator[tuple[str, str]]:
-    for index, said in entries.replaced:
-        unread = " (the earlier key could not be read and did not sign this)" if "replaced" in said else ""
+    for index, entry in entries.replaced:
+        unread = " (the earlier key could not be read and did not sign this)" if "replaced" in entry else ""
         yield (
-            f"entry {index:,}, {_time(str(said.get('at') or UNKNOWN))}",
-            f"{said['replaces']} by {said['key']}{unread}",
+            f"entry {index:,}, {_time(str(entry.get('at') or UNKNOWN))}",
+            f"{entry['replaces']} by {entry['key']}{unread}",
         )
 
 
 def _erasures(entries: Counts) -> Iterator[TableRow]:
-    for index, said in entries.erasures:
+    for index, entry in entries.erasures:
         cells = (
-            ("word", _erased(said)),
-            ("short", _time(str(said.get("at") or UNKNOWN))),
-            ("word", said.get("by")),
-            ("word", said.get("reason")),
+            ("word", _erased(entry)),
+            ("short", _time(str(entry.get("at") or UNKNOWN))),
+            ("word", entry.get("by")),
+            ("word", entry.get("reason")),
         )
         yield TableRow(
             number=f"{index:,}", cells=[_cell(value or _NOT_RECORDED, style) for style, value in cells]
@@ -257,14 +257,14 @@ def _erasures(entries: Counts) -> Iterator[TableRow]:
         )
 
 
-def _erased(said: Mapping[str, Any]) -> str:
+def _erased(entry: Mapping[str, Any]) -> str:
     """What a tombstone is about: record N is step N, record 0 the sealed thing itself."""
-    if "sealed_anew" in said:
-        return f"{said['of']} {said['id']}, resealed after an erasure as run {said['sealed_anew']}"
-    records = said.get("records") or ()
+    if "sealed_anew" in entry:
+        return f"{entry['of']} {entry['id']}, resealed after an erasure as run {entry['sealed_anew']}"
+    records = entry.get("records") or ()
     listed = [f"record {index}: {', '.join(names)}" for index, names in records[:MOST_RECORDS]]
     more = [f"and {counted(len(records) - len(listed), 'more record')}"] if len(records) > len(listed) else []
-    return f"{said['of']} {said['id']}, {'; '.join([*listed, *more]) or 'all of it'}"
+    return f"{entry['of']} {entry['id']}, {'; '.join([*listed, *more]) or 'all of it'}"
 
 
 def _listed(names: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""What closes a bundle: the public keys in it, and the signed statement of what it is, with the SHA-256 of every other file."""
+"""The signed statement of a bundle and the public keys in it."""
 
 import base64
 import json
@@ -19,9 +19,11 @@ PREDICATE_TYPE: Final = "urn:timemachine:evidence:1"
 
 
 def write_keys(zipped: Zipped, signing: AbstractSet[int]) -> None:
-    """Write the public keys that signed something in the bundle, and the one that signs its statement, by their rows."""
-    found = SigningKey.objects.filter(pk__in=signing).order_by("created_at", "pk")
-    zipped.add("keys.json", dumped([_key(each) for each in found], indent=1))
+    """Write the public keys with these ids: those that signed something in the bundle and the one that signs
+    its statement.
+    """
+    keys_used = SigningKey.objects.filter(pk__in=signing).order_by("created_at", "pk")
+    zipped.add("keys.json", dumped([_key(each) for each in keys_used], indent=1))
 
 
 def _key(each: SigningKey) -> dict[str, Any]:
@@ -39,9 +41,10 @@ def sign(
     key: SigningKey,
     first: Mapping[str, Any],
     trees: Sequence[Mapping[str, Any]],
-    said: Mapping[str, Any],
+    details: Mapping[str, Any],
 ) -> None:
-    """Write the statement: its subject (`first`), the trees, what is said beside, and every file in the zip by its SHA-256.
+    """Write the statement: its subject (`first`), the trees, `details`, and the SHA-256 of every file in the
+    ZIP.
 
     Raises `Unavailable` as `keys.sign` does.
     """
@@ -50,7 +53,7 @@ def sign(
         "software": f"timemachine {version('timemachine')}",
         "trees": list(trees),
         "files": zipped.hashes,
-        **said,
+        **details,
     }
     document = {
         "_type": "https://in-toto.io/Statement/v1",
@@ -63,6 +66,6 @@ def sign(
 
 
 def dumped(value: Any, indent: int | None = None) -> bytes:
-    """JSON as the files of a bundle have it."""
+    """Return a value as the JSON in a bundle's files."""
     separators = (",", ":") if indent is None else None
     return json.dumps(value, ensure_ascii=True, separators=separators, indent=indent).encode()

@@ -1,4 +1,6 @@
-"""Access logs in the project's log: it names how many lines each has and the hash of the last, so that one which is dropped or rewritten is missed."""
+"""Access logs in the project's log: how many lines each has and the hash of its last line, so that a dropped
+or rewritten one is noticed.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +19,9 @@ ACCESS = "access"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The end of an access log: its name, how many lines it has, the hash of the last, and with what it is erased."""
+    """The end of an access log: its name, its number of lines and the hash of the last. It is deleted with
+    its session or comparison.
+    """
 
     chain: str
     lines: int
@@ -28,9 +32,9 @@ class Head:
 
 @transaction.atomic
 def commit(project: Project, heads: Sequence[Head]) -> int:
-    """Enter the ends that grew since into the log; how many. Those who do so at the same time wait."""
+    """Add the heads that have grown to the project's log and return their number. Concurrent calls wait."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    heads = _there(heads)
+    heads = _with_subject(heads)
     chains = [each.chain for each in heads]
     known = dict(AccessHead.objects.filter(chain__in=chains).values_list("chain", "lines"))
     grown = [each for each in heads if each.lines > known.get(each.chain, 0)]
@@ -50,8 +54,8 @@ def commit(project: Project, heads: Sequence[Head]) -> int:
     return len(grown)
 
 
-def _there(heads: Sequence[Head]) -> list[Head]:
-    """Those of which what they go with was not erased meanwhile."""
+def _with_subject(heads: Sequence[Head]) -> list[Head]:
+    """Return the heads whose session or comparison still exists."""
     sessions = Session.objects.filter(id__in={each.session for each in heads if each.session})
     compared = Comparison.objects.filter(id__in={each.comparison for each in heads if each.comparison})
     there = {None, *sessions.values_list("id", flat=True), *compared.values_list("id", flat=True)}
@@ -59,9 +63,11 @@ def _there(heads: Sequence[Head]) -> list[Head]:
 
 
 def tombstones(session: Session, touched: Iterable[Comparison]) -> list[dict[str, object]]:
-    """What the log says of the access logs that go with a session, and with the comparisons that have no other."""
-    gone = [each.pk for each in touched if not each.runs.exclude(replay__session=session).exists()]
-    heads = AccessHead.objects.filter(session=session) | AccessHead.objects.filter(comparison__in=gone)
+    """Return the log's tombstones for the access logs of a session, and of comparisons that have no other
+    session.
+    """
+    deleted = [each.pk for each in touched if not each.runs.exclude(replay__session=session).exists()]
+    heads = AccessHead.objects.filter(session=session) | AccessHead.objects.filter(comparison__in=deleted)
     return [
         {"entry": project_log.ERASED, "of": ACCESS, "id": chain, "generation": 1}
         for chain in heads.order_by("id").values_list("chain", flat=True)

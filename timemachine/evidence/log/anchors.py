@@ -1,6 +1,8 @@
-"""Telling somebody outside how the log grows: a witness gets each new state with the proof that it continues the one before, an authority dates it.
+"""Reporting the log's growth to outside parties: a witness gets each new state with a consistency proof, an
+authority timestamps it.
 
-Whoever holds the signing key could write another history; what a witness or an authority holds of this one shows that.
+Someone with the signing key could write another history. What a witness or an authority has recorded of this
+one reveals that.
 """
 
 import base64
@@ -23,7 +25,7 @@ from timemachine.evidence.models import (
     TIMESTAMP,
     WITNESS,
     Anchor,
-    Anchored,
+    AnchorReceipt,
     LogCheckpoint,
     LogEntry,
     SealCheckpoint,
@@ -42,8 +44,10 @@ _OK, _CONFLICT = 200, 409
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What came of telling somebody: `answer` to what was `sent`, or what went `wrong`; `known` is what a witness says that it took last."""
+class AnchorReply:
+    """The `answer` of an anchor to what was `sent`, or what went `wrong`. `known` is the size that a witness
+    says it took last.
+    """
 
     sent: bytes
     answer: bytes = b""
@@ -53,7 +57,9 @@ class Told:
 
 @transaction.atomic
 def set_anchor(project: Project, kind: str, url: str, *, by: str) -> Anchor | None:
-    """Tell that address from now on; nobody where it is empty. Another address begins anew. Raises `InvalidInput`."""
+    """Set the address that the log is reported to; an empty one stops it, and a new one starts from the
+    beginning. Raises `InvalidInput`.
+    """
     found = Anchor.objects.filter(project=project, kind=kind)
     if not url.strip():
         found.delete()
@@ -66,61 +72,67 @@ def set_anchor(project: Project, kind: str, url: str, *, by: str) -> Anchor | No
 
 
 def anchors_of(project: Project) -> dict[str, Anchor]:
-    """Whom the project tells, by kind. One query."""
+    """Return the project's anchors by kind. One query."""
     return {each.kind: each for each in Anchor.objects.filter(project=project)}
 
 
 def key_for_witness(project: Project) -> str:
-    """The key in use as a witness has to be told it."""
+    """Return the key in use in the form that a witness is configured with."""
     return verifier_key(log_origin(str(project.pk)), bytes(keys.key_in_use(project).public_key))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outside:
-    """Who outside took a state of the log that holds a seal, and when: an authority by its own clock, a witness by ours."""
+class Confirmation:
+    """An outside party that took a log state containing a seal, and when: an authority by its own clock, a
+    witness by ours.
+    """
 
     kind: str
     url: str
     at: datetime
 
 
-def outside_of(state: SealCheckpoint) -> list[Outside]:
-    """The first witness and the first authority that took the log with this state of a seal in it. Two queries."""
-    held = Anchored.objects.filter(
+def first_confirmations(state: SealCheckpoint) -> list[Confirmation]:
+    """Return the first witness and the first authority that took the log with this state of a seal in it. Two
+    queries.
+    """
+    held = AnchorReceipt.objects.filter(
         checkpoint__project=state.seal.project_id, checkpoint__size__gt=state.log_index
     ).order_by("id")
     firsts = [first for kind in KINDS if (first := held.filter(kind=kind).first())]
-    return [Outside(kind=each.kind, url=each.url, at=_told_at(each)) for each in firsts]
+    return [Confirmation(kind=each.kind, url=each.url, at=_confirmed_at(each)) for each in firsts]
 
 
-def _told_at(anchored: Anchored) -> datetime:
-    return timestamping.time_told(bytes(anchored.answer)) if anchored.kind == TIMESTAMP else anchored.at
+def _confirmed_at(anchored: AnchorReceipt) -> datetime:
+    return timestamping.timestamp_of(bytes(anchored.answer)) if anchored.kind == TIMESTAMP else anchored.at
 
 
 def overdue() -> QuerySet[Anchor]:
-    """Return those that do not know yet how long the log is; an authority at most every `SEAL_SECONDS`."""
+    """Return the anchors that have not received the newest state; an authority gets one at most every
+    `SEAL_SECONDS`.
+    """
     states = LogCheckpoint.objects.filter(project=OuterRef("project")).order_by()
     longest = states.values("project").annotate(longest=Max("size")).values("longest")
     patience = now() - timedelta(seconds=settings.SEAL_SECONDS)
-    often = Q(kind=WITNESS) | Q(taken_at=None) | Q(taken_at__lt=patience)
+    due = Q(kind=WITNESS) | Q(taken_at=None) | Q(taken_at__lt=patience)
     found = Anchor.objects.annotate(longest=Subquery(longest))
-    return found.filter(often, longest__gt=F("size"), next_at__lte=now()).order_by("next_at")
+    return found.filter(due, longest__gt=F("size"), next_at__lte=now()).order_by("next_at")
 
 
-def tell(anchor_id: int) -> None:
-    """Send the newest state of the log, once however many workers are to; what goes wrong is kept and tried again later."""
+def send_newest_state(anchor_id: int) -> None:
+    """Send the newest state of the log. Only one worker does; a failure is stored and retried later."""
     with holding(Anchor.objects.filter(id=anchor_id, next_at__lte=now())) as lease:
         if lease is not None:
-            _tell(lease)
+            _send(lease)
 
 
-def _tell(lease: Lease[Anchor]) -> None:
+def _send(lease: Lease[Anchor]) -> None:
     anchor = lease.row("project")
     newest = _newest(anchor.project_id)
     if newest is None or newest.size <= anchor.size:
         return
-    told = _witnessed(anchor, newest) if anchor.kind == WITNESS else _timestamped(anchor, newest)
-    _keep(lease, anchor, newest, told)
+    reply = _send_to_witness(anchor, newest) if anchor.kind == WITNESS else _send_to_authority(anchor, newest)
+    _store(lease, anchor, newest, reply)
 
 
 def _newest(project_id: UUID) -> LogCheckpoint | None:
@@ -128,30 +140,30 @@ def _newest(project_id: UUID) -> LogCheckpoint | None:
     return states.select_related("key").order_by("-size", "-id").first()
 
 
-def _witnessed(anchor: Anchor, newest: LogCheckpoint) -> Told:
-    """Ask a witness to take the state. One that took a longer log says that some of this one is gone."""
+def _send_to_witness(anchor: Anchor, newest: LogCheckpoint) -> AnchorReply:
+    """Ask a witness to take the state. If it took a longer log before, entries are missing here."""
     sent = add_checkpoint(anchor.size, _proof(anchor, newest), note_of(newest))
     answer = _posted(anchor.url, sent, _NOTE_TYPE)
     if isinstance(answer, str):
-        return Told(sent=sent, wrong=answer)
+        return AnchorReply(sent=sent, wrong=answer)
     if answer.status == _OK:
-        return Told(sent=sent, answer=answer.body)
+        return AnchorReply(sent=sent, answer=answer.body)
     known = known_size(answer.body) if answer.status == _CONFLICT else None
     if known is not None and known > newest.size:
-        says = f"It took {known:,} entries of this log, which has only {newest.size:,}: some were taken out, or it is another log's witness."
-        return Told(sent=sent, wrong=says)
-    return Told(sent=sent, wrong=answer.refusal, known=known)
+        wrong = f"It has taken {known:,} entries of this log, which has only {newest.size:,}. Entries were removed, or it witnesses another log."
+        return AnchorReply(sent=sent, wrong=wrong)
+    return AnchorReply(sent=sent, wrong=answer.refusal, known=known)
 
 
-def _timestamped(anchor: Anchor, newest: LogCheckpoint) -> Told:
-    asked = timestamping.query(newest.signed.encode())
-    sent = asked.as_bytes()
+def _send_to_authority(anchor: Anchor, newest: LogCheckpoint) -> AnchorReply:
+    query = timestamping.timestamp_request(newest.signed.encode())
+    sent = query.as_bytes()
     answer = _posted(anchor.url, sent, QUERY_TYPE)
     if isinstance(answer, str):
-        return Told(sent=sent, wrong=answer)
+        return AnchorReply(sent=sent, wrong=answer)
     if answer.status != _OK:
-        return Told(sent=sent, wrong=answer.refusal)
-    return Told(sent=sent, answer=answer.body, wrong=timestamping.refusal(asked, answer.body))
+        return AnchorReply(sent=sent, wrong=answer.refusal)
+    return AnchorReply(sent=sent, answer=answer.body, wrong=timestamping.refusal(query, answer.body))
 
 
 def _posted(url: str, body: bytes, content_type: str) -> Answer | str:
@@ -162,7 +174,9 @@ def _posted(url: str, body: bytes, content_type: str) -> Answer | str:
 
 
 def note_of(state: LogCheckpoint) -> str:
-    """A signed state of the log as a note, under the same key. Raises `Unavailable` as `keys.sign` does."""
+    """Return a signed state of the log as a note under the same key. Raises `Unavailable` as `keys.sign`
+    does.
+    """
     text = base64.b64decode(json.loads(state.signed)["payload"]).decode("ascii")
     signature = keys.sign_bytes(state.key, text.encode())
     return signed_note(text, log_origin(str(state.project_id)), bytes(state.key.public_key), signature)
@@ -176,21 +190,28 @@ def _proof(anchor: Anchor, newest: LogCheckpoint) -> Sequence[bytes]:
 
 
 @transaction.atomic
-def _keep(lease: Lease[Anchor], anchor: Anchor, state: LogCheckpoint, told: Told) -> None:
-    """Write down what came of it. Raises `LeaseLost` if another address was set meanwhile."""
+def _store(lease: Lease[Anchor], anchor: Anchor, state: LogCheckpoint, reply: AnchorReply) -> None:
+    """Store the reply. Raises `LeaseLost` if another address was set in the meantime."""
     lease.locked()
     moment = now()
-    if told.wrong is None:
-        Anchored.objects.create(
-            checkpoint=state, kind=anchor.kind, url=anchor.url, sent=told.sent, answer=told.answer, at=moment
+    if reply.wrong is None:
+        AnchorReceipt.objects.create(
+            checkpoint=state,
+            kind=anchor.kind,
+            url=anchor.url,
+            sent=reply.sent,
+            answer=reply.answer,
+            at=moment,
         )
         facts = {"size": state.size, "taken_at": moment, "attempts": 0, "next_at": moment}
         lease.write(**facts, error=None, failed_at=None)
-    elif told.known is not None and told.known != anchor.size:
-        lease.write(size=told.known, next_at=moment)  # it took what we do not remember: on from there
+    elif reply.known is not None and reply.known != anchor.size:
+        lease.write(
+            size=reply.known, next_at=moment
+        )  # it took a state that was not stored: continue after it
     else:
         wait = _wait(anchor.attempts)
-        lease.write(error=told.wrong, failed_at=moment, attempts=F("attempts") + 1, next_at=moment + wait)
+        lease.write(error=reply.wrong, failed_at=moment, attempts=F("attempts") + 1, next_at=moment + wait)
 
 
 def _wait(attempts: int) -> timedelta:

@@ -1,4 +1,6 @@
-"""A project's Ed25519 keys: made on first use, kept encrypted under SECRET_KEY, replaced by an administrator."""
+"""A project's Ed25519 keys: created on first use, stored encrypted under SECRET_KEY, replaced by an
+administrator.
+"""
 
 from typing import Any, Final
 from uuid import UUID
@@ -27,58 +29,58 @@ _PURPOSE: Final = b"timemachine evidence key 1"
 
 
 def key_in_use(project: Project) -> SigningKey:
-    """The key that signs now; the project's first one is made here."""
-    found = signing_now(project)
+    """Return the key that signs now; the project's first key is created here."""
+    found = existing_key(project)
     return found if found is not None else _first_key(project)
 
 
-def signing_now(project: Project) -> SigningKey | None:
-    """The key whose signature a download has that is made now; None where nothing was sealed yet. Nothing is made. One query."""
+def existing_key(project: Project) -> SigningKey | None:
+    """Return the key that signs now, or None if nothing has been sealed yet. One query."""
     return SigningKey.objects.filter(project=project, replaced_at=None).first()
 
 
 def earlier_keys(project: Project) -> list[SigningKey]:
-    """The keys that were replaced, the newest of them first; what they signed still verifies."""
+    """Return the replaced keys, the most recent first. What they signed can still be verified."""
     return list(SigningKey.objects.filter(project=project).exclude(replaced_at=None).order_by("-replaced_at"))
 
 
 @transaction.atomic
 def replace_key(project: Project, *, by: str) -> tuple[SigningKey, SigningKey]:
-    """A new key for what is signed from now on, and the one before; that one still verifies what it signed."""
-    _one_at_a_time(project)
+    """Create a new signing key and return it with the old one, which still verifies what it signed."""
+    _lock_keys(project)
     old = key_in_use(project)
     SigningKey.objects.filter(pk=old.pk).update(replaced_at=now(), replaced_by=by[:254])
-    return _made(project, by=by), old
+    return _create_key(project, by=by), old
 
 
 def sign(key: SigningKey, payload_type: str, payload: bytes) -> Signed:
-    """The bytes under that key's signature. Raises `Unavailable` where SECRET_KEY has changed since the key was made."""
+    """Sign bytes with that key. Raises `Unavailable` if SECRET_KEY has changed since the key was created."""
     signature = sign_bytes(key, pre_authentication_encoding(payload_type, payload))
     return Signed(payload_type=payload_type, payload=payload, key=key.fingerprint, signature=signature)
 
 
 def sign_bytes(key: SigningKey, data: bytes) -> bytes:
-    """The key's signature over these bytes. Raises `Unavailable` as `sign` does."""
-    return _private(key).sign(data)
+    """Return the key's signature over these bytes. Raises `Unavailable` as `sign` does."""
+    return _private_key(key).sign(data)
 
 
 def is_readable(key: SigningKey) -> bool:
-    """Whether the key can still sign: whether the SECRET_KEY under which it was kept is known."""
+    """Return whether the key can still sign, that is, whether its SECRET_KEY is known."""
     try:
-        _private(key)
+        _private_key(key)
     except Unavailable:
         return False
     return True
 
 
-def unusable(projects: QuerySet[Any]) -> list[UUID]:
-    """Of the projects whose ids a query gives, those whose key in use can sign nothing. One query."""
+def projects_with_unreadable_key(projects: QuerySet[Any]) -> list[UUID]:
+    """Return those of the projects (a query of ids) whose key in use cannot sign. One query."""
     found = SigningKey.objects.filter(replaced_at=None, project__in=projects)
     return [key.project_id for key in found if not is_readable(key)]
 
 
 def is_signed(key: SigningKey, signed: Signed) -> bool:
-    """Whether the signature is that key's over exactly these bytes."""
+    """Return whether the signature is that key's over exactly these bytes."""
     try:
         Ed25519PublicKey.from_public_bytes(bytes(key.public_key)).verify(
             signed.signature, pre_authentication_encoding(signed.payload_type, signed.payload)
@@ -89,7 +91,9 @@ def is_signed(key: SigningKey, signed: Signed) -> bool:
 
 
 def fingerprint(public_key: bytes) -> str:
-    """`ed25519:` and the SHA-256, in hex, of the key as SubjectPublicKeyInfo in DER (RFC 8410), as OpenSSL writes it."""
+    """Return `ed25519:` and the SHA-256 in hex of the key as SubjectPublicKeyInfo in DER (RFC 8410), as
+    OpenSSL writes it.
+    """
     der = Ed25519PublicKey.from_public_bytes(public_key).public_bytes(
         Encoding.DER, PublicFormat.SubjectPublicKeyInfo
     )
@@ -97,19 +101,19 @@ def fingerprint(public_key: bytes) -> str:
 
 
 def pem(public_key: bytes) -> str:
-    """The public key as OpenSSL reads it."""
+    """Return the public key in PEM."""
     found = Ed25519PublicKey.from_public_bytes(public_key)
     return found.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
 
 @transaction.atomic
 def _first_key(project: Project) -> SigningKey:
-    _one_at_a_time(project)
-    found = signing_now(project)
-    return found if found is not None else _made(project)
+    _lock_keys(project)
+    found = existing_key(project)
+    return found if found is not None else _create_key(project)
 
 
-def _made(project: Project, *, by: str | None = None) -> SigningKey:
+def _create_key(project: Project, *, by: str | None = None) -> SigningKey:
     private = Ed25519PrivateKey.generate()
     public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     raw = private.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
@@ -122,7 +126,7 @@ def _made(project: Project, *, by: str | None = None) -> SigningKey:
     )
 
 
-def _private(key: SigningKey) -> Ed25519PrivateKey:
+def _private_key(key: SigningKey) -> Ed25519PrivateKey:
     try:
         raw = cipher(_PURPOSE).decrypt(bytes(key.private_key))
     except InvalidToken as why:
@@ -134,7 +138,7 @@ def _private(key: SigningKey) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(raw)
 
 
-def _one_at_a_time(project: Project) -> None:
+def _lock_keys(project: Project) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"signing key of {project.pk}"]

@@ -1,10 +1,13 @@
-"""A project's log: every seal, tombstone and key in one tree, signed anew whenever it grows."""
+"""A project's log: every seal, tombstone and key in one tree, signed again whenever it grows."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import BinaryField, F, Func, IntegerField, Value
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
@@ -23,11 +26,13 @@ UNREADABLE = "unreadable"
 
 @transaction.atomic
 def append(project: Project, entries: Sequence[Mapping[str, Any]], at: datetime | None = None) -> int:
-    """Add entries (`entry` says which kind) in their order, sign the log as it then is, and return the index of the first.
+    """Add entries (`entry` names the kind) in order, sign the log's new state and return the index of the
+    first.
 
-    Entries hold strings, whole numbers and lists of them only. Other writers of the project's log wait until this transaction ends.
+    Entries contain only strings, integers and lists of these. Other writers of the project's log wait until
+    this transaction ends.
     """
-    log = hold(project)
+    log = locked_log(project)
     moment = at or now()
     first, lines = (
         log.size,
@@ -45,10 +50,11 @@ def append(project: Project, entries: Sequence[Mapping[str, Any]], at: datetime 
     return first
 
 
-def hold(project: Project) -> EvidenceLog:
-    """The project's log, which nobody else writes, and whose key nobody replaces, until the transaction of the caller ends.
+def locked_log(project: Project) -> EvidenceLog:
+    """Return the project's log, locked until the caller's transaction ends: nobody else writes to it or
+    replaces its key.
 
-    Whoever signs for the log reads the key behind this, or could sign with one that is replaced by then.
+    Read the signing key only after taking this lock; it could be replaced otherwise.
     """
     log, _ = EvidenceLog.objects.get_or_create(project=project)
     return EvidenceLog.objects.select_for_update().get(pk=log.pk)
@@ -56,8 +62,11 @@ def hold(project: Project) -> EvidenceLog:
 
 @transaction.atomic
 def replace_key(project: Project, *, by: str) -> SigningKey:
-    """A new signing key: the log names it under the signature of the one before, too, or says that this one could not be read."""
-    hold(project)
+    """Replace the signing key and return the new one.
+
+    The log names it in a state that the old key signs too, or says that the old key could not be read.
+    """
+    locked_log(project)
     new, old = keys.replace_key(project, by=by)
     readable = keys.is_readable(old)
     entry = {"entry": KEY, "key": new.fingerprint, "replaces": old.fingerprint}
@@ -69,7 +78,7 @@ def replace_key(project: Project, *, by: str) -> SigningKey:
 
 
 def frontier_of(log: EvidenceLog) -> Frontier:
-    """The log as a tree that can grow."""
+    """Return the log's tree as far as it is needed for growing."""
     return Frontier(size=log.size, peaks=tuple(bytes(peak) for peak in log.peaks))
 
 
@@ -90,3 +99,37 @@ def _sign(log: EvidenceLog, grown: Frontier, key: SigningKey, at: datetime) -> N
         key=key,
         at=at,
     )
+
+
+def key_replacements(project: UUID, signing: Collection[int]) -> Iterator[tuple[LogCheckpoint, int]]:
+    """Yield each replacement since the earliest of these keys: a log state signed by the replaced key, and
+    the index of the entry that names the next one.
+
+    Anyone who knows an old fingerprint can follow these to today's key. A key that could not be read signed
+    none. One query if none of them was replaced, otherwise three for each.
+    """
+    earliest = (
+        SigningKey.objects.filter(pk__in=signing, replaced_at__isnull=False).order_by("replaced_at").first()
+    )
+    if earliest is None:
+        return
+    replaced = SigningKey.objects.filter(project=project, replaced_at__gte=earliest.replaced_at)
+    for key in replaced.order_by("replaced_at"):
+        index = _replacing_entry(project, key.fingerprint)
+        if index is None:
+            continue
+        states = LogCheckpoint.objects.filter(project=project, key=key, size__gt=index)
+        if state := states.order_by("size", "id").first():
+            yield state, index
+
+
+def _replacing_entry(project: UUID, fingerprint: str) -> int | None:
+    said = Func(
+        Value(f'"replaces":"{fingerprint}"'.encode(), output_field=BinaryField()),
+        F("entry"),
+        template="position(%(expressions)s)",
+        arg_joiner=" IN ",
+        output_field=IntegerField(),
+    )
+    found = LogEntry.objects.filter(project=project).alias(said=said).filter(said__gt=0).order_by("index")
+    return next((each.index for each in found if json.loads(bytes(each.entry))["entry"] == KEY), None)

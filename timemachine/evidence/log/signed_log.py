@@ -1,5 +1,6 @@
-"""A project's log as far as it is signed: an entry counts where the newest signed state has it, and no other does."""
+"""A project's log as far as it is signed: only entries covered by the newest signed state count."""
 
+import base64
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -8,26 +9,58 @@ from uuid import UUID
 
 from django.db.models import BinaryField, F, Func, IntegerField, QuerySet, Value
 
-from timemachine.evidence.log import project_log, signed_state
-from timemachine.evidence.models import LogCheckpoint, LogEntry, Seal
+from timemachine.evidence.log import keys, project_log
+from timemachine.evidence.models import LogCheckpoint, LogEntry, Seal, SigningKey
 from timemachine.evidence.pure.checkpoint import log_origin
+from timemachine.evidence.pure.dsse import Signed
 from timemachine.evidence.pure.tree import Frontier, leaf_hash
 
 Entry = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SignedState:
+    """What a checkpoint says about a tree, and whether that key signed it. Stored checkpoints may have been
+    altered.
+    """
+
+    origin: str
+    size: int
+    root: bytes
+    is_signed: bool
+
+
+def read_state(signed: str, key: SigningKey) -> SignedState | None:
+    """Return the state in a DSSE envelope, or None if it cannot be read."""
+    try:
+        document = json.loads(signed)
+        payload = base64.b64decode(document["payload"])
+        signature = base64.b64decode(document["signatures"][0]["sig"])
+        kind = str(document["payloadType"])
+        origin, size, root = payload.decode("ascii").split("\n")[:3]
+        said = Signed(payload_type=kind, payload=payload, key=key.fingerprint, signature=signature)
+        return SignedState(
+            origin=origin,
+            size=int(size),
+            root=base64.b64decode(root),
+            is_signed=keys.is_signed(key, said),
+        )
+    except (ValueError, LookupError, TypeError):
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignedLog:
-    """The entries of a project's log; those of which the signed root is not made are none of it."""
+    """The entries of a project's log whose leaves make up the signed root."""
 
     project: UUID
 
-    def at(self, indexes: Collection[int]) -> list[Entry]:
-        """Those of these entries that stand there as they were signed."""
+    def entries_at(self, indexes: Collection[int]) -> list[Entry]:
+        """Return those of these entries that are stored as they were signed."""
         return list(_read(self._entries().filter(index__in=indexes)).values())
 
     def states_of(self, seal: Seal) -> dict[int, Entry]:
-        """Every state of a seal that was entered, by the entry's index. Reads the whole log once."""
+        """Return every logged state of a seal, by index of the entry. Reads the whole log once."""
         named = Func(
             Value(seal.subject_id.encode(), output_field=BinaryField()),
             F("entry"),
@@ -49,10 +82,10 @@ class SignedLog:
 
 
 def signed_log(project: UUID) -> SignedLog | None:
-    """The project's log; None where its entries are not those that its newest signed state was signed over."""
+    """Return the project's log, or None if its entries are not those that the newest signed state covers."""
     newest = LogCheckpoint.objects.filter(project=project).select_related("key").order_by("-size", "-id")
     last = newest.first()
-    state = None if last is None else signed_state.read(last.signed, last.key)
+    state = None if last is None else read_state(last.signed, last.key)
     if state is None or not state.is_signed or state.origin != log_origin(str(project)):
         return None
     rows = LogEntry.objects.filter(project=project).order_by("index").values_list("index", "leaf")
@@ -63,7 +96,7 @@ def signed_log(project: UUID) -> SignedLog | None:
 
 
 def _read(rows: QuerySet[LogEntry]) -> dict[int, Entry]:
-    """The entries whose bytes are those that their leaf was made of, by their index."""
+    """Return the entries whose bytes match their leaf hash, by index."""
     return {
         each.index: json.loads(bytes(each.entry))
         for each in rows

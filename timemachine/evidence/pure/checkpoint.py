@@ -1,6 +1,7 @@
-"""A checkpoint: how large a tree is and what its root is, in the text form of C2SP's `tlog-checkpoint`. Pure.
+"""A checkpoint: the size and root of a tree, in the text form of C2SP's `tlog-checkpoint`. Pure.
 
-Three lines (origin, size, root in base64), then lines of our own: the last leaf, when, and whether more may come.
+Three lines (origin, size, root in base64), then our own lines: the last leaf, the time, and whether more may
+follow.
 """
 
 import base64
@@ -13,7 +14,9 @@ OPEN, CLOSED = "open", "closed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """The state of a tree at a moment (RFC 3339). `state` is `open` while records may follow, `closed` where none is expected."""
+    """The state of a tree at a moment (RFC 3339). `state` is `open` while records may follow, `closed` if
+    none is expected.
+    """
 
     origin: str
     size: int
@@ -23,7 +26,7 @@ class Checkpoint:
     state: str
 
     def text(self) -> str:
-        """The text that is signed."""
+        """Return the text that is signed."""
         root = base64.b64encode(self.root).decode()
         lines = [
             self.origin,
@@ -37,11 +40,11 @@ class Checkpoint:
 
 
 def origin(*, project: str, of: str, id: str, generation: int = 1) -> str:  # noqa: A002
-    """The name of a tree. A replay that ran once more has another generation of records."""
+    """Return the name of a tree. Each further run has another generation of records."""
     again = f"/{generation}" if generation > 1 else ""
     return f"timemachine/{project}/{of}/{id}{again}"
 
 
 def log_origin(project: str) -> str:
-    """The name of a project's log."""
+    """Return the name of a project's log."""
     return f"timemachine/{project}/log"

@@ -1,37 +1,43 @@
-"""ASN.1 in DER as far as a timestamp needs it: the certificates beside a signature in the order that DER demands, which few authorities keep."""
+"""Sort the certificates of a timestamp token as DER requires; few authorities do."""
 
 from typing import Final
 
 _SEQUENCE: Final = 0x30
-_CONTENT: Final = 0xA0  # [0], as the certificates have it, too
+_CONTENT: Final = 0xA0  # [0]; the certificates have this tag, too
 
 
 def with_sorted_certificates(answer: bytes) -> bytes:
-    """An authority's answer (RFC 3161) with the certificates of its token (RFC 5652) in order: no signature covers that. As it is where it has another form."""
+    """Return an authority's answer (RFC 3161) with the certificates of its token (RFC 5652) sorted; the
+    signature does not cover them.
+
+    An answer of another form is returned unchanged.
+    """
     try:
-        return _inside(answer, [(_SEQUENCE, 1), (_SEQUENCE, 1), (_CONTENT, 0), (_SEQUENCE, 3)])
+        return _sorted_inside(answer, [(_SEQUENCE, 1), (_SEQUENCE, 1), (_CONTENT, 0), (_SEQUENCE, 3)])
     except (IndexError, ValueError):
         return answer
 
 
-def _inside(data: bytes, way: list[tuple[int, int]]) -> bytes:
-    """An element whose parts are in order at the end of the way, which names for each step the tag and the part that leads on."""
+def _sorted_inside(data: bytes, path: list[tuple[int, int]]) -> bytes:
+    """Return an element with the parts at the end of `path` sorted. Each step of the path is a tag and the
+    part to follow.
+    """
     (element,) = _elements(data)
     tag, content = element[0], _content(element)
     parts = _elements(content)
-    if not way:
+    if not path:
         if tag != _CONTENT:
             raise ValueError("there are no certificates")
-        return _made(tag, b"".join(sorted(parts)))
-    (wanted, at), *rest = way
-    if tag != wanted:
+        return _element(tag, b"".join(sorted(parts)))
+    (expected, at), *rest = path
+    if tag != expected:
         raise ValueError("another form")
-    parts[at] = _inside(parts[at], rest)
-    return _made(tag, b"".join(parts))
+    parts[at] = _sorted_inside(parts[at], rest)
+    return _element(tag, b"".join(parts))
 
 
 def _elements(data: bytes) -> list[bytes]:
-    """The elements that stand behind each other. Raises `IndexError` or `ValueError` where they do not fill it."""
+    """Split bytes into consecutive elements. Raises `IndexError` or `ValueError` if they do not fill it."""
     found, begin = list[bytes](), 0
     while begin < len(data):
         head, length = _head(data[begin : begin + 6])
@@ -48,7 +54,7 @@ def _content(element: bytes) -> bytes:
 
 
 def _head(data: bytes) -> tuple[int, int]:
-    """How long an element's tag and length are, and its content."""
+    """Return the length of an element's tag and length bytes, and the length of its content."""
     first = data[1]
     if first < 0x80:  # noqa: PLR2004  # the short form
         return 2, first
@@ -58,7 +64,7 @@ def _head(data: bytes) -> tuple[int, int]:
     return 2 + many, int.from_bytes(data[2 : 2 + many])
 
 
-def _made(tag: int, content: bytes) -> bytes:
+def _element(tag: int, content: bytes) -> bytes:
     length = len(content)
     if length < 0x80:  # noqa: PLR2004
         return bytes([tag, length]) + content

@@ -1,4 +1,4 @@
-"""A zip file of which the same content makes the same bytes, and that knows the SHA-256 of each file in it. Pure."""
+"""A ZIP file with deterministic bytes that knows the SHA-256 of each file in it. Pure."""
 
 import hashlib
 import zipfile
@@ -13,30 +13,30 @@ _AT_ONCE: Final = 100
 
 
 class ZippedFile:
-    """One file on its way into the zip, hashed as it is written."""
+    """One file in the ZIP, hashed while it is written."""
 
     def __init__(self, opened: IO[bytes]) -> None:
         self._opened = opened
         self._digest = hashlib.sha256()
 
     def write(self, data: bytes) -> None:
-        """Put bytes behind the others."""
+        """Append bytes."""
         self._opened.write(data)
         self._digest.update(data)
 
     def lines(self, lines: Iterable[bytes]) -> None:
-        """Put lines behind the others, many at a time."""
+        """Append lines, many at a time."""
         for some in batched(lines, _AT_ONCE):
             self.write(b"\n".join(some) + b"\n")
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of what was written, in hex."""
+        """Return the SHA-256 of what was written, in hex."""
         return self._digest.hexdigest()
 
 
 class Zipped:
-    """The zip file; `hashes` are those of the files that are whole."""
+    """The ZIP file; `hashes` has the finished files."""
 
     def __init__(self, target: IO[bytes]) -> None:
         self.hashes: dict[str, str] = {}
@@ -44,7 +44,7 @@ class Zipped:
 
     @contextmanager
     def file(self, name: str) -> Iterator[ZippedFile]:
-        """A file to write into; one at a time."""
+        """Open a file for writing; one at a time."""
         info = zipfile.ZipInfo(name, _TIME)
         info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
         with self._zip.open(info, "w", force_zip64=True) as opened:
@@ -53,10 +53,10 @@ class Zipped:
         self.hashes[name] = made.sha256
 
     def add(self, name: str, data: bytes) -> None:
-        """A whole file."""
+        """Add a file with this content."""
         with self.file(name) as made:
             made.write(data)
 
     def close(self) -> None:
-        """Write the directory; nothing can be added after that."""
+        """Write the directory; nothing can be added afterwards."""
         self._zip.close()

@@ -1,4 +1,6 @@
-"""DSSE, the Dead Simple Signing Envelope (version 1): what is signed is the type and the exact bytes, never parsed JSON. Pure."""
+"""DSSE, the Dead Simple Signing Envelope (version 1): the type and the exact bytes are signed, never parsed
+JSON. Pure.
+"""
 
 import base64
 import json
@@ -15,7 +17,7 @@ class Signed:
     signature: bytes
 
     def as_json(self) -> dict[str, object]:
-        """The envelope as the standard writes it."""
+        """Return the envelope as the standard defines it."""
         return {
             "payloadType": self.payload_type,
             "payload": _base64(self.payload),
@@ -23,12 +25,12 @@ class Signed:
         }
 
     def dumped(self) -> str:
-        """The envelope as one line of JSON."""
+        """Return the envelope as one line of JSON."""
         return json.dumps(self.as_json(), separators=(",", ":"))
 
 
 def pre_authentication_encoding(payload_type: str, payload: bytes) -> bytes:
-    """The bytes that are signed: `DSSEv1`, then each part behind its length in bytes."""
+    """Return the bytes that are signed: `DSSEv1`, then each part preceded by its length in bytes."""
     kind = payload_type.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 

@@ -1,8 +1,10 @@
-"""The envelope of a record: what stands in the tree of it. It holds commitments and no content, so that content can be withheld. Pure.
+"""The envelope of a record, which is a leaf of the tree. It has commitments and no content, so content can be
+withheld. Pure.
 
-An envelope is canonical JSON (RFC 8785: ASCII strings and small whole numbers only, so sorted keys and no spaces are all there
-is to it). Each field of the record stands in it as SHA-256 over a tag, 16 random bytes of salt and the SHA-256 of the field's bytes:
-who lacks the salt cannot guess at what was withheld, and where content and salt are erased the tree still stands.
+An envelope is canonical JSON (RFC 8785; only ASCII strings and small integers, so sorted keys and no spaces
+suffice). Each field is SHA-256 over a tag, 16 random bytes of salt and the SHA-256 of the field's bytes.
+Without the salt, nobody can guess what was withheld, and the tree stays valid when content and salt are
+erased.
 """
 
 import hashlib
@@ -20,7 +22,9 @@ _TAG: Final = b"tm-commit-v1\x00"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Which record of what this is: of a `session`, `replay` or `comparison`, by its id, counted from 0."""
+    """The position of a record: the kind and id of its `session`, `replay` or `comparison`, and its index
+    from 0.
+    """
 
     of: str
     id: str
@@ -28,7 +32,7 @@ class Place:
 
 
 def commitment(salt: bytes, digest: bytes) -> str:
-    """What binds us to some bytes by their SHA-256, in hex."""
+    """Return the salted commitment to bytes with this SHA-256, in hex."""
     return hashlib.sha256(_TAG + salt + digest).hexdigest()
 
 
@@ -41,9 +45,10 @@ def envelope(
     commitments: Mapping[str, str],
     links: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The bytes of an envelope. `at` is RFC 3339, `previous` the leaf hash of the record before (zeros before the first).
+    """Return the bytes of an envelope. `at` is RFC 3339, `previous` the leaf hash of the record before (zeros
+    for the first).
 
-    `links` name other records by their leaf hash in hex: what a replayed step repeats.
+    `links` name other records by leaf hash in hex: a replayed step links the recorded one.
     """
     document = {
         "v": VERSION,

@@ -1,6 +1,8 @@
-"""A checkpoint as a signed note, and how a witness is asked to take it: C2SP's `signed-note`, `tlog-checkpoint` and `tlog-witness`. Pure.
+"""A checkpoint as a signed note and a request to a witness: C2SP's `signed-note`, `tlog-checkpoint` and
+`tlog-witness`. Pure.
 
-A note is the checkpoint's text, an empty line, and a line for each signature: `— NAME BASE64`, where the bytes begin with four that name the key.
+A note is the checkpoint's text, an empty line, and a line for each signature: `— NAME BASE64`, whose bytes
+begin with four that identify the key.
 """
 
 import base64
@@ -14,25 +16,27 @@ _DASH: Final = "— "
 
 
 def verifier_key(name: str, public_key: bytes) -> str:
-    """The key as a witness is told it: name, hash and public key."""
+    """Return the key as a witness is configured with it: name, hash and public key."""
     written = base64.b64encode(_ED25519 + public_key).decode()
     return f"{name}+{_key_hash(name, public_key).hex()}+{written}"
 
 
 def signed_note(text: str, name: str, public_key: bytes, signature: bytes) -> str:
-    """The note; `signature` is the key's over the bytes of the text, which ends with a line's end."""
+    """Return the note; `signature` is over the bytes of the text, which ends with a newline."""
     written = base64.b64encode(_key_hash(name, public_key) + signature).decode()
     return f"{text}\n{_DASH}{name} {written}\n"
 
 
 def add_checkpoint(old: int, proof: Sequence[bytes], note: str) -> bytes:
-    """What a witness is sent: the size that it took last (0: none), the consistency proof from there, and the note."""
+    """Return the request to a witness: the size that it took last (0: none), the consistency proof from
+    there, and the note.
+    """
     hashes = [base64.b64encode(each).decode() for each in proof]
     return "\n".join([f"old {old}", *hashes, "", note]).encode()
 
 
 def known_size(answer: bytes) -> int | None:
-    """The size that a witness says it took last, where it refuses another (409); None where it does not say."""
+    """Return the size that a witness reports it took last when it refuses another (409), or None."""
     text = answer.strip()
     return int(text) if text.isdigit() and len(text) < 19 else None  # noqa: PLR2004
 

@@ -105,8 +105,12 @@ No session is in it: each has a bundle of its own.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What the README says beside the tree: who signed its state, how many fields of all trees are not told, what the statement says of
-    the link that the bundle is of (None where it is of no link), how many fields are told to no link (`never`; the withheld are without them), and whether there are timestamps and replayed steps in it.
+    """What the README says besides the tree: who signed its state, and how many fields of all trees are not
+    disclosed.
+
+    `link` is what the statement says about the share link, None without one. `never` counts fields that no
+    link shows; `withheld` excludes them. `dated` and `replayed` tell whether there are timestamps and
+    replayed steps.
     """
 
     sealed_by: str
@@ -119,7 +123,7 @@ class About:
 
 
 def readme(tree: Mapping[str, Any], key: str, about: About) -> str:
-    """The text for the bundle of that tree, whose statement that key signs."""
+    """Return the text for the bundle of that tree, whose statement that key signs."""
     untold = f"{counted(about.erased, 'field')} erased for good, {about.withheld:,} withheld{_never(about)}"
     gone = (_GONE_BY_STATEMENT if tree["withholds"] else _GONE_BY_TOMBSTONES) if about.erased else ""
     number = counted(tree["size"], "record")
@@ -137,7 +141,6 @@ def readme(tree: Mapping[str, Any], key: str, about: About) -> str:
 
 
 def _never(about: About) -> str:
-    """What no link tells, which is no part of what it shows."""
     if about.link is None or not about.never:
         return ""
     return (
@@ -147,7 +150,7 @@ def _never(about: About) -> str:
 
 
 def of_earlier(tree: Mapping[str, Any]) -> Iterator[str]:
-    """What the statement says of the seals before a tree's own, a line for each."""
+    """Yield a line for each previous seal in the statement."""
     for each in tree.get("earlier", ()):
         why = "it ran again since"
         if each["because"] == "erasure":
@@ -156,7 +159,7 @@ def of_earlier(tree: Mapping[str, Any]) -> Iterator[str]:
 
 
 def of_link(link: Mapping[str, Any] | None) -> Iterator[str]:
-    """What the bundle of a share link says of it, in lines; nothing where it is of no link."""
+    """Yield what the bundle of a share link says about it; nothing without a link."""
     if link is None:
         return
     yield f"It is what the share link {link['id']} shows, and no more."
@@ -167,7 +170,7 @@ def of_link(link: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def log_readme(log: Mapping[str, Any], key: str, *, dated: bool = False) -> str:
-    """The text for the bundle of a project's log, in which there are timestamps where it is `dated`."""
+    """Return the text for the bundle of a project's log; `dated` if it has timestamps."""
     return _written(_OF_A_LOG, _LOG_SHOWS, log, key=key, dated=dated, replayed=False)
 
 

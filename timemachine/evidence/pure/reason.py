@@ -1,4 +1,4 @@
-"""The reason that a project's log keeps for good: it may not hold what is erased for it. Pure."""
+"""The reason that a project's log stores permanently: it must not contain what is erased. Pure."""
 
 from typing import Any, ClassVar, Final
 
@@ -11,34 +11,36 @@ from timemachine.text.redaction.pure.text import findings_in
 LONGEST: Final = 1_000
 
 
-class ReasonTells(InvalidInput):
-    """The reason would keep for good what it is to say is gone; which kind of thing that is, and never the thing."""
+class SensitiveReason(InvalidInput):
+    """The reason contains something that must not be stored. The error names the kind of it, never the
+    content.
+    """
 
     default_code: ClassVar[str] = "reason_tells"
 
 
-def checked_reason(said: str, *others: Rules) -> str:
-    """The reason without blanks around it; empty where there is none.
+def checked_reason(text: str, *others: Rules) -> str:
+    """Return the reason, stripped; empty if there is none.
 
-    Raises `InvalidInput` for more than `LONGEST` characters, `ReasonTells` where the built-in profile or one of the other rules finds
-    something in it. Rules that lead to fields by their paths find nothing in a text.
+    Raises `InvalidInput` for more than `LONGEST` characters, and `SensitiveReason` if the built-in profile or
+    one of the other rules finds something in it. Rules for fields by path find nothing in a text.
     """
-    reason = said.strip()
+    reason = text.strip()
     if len(reason) > LONGEST:
         raise InvalidInput(
-            f"A reason has at most {LONGEST:,} characters; shorten it.", code="invalid_field", field="reason"
+            f"Reason must have at most {LONGEST:,} characters.", code="invalid_field", field="reason"
         )
     found = [each for rules in (RULES, *others) for each in findings_in(reason, rules)]
     if found:
-        raise tells(*dict.fromkeys(map(_kind, found)))
+        raise sensitive_reason(*dict.fromkeys(map(_kind, found)))
     return reason
 
 
-def tells(*kinds: str) -> ReasonTells:
-    """That a reason holds things of these kinds."""
+def sensitive_reason(*kinds: str) -> SensitiveReason:
+    """Return the error for a reason with these kinds of content."""
     facts: dict[str, Any] = {"field": "reason", "holds": list(kinds)}
-    return ReasonTells(
-        f"This reason holds what must not stay: {', '.join(kinds)}. It is kept in the project's log for good, so say why in other words.",
+    return SensitiveReason(
+        f"The reason contains {', '.join(kinds)}, which must not be stored. It stays in the project's log permanently; use other words.",
         **facts,
     )
 

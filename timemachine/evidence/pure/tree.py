@@ -1,6 +1,7 @@
-"""The Merkle tree of RFC 6962 (section 2.1) over SHA-256: roots, and proofs of inclusion and of consistency. Pure.
+"""The Merkle tree of RFC 6962 (section 2.1) over SHA-256: roots, and proofs of inclusion and of consistency.
+Pure.
 
-A leaf is hashed behind a zero byte, a node behind a one byte. A hash is 32 bytes.
+A leaf is hashed after a zero byte, a node after a one byte. A hash is 32 bytes.
 """
 
 import hashlib
@@ -12,18 +13,18 @@ EMPTY: Final = hashlib.sha256(b"").digest()
 
 
 def leaf_hash(data: bytes) -> bytes:
-    """The hash of a record."""
+    """Return the hash of a record."""
     return hashlib.sha256(b"\x00" + data).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """The hash over two subtrees."""
+    """Return the hash over two subtrees."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontier:
-    """As much of a tree as is needed to let it grow: the roots of its complete subtrees, the largest first.
+    """The part of a tree that it needs to grow: the roots of its complete subtrees, the largest first.
 
     There is one for each bit of `size` that is set.
     """
@@ -32,7 +33,7 @@ class Frontier:
     peaks: tuple[bytes, ...] = ()
 
     def grown(self, leaves: Iterable[bytes]) -> "Frontier":
-        """The frontier with more leaf hashes behind the others."""
+        """Return the frontier with more leaf hashes appended."""
         size, peaks = self.size, list(self.peaks)
         for leaf in leaves:
             made, position = leaf, size
@@ -45,7 +46,7 @@ class Frontier:
 
     @property
     def root(self) -> bytes:
-        """The hash of the tree."""
+        """Return the hash of the tree."""
         if not self.peaks:
             return EMPTY
         *others, found = self.peaks
@@ -56,7 +57,7 @@ class Frontier:
 
 @dataclass(slots=True)
 class Tree:
-    """A whole tree: leaf hashes, and every complete subtree above them, made once."""
+    """A complete tree: leaf hashes, and every complete subtree above them, computed once."""
 
     leaves: Sequence[bytes]
     _levels: list[Sequence[bytes]] = field(init=False)
@@ -69,18 +70,22 @@ class Tree:
             self._levels.append([node_hash(below[at], below[at + 1]) for at in pairs])
 
     def root(self, size: int | None = None) -> bytes:
-        """The hash of the tree of the first `size` leaves, or of all."""
+        """Return the hash of the tree of the first `size` leaves, or of all."""
         return self._range(0, len(self.leaves) if size is None else size)
 
     def inclusion(self, index: int, size: int | None = None) -> list[bytes]:
-        """The audit path of a leaf in the tree of the first `size` leaves, from the leaf upwards (2.1.1)."""
+        """Return the audit path of a leaf in the tree of the first `size` leaves, from the leaf upwards
+        (2.1.1).
+        """
         end = len(self.leaves) if size is None else size
         if not 0 <= index < end <= len(self.leaves):
             raise ValueError(f"leaf {index} of a tree of {end}")
         return self._path(index, 0, end)
 
     def consistency(self, old: int, new: int | None = None) -> list[bytes]:
-        """The proof that the tree of the first `old` leaves is the begin of that of the first `new` (2.1.2)."""
+        """Return the proof that the tree of the first `old` leaves is a prefix of that of the first `new`
+        (2.1.2).
+        """
         end = len(self.leaves) if new is None else new
         if not 0 < old <= end <= len(self.leaves):
             raise ValueError(f"a tree of {old} in one of {end}")
@@ -113,7 +118,7 @@ class Tree:
 
 
 def included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
-    """Whether the proof shows the leaf hash at that index of the tree of that size and root."""
+    """Return whether the proof shows the leaf hash at that index of the tree of that size and root."""
     if not 0 <= index < size:
         return False
     rest = list(proof)
@@ -125,7 +130,7 @@ def included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: b
 
 
 def consistent(old: int, new: int, old_root: bytes, new_root: bytes, proof: Sequence[bytes]) -> bool:
-    """Whether the proof shows the tree of `old` leaves to be the begin of the tree of `new`."""
+    """Return whether the proof shows the tree of `old` leaves to be a prefix of the tree of `new`."""
     if not 0 < old <= new:
         return False
     rest = list(proof)
@@ -137,28 +142,30 @@ def consistent(old: int, new: int, old_root: bytes, new_root: bytes, proof: Sequ
 
 
 def _upwards(leaf: bytes, index: int, width: int, rest: list[bytes]) -> bytes:
-    """The root of a subtree by a leaf in it; what was used of the proof, from its end, is taken out of it."""
+    """Return the root of a subtree from a leaf in it. Used hashes are removed from the end of the proof."""
     if width == 1:
         return leaf
-    beside, split = rest.pop(), _split(width)
+    sibling, split = rest.pop(), _split(width)
     if index < split:
-        return node_hash(_upwards(leaf, index, split, rest), beside)
-    return node_hash(beside, _upwards(leaf, index - split, width - split, rest))
+        return node_hash(_upwards(leaf, index, split, rest), sibling)
+    return node_hash(sibling, _upwards(leaf, index - split, width - split, rest))
 
 
 def _both(old: int, width: int, rest: list[bytes], known: bytes | None) -> tuple[bytes, bytes]:
-    """The roots of a subtree as it was with its first `old` leaves and as it is. `known` where that is the whole old tree."""
+    """Return the old root (of the first `old` leaves) and the new root of a subtree. `known` is the old root
+    if it is the complete old tree.
+    """
     if old == width:
         found = rest.pop() if known is None else known
         return found, found
-    beside, split = rest.pop(), _split(width)
+    sibling, split = rest.pop(), _split(width)
     if old <= split:
         before, after = _both(old, split, rest, known)
-        return before, node_hash(after, beside)
+        return before, node_hash(after, sibling)
     before, after = _both(old - split, width - split, rest, None)
-    return node_hash(beside, before), node_hash(beside, after)
+    return node_hash(sibling, before), node_hash(sibling, after)
 
 
 def _split(width: int) -> int:
-    """The largest power of two below the width."""
+    """Return the largest power of two below the width."""
     return 1 << (width - 1).bit_length() - 1

@@ -1,6 +1,7 @@
-"""Comparing what stands in the database with its seal: every field of every record hashed again, the chain, the tree, the signature.
+"""Comparing the database with a seal: every field of every record hashed again, the chain, the tree and the
+signature.
 
-Whoever altered something may have altered any column of it, so what cannot be read is named as well, and the comparison goes on.
+Any column may have been altered, so what cannot be read is reported as well and the comparison continues.
 """
 
 import json
@@ -10,15 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
-from timemachine.evidence.log import signed_state
-from timemachine.evidence.log.signed_log import SignedLog, signed_log
+from timemachine.evidence.log.signed_log import SignedLog, read_state, signed_log
 from timemachine.evidence.models import Seal, SealCheckpoint, SealedRecord
 from timemachine.evidence.pure.envelope import NO_RECORD, commitment
 from timemachine.evidence.pure.record import Record
 from timemachine.evidence.pure.tree import Frontier, leaf_hash
 from timemachine.evidence.sealing import payload_groups
 from timemachine.evidence.sealing.checkpoints import origin_of
-from timemachine.evidence.sealing.erased_fields import named_by_tombstones
+from timemachine.evidence.sealing.erased_fields import fields_in_tombstones
 from timemachine.evidence.sealing.subjects import Subject
 
 BATCH: Final = 1_000
@@ -28,9 +28,10 @@ Rows = Sequence[tuple[int, bytes, bytes, Mapping[str, str]]]
 
 @dataclass(slots=True)
 class Comparison:
-    """How far the comparison is: records seen, what is wrong (`index` None: not of one record), the tree so far.
+    """The state of a comparison: records seen, problems (`index` None: not about one record), and the tree so
+    far.
 
-    `tombstones` name the fields that were erased, by record and name; `erased` counts those that are gone.
+    `tombstones` are the erased fields by record and name; `erased` counts those that are missing.
     """
 
     records: int = 0
@@ -43,7 +44,9 @@ class Comparison:
     erased: int = 0
 
     def problem(self, code: str, says: str, index: int | None = None, session: UUID | None = None) -> None:
-        """Keep what is wrong; beyond the first hundred it is only counted. `session`: it is of a recorded step that is repeated."""
+        """Store a problem; beyond the first hundred they are only counted. `session` is set for a repeated
+        recorded step.
+        """
         if len(self.problems) < MOST_PROBLEMS:
             of = {} if session is None else {"session": str(session)}
             self.problems.append({"code": code, "index": index, "says": says, **of})
@@ -52,14 +55,15 @@ class Comparison:
 
 
 def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) -> Comparison:
-    """Compare every record that is signed for with what stands in the database now. Call it in a `snapshot`, where reading all of it may take a while.
+    """Compare every signed record with the database. Call it in a `snapshot`; reading everything can take a
+    while.
 
-    Records behind the newest checkpoint are not signed for yet, and not compared. With `only`, the fields of these records alone are
-    compared, and counted; the chain, the tree and its signature are of all of them.
+    Records after the newest checkpoint are not signed yet and not compared. With `only`, just the fields of
+    these records are compared and counted; the chain, the tree and its signature always cover all records.
     """
     newest = SealCheckpoint.objects.filter(seal=seal).select_related("key").order_by("-size", "-id").first()
     entries = signed_log(seal.project_id)
-    found = Comparison(tombstones=named_by_tombstones(seal, entries))
+    found = Comparison(tombstones=fields_in_tombstones(seal, entries))
     size = seal.size if newest is None else newest.size
     for first in range(0, size, BATCH):
         last = min(first + BATCH, size) - 1
@@ -67,12 +71,14 @@ def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) 
         sealed = [(index, bytes(data), bytes(leaf), salts) for index, data, leaf, salts in _columns(rows)]
         wanted = range(first, last + 1) if only is None else sorted(only & set(range(first, last + 1)))
         read = subject.records(wanted[0], wanted[-1]) if wanted else ()
-        _batch(found, sealed, {record.index: record for record in read}, first, last, frozenset(wanted))
+        _compare_batch(
+            found, sealed, {record.index: record for record in read}, first, last, frozenset(wanted)
+        )
     if newest is None:
         found.problem("checkpoint", "There is no signed checkpoint.")
     else:
-        _signature(found, newest, origin_of(subject, seal))
-    _entered(found, seal, newest, entries)
+        _compare_signature(found, newest, origin_of(subject, seal))
+    _compare_log(found, seal, newest, entries)
     return found
 
 
@@ -80,7 +86,7 @@ def _columns(rows: Any) -> Iterator[tuple[int, Any, Any, Mapping[str, str]]]:
     yield from rows.values_list("index", "envelope", "leaf", "salts")
 
 
-def _batch(
+def _compare_batch(
     found: Comparison,
     sealed: Rows,
     live: Mapping[int, Record],
@@ -92,24 +98,24 @@ def _batch(
     there = {index for index, *_ in sealed}
     for index in range(first, last + 1):
         if index not in there:
-            found.problem("seal", "The sealed form of this record is not there any more.", index)
+            found.problem("seal", "The sealed form of this record is missing.", index)
     for index, data, leaf, salts in sealed:
         if leaf_hash(data) != leaf:
             found.problem("seal", "The sealed form of this record was changed.", index)
         envelope = _envelope(data)
         if envelope is None or not isinstance(salts, dict):
-            found.problem("seal", "The sealed form of this record cannot be read any more.", index)
+            found.problem("seal", "The sealed form of this record cannot be read.", index)
         else:
-            _chain(found, index, envelope)
+            _compare_chain(found, index, envelope)
             if index in wanted:
-                _fields(found, index, envelope, salts, live.get(index))
+                _compare_fields(found, index, envelope, salts, live.get(index))
         found.tree = found.tree.grown([leaf_hash(data)])
         found.previous = leaf
         found.records += index in wanted
 
 
 def _hash_payloads(found: Comparison, records: Any) -> None:
-    """Hash the bytes of the payloads as they stand now, each once."""
+    """Hash the current bytes of the payloads, each once."""
     wanted = {
         each.payload: each
         for record in records
@@ -121,7 +127,7 @@ def _hash_payloads(found: Comparison, records: Any) -> None:
 
 
 def _envelope(data: bytes) -> Mapping[str, Any] | None:
-    """The envelope in these bytes; None where they are none."""
+    """Return the envelope in these bytes, or None if they are not one."""
     try:
         read = json.loads(data)
     except (ValueError, RecursionError):
@@ -130,12 +136,12 @@ def _envelope(data: bytes) -> Mapping[str, Any] | None:
     return read if shaped and {"prev", "index", "kind", "at"} <= read.keys() else None
 
 
-def _chain(found: Comparison, index: int, envelope: Mapping[str, Any]) -> None:
+def _compare_chain(found: Comparison, index: int, envelope: Mapping[str, Any]) -> None:
     if envelope["prev"] != found.previous.hex() or envelope["index"] != index:
-        found.problem("chain", "It was sealed behind another record than the one that is there now.", index)
+        found.problem("chain", "It was sealed after a different record than the one before it now.", index)
 
 
-def _fields(
+def _compare_fields(
     found: Comparison,
     index: int,
     envelope: Mapping[str, Any],
@@ -143,12 +149,12 @@ def _fields(
     record: Record | None,
 ) -> None:
     if record is None:
-        found.problem("missing", "It was recorded and sealed, and is not in the database any more.", index)
+        found.problem("missing", "It was recorded and sealed, but is missing from the database.", index)
         return
     if record.kind != envelope["kind"] or record.at != envelope["at"]:
-        found.problem("changed", "Its kind or time is not the one that was sealed.", index)
+        found.problem("changed", "Its kind or time differs from what was sealed.", index)
     if dict(record.links) != envelope.get("links", {}):
-        found.problem("link", "It repeats another record than the one that was sealed.", index)
+        found.problem("link", "It repeats a different record than the one that was sealed.", index)
     for name in sorted(set(record.fields) | set(envelope["fields"])):
         if name not in salts and (index, name) in found.tombstones:
             found.erased += 1
@@ -168,34 +174,36 @@ def _is_sealed(found: Comparison, record: Record, sealed: str | None, salt: Any,
     return digest is not None and commitment(salted, digest) == sealed
 
 
-def _signature(found: Comparison, newest: SealCheckpoint, origin: str) -> None:
-    """The newest checkpoint is signed, and states the root of the records that are there."""
-    state = signed_state.read(newest.signed, newest.key)
+def _compare_signature(found: Comparison, newest: SealCheckpoint, origin: str) -> None:
+    """Check that the newest checkpoint is signed and has the root of the stored records."""
+    state = read_state(newest.signed, newest.key)
     if state is None:
-        found.problem("signature", "The newest checkpoint cannot be read any more.")
+        found.problem("signature", "The newest checkpoint cannot be read.")
         return
     if not state.is_signed:
         found.problem("signature", "The signature of the newest checkpoint is not valid.")
     if (state.origin, state.size, state.root) != (origin, found.tree.size, found.tree.root):
-        found.problem("root", "The records that are there have another root than the one that was signed.")
+        found.problem("root", "The stored records have a different root than the one that was signed.")
 
 
-def _entered(found: Comparison, seal: Seal, newest: SealCheckpoint | None, entries: SignedLog | None) -> None:
-    """The newest checkpoint stands in the project's log, and no state of more records does."""
+def _compare_log(
+    found: Comparison, seal: Seal, newest: SealCheckpoint | None, entries: SignedLog | None
+) -> None:
+    """Check that the newest checkpoint is in the project's log, and that no state of more records is."""
     if entries is None:
-        found.problem("log", "The project's log is not the one that was signed.")
+        found.problem("log", "The project's log differs from the one that was signed.")
         return
     states = entries.states_of(seal)
     size = 0 if newest is None else newest.size
-    if newest is not None and not _states(states.get(newest.log_index), newest):
+    if newest is not None and not _is_state(states.get(newest.log_index), newest):
         found.problem("log", "The newest checkpoint is not in the project's log.")
     longest = max((state["size"] for state in states.values()), default=0)
     if longest > size:
         found.problem(
             "checkpoint",
-            f"The project's log has a signed state of {longest:,} records, and the newest checkpoint that is there has {size:,}.",
+            f"The project's log has a signed state of {longest:,} records, but the newest stored checkpoint has {size:,}.",
         )
 
 
-def _states(entry: Mapping[str, Any] | None, newest: SealCheckpoint) -> bool:
+def _is_state(entry: Mapping[str, Any] | None, newest: SealCheckpoint) -> bool:
     return entry is not None and (entry["size"], entry["root"]) == (newest.size, newest.root_hex)

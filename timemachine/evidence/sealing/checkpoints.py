@@ -1,4 +1,4 @@
-"""Signed states of a tree: what was sealed, up to some record, and its entry in the project's log."""
+"""Signed states of a tree: what was sealed up to some record, and its entry in the project's log."""
 
 from datetime import datetime
 
@@ -15,12 +15,12 @@ from timemachine.evidence.sealing.subjects import Subject
 
 
 class ErasedMeanwhile(Conflict):
-    """What was to be shown was sealed, and is not any more: something of it was erased at this moment."""
+    """Something of the requested evidence was erased while it was being written."""
 
     default_code = "erased_meanwhile"
 
     def __init__(self) -> None:
-        super().__init__("Something of it was erased while its evidence was written; ask for it again.")
+        super().__init__("Part of it was erased while its evidence was being written. Try again.")
 
 
 @transaction.atomic
@@ -33,8 +33,10 @@ def sign(
     *,
     cut_for: str | None = None,
 ) -> SealCheckpoint:
-    """Sign the state of a seal's tree, for that share link alone where one is named, and enter it into the log. The caller holds the seal."""
-    project_log.hold(subject.project)
+    """Sign the state of a seal's tree and add it to the log. `cut_for` is the share link that it is signed
+    for. The caller has locked the seal.
+    """
+    project_log.locked_log(subject.project)
     moment = now()
     key = keys.key_in_use(subject.project)
     signed = keys.sign(key, PAYLOAD_TYPE, _text(subject, seal, tree, last_leaf, state, moment))
@@ -52,13 +54,14 @@ def sign(
 
 
 @transaction.atomic
-def at_size(subject: Subject, seal: Seal, size: int, link: str | None = None) -> SealCheckpoint:
-    """The signed state of the first `size` records: the newest that there is, or one signed now, for visitors of the link of that public id, who are shown no more.
+def ensure_signed_at(subject: Subject, seal: Seal, size: int, link: str | None = None) -> SealCheckpoint:
+    """Return the newest signed state of the first `size` records, or sign one now for the share link with
+    that public id.
 
     Raises `ErasedMeanwhile`, and `Unavailable` as `keys.sign` does.
     """
     Seal.objects.select_for_update().filter(pk=seal.pk).first()
-    if (found := state_of(seal, size)) is not None:
+    if (found := newest_state(seal, size)) is not None:
         return found
     leaves = SealedRecord.objects.filter(seal=seal, index__lt=size).order_by("index")
     in_order = [bytes(leaf) for leaf in leaves.values_list("leaf", flat=True)]
@@ -67,10 +70,11 @@ def at_size(subject: Subject, seal: Seal, size: int, link: str | None = None) ->
     return sign(subject, seal, Frontier().grown(in_order), in_order[-1], checkpoint.OPEN, cut_for=link)
 
 
-def size_behind(seal: Seal, last: int) -> int:
-    """How many records the signed state counts that proves the records up to `last`: the one after the end where there is one, else the first that has them.
+def signed_size_covering(seal: Seal, last: int) -> int:
+    """Return the size of the signed state that proves the records up to `last`: the closed one if there is
+    one, otherwise the first that covers them.
 
-    Raises `ErasedMeanwhile` where none has. One query.
+    Raises `ErasedMeanwhile` if none does. One query.
     """
     states = SealCheckpoint.objects.filter(seal=seal, size__gt=last, cut_for=None).order_by("size", "id")
     found = list(states.values_list("state", "size"))
@@ -79,16 +83,18 @@ def size_behind(seal: Seal, last: int) -> int:
     return next((size for state, size in found if state == checkpoint.CLOSED), found[0][1])
 
 
-def signed_at(seal: Seal, size: int) -> SealCheckpoint:
-    """The newest signed state of the first `size` records. Raises `ErasedMeanwhile` where there is none. One query."""
-    found = state_of(seal, size)
+def required_state(seal: Seal, size: int) -> SealCheckpoint:
+    """Return the newest signed state of the first `size` records. Raises `ErasedMeanwhile` if there is none.
+    One query.
+    """
+    found = newest_state(seal, size)
     if found is None:
         raise ErasedMeanwhile
     return found
 
 
-def state_of(seal: Seal, size: int) -> SealCheckpoint | None:
-    """The newest signed state of the first `size` records; None where none was signed. One query."""
+def newest_state(seal: Seal, size: int) -> SealCheckpoint | None:
+    """Return the newest signed state of the first `size` records, or None. One query."""
     found = SealCheckpoint.objects.filter(seal=seal, size=size).select_related("key", "seal")
     return found.order_by("-id").first()
 
@@ -108,7 +114,7 @@ def _text(
 
 
 def origin_of(subject: Subject, seal: Seal) -> str:
-    """The name of the subject's tree."""
+    """Return the name of the subject's tree."""
     return checkpoint.origin(
         project=str(seal.project_id), of=subject.of, id=subject.id, generation=seal.generation
     )

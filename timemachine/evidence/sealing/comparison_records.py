@@ -1,26 +1,31 @@
-"""The records of a comparison that is over: the comparison itself at 0, its cells, what the figures show, and what was said of cells since.
+"""The records of a finished comparison: the comparison itself at 0, its cells, its results, and remarks about
+cells.
 
-A cell links the recorded step that it repeats, by that record's leaf hash. Its fields: `facts` (arm, run, session, status, verdict, figures,
-times, model, money), `words` (parameters, errors), `evidence` (what the verdict rests on, what became of the frames), `grounding`,
-`output`, and for each passage that was found anew `hit.N` and `hit.N.text`. A mark or an opinion names its cell by the cell's record.
+A cell links the recorded step that it repeats by that record's leaf hash. Its fields: `facts` (arm, run,
+session, status, verdict, figures, times, model, money), `words` (parameters, errors), `evidence` (what the
+verdict is based on, what happened to the frames), `grounding`, `output`, and `hit.N` and `hit.N.text` for
+each passage that was found again. A mark or an opinion names its cell by the cell's record.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import QuerySet
-
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import canonical_json
 from timemachine.evidence.models import SealedRecord
-from timemachine.evidence.pure.hit_records import hit_fields
-from timemachine.evidence.pure.record import Field, Record, inline, present, stored, written_here
+from timemachine.evidence.pure.record import (
+    Field,
+    Record,
+    hit_fields,
+    inline_field,
+    json_field,
+    payload_field,
+    recorded_fields,
+)
 from timemachine.evidence.sealing import replay_records
 from timemachine.evidence.sealing.comparison_results import results_now
 from timemachine.evidence.sealing.replay_records import RECORD_LINK
-from timemachine.recording.sessions.models import Action
-from timemachine.recording.sessions.queries import is_find_inside
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.runs.costs import NOTHING, Spent, spent_by
 from timemachine.replay.runs.models import ReplayAttempt, ReplayStep
@@ -39,16 +44,18 @@ _OPINION: Final = (
 )
 _PAYLOADS: Final = ("prompt", "raw")
 Places = Mapping[str, int]
-"""Which record each row of a comparison is, by the row's name."""
+"""The record index of each row of a comparison, by the row's name."""
 
 
 def name_of(kind: str, row: int | UUID | str) -> str:
-    """How a row of a comparison is named: `cell 7`, `mark 3`, `opinion` and its id, `results` and the form in which they are kept."""
+    """Return the name of a comparison's row: `cell 7`, `mark 3`, `opinion` and its id, `results` and their
+    form.
+    """
     return f"{kind} {row}"
 
 
 def header(comparison: Comparison) -> Record:
-    """The record of the comparison itself: how much was asked for, of which arms, by whom and why."""
+    """Return the record of the comparison itself: its size and arms, who requested it and why."""
     facts = {
         "arms": len(comparison.arms),
         "repeats": comparison.repeats,
@@ -56,34 +63,22 @@ def header(comparison: Comparison) -> Record:
         "spend_limit_usd": comparison.spend_limit_usd,
     }
     fields = {
-        "facts": written_here(facts),
-        "arms": inline(canonical_json(comparison.arms)),
-        "about": written_here({"reason": comparison.reason, "requested_by": comparison.requested_by}),
+        "facts": json_field(facts),
+        "arms": inline_field(canonical_json(comparison.arms)),
+        "about": json_field({"reason": comparison.reason, "requested_by": comparison.requested_by}),
     }
     at = written(comparison.created_at) or ""
-    return Record(index=0, kind="comparison", at=at, fields=present(fields.items()))
+    return Record(index=0, kind="comparison", at=at, fields=recorded_fields(fields.items()))
 
 
 def records(comparison: Comparison, names: Sequence[str], places: Places) -> Iterator[Record]:
-    """The records of these rows, in their order; a row that is not there any more has none. Eight queries at most."""
+    """Yield the records of these rows in order, without rows that no longer exist. At most eight queries."""
     found: dict[str, Record] = {}
-    for kind, read in _READ.items():
+    for kind, read in _READERS.items():
         wanted = [name.partition(" ")[2] for name in names if name.startswith(f"{kind} ")]
         if wanted:
             found |= {name_of(kind, row): made for row, made in read(comparison, wanted, places)}
     yield from (found[name] for name in names if name in found)
-
-
-def repeated(steps: QuerySet[ReplayStep]) -> dict[UUID, list[int]]:
-    """The recorded steps behind some cells, by session in the order in which these started: the asks, and the finds inside them."""
-    asks = Action.objects.filter(id__in=steps.values("action_id"))
-    rows = Action.objects.filter(id__in=asks.values("id")) | Action.objects.filter(is_find_inside(asks))
-    found: dict[UUID, list[int]] = {}
-    for session, sequence in rows.order_by("session__started_at", "session_id", "sequence").values_list(
-        "session_id", "sequence"
-    ):
-        found.setdefault(session, []).append(sequence)
-    return found
 
 
 def _cells(comparison: Comparison, wanted: Sequence[str], places: Places) -> Iterator[tuple[int, Record]]:
@@ -119,12 +114,15 @@ def _cell(row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], spent: Spen
     }
     error = _error(row["error_type"], row["error_message"])
     rests_on = {name: row[name] for name in ("evidence", "frames", "retrieval")}
-    return present(
+    return recorded_fields(
         [
-            ("facts", written_here(facts)),
-            ("words", written_here({"parameters": row["parameters"], "error": error})),
-            ("evidence", written_here(rests_on)),
-            ("grounding", None if row["grounding"] is None else inline(canonical_json(row["grounding"]))),
+            ("facts", json_field(facts)),
+            ("words", json_field({"parameters": row["parameters"], "error": error})),
+            ("evidence", json_field(rests_on)),
+            (
+                "grounding",
+                None if row["grounding"] is None else inline_field(canonical_json(row["grounding"])),
+            ),
             ("output", replay_records.output(row)),
             *(pair for hit in hits for pair in hit_fields(hit)),
         ]
@@ -132,7 +130,7 @@ def _cell(row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], spent: Spen
 
 
 def _leaves(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[UUID, int], str]:
-    """The leaf hashes of the recorded steps behind some cells, in hex, by session and sequence."""
+    """Return the leaf hashes in hex of the cells' recorded steps, by session and sequence."""
     sealed = SealedRecord.objects.filter(
         seal__session__in={row["replay__session_id"] for row in rows},
         index__in={row["sequence"] for row in rows},
@@ -143,7 +141,7 @@ def _leaves(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[UUID, int], str]:
 
 def _results(comparison: Comparison, wanted: Sequence[str], places: Places) -> Iterator[tuple[str, Record]]:
     for form, figures in results_now(comparison, wanted):
-        fields = present([("facts", inline(figures))])
+        fields = recorded_fields([("facts", inline_field(figures))])
         at = written(comparison.created_at) or ""
         yield form, Record(index=places[name_of(RESULTS, form)], kind=RESULTS, at=at, fields=fields)
 
@@ -152,7 +150,7 @@ def _marks(comparison: Comparison, wanted: Sequence[str], places: Places) -> Ite
     for mark in CellMark.objects.filter(comparison=comparison, id__in=wanted):
         facts = {"record": places.get(name_of(CELL, mark.step_id)), "verdict": mark.verdict}
         words = {"note": mark.note or None, "marked_by": mark.marked_by}
-        fields = present([("facts", written_here(facts)), ("words", written_here(words))])
+        fields = recorded_fields([("facts", json_field(facts)), ("words", json_field(words))])
         at = written(mark.created_at) or ""
         yield mark.id, Record(index=places[name_of(MARK, mark.id)], kind=MARK, at=at, fields=fields)
 
@@ -178,18 +176,18 @@ def _opinion(row: CellOpinion, places: Places) -> dict[str, Field]:
         "created_at": written(row.created_at),
         "asked_at": written(row.asked_at),
     }
-    kept = {name: getattr(row, name) for name in _PAYLOADS}
-    return present(
+    payloads = {name: getattr(row, name) for name in _PAYLOADS}
+    return recorded_fields(
         [
-            ("facts", written_here(facts)),
+            ("facts", json_field(facts)),
             (
                 "words",
-                written_here({"asked": row.asked, "error": _error(row.error_type, row.error_message)}),
+                json_field({"asked": row.asked, "error": _error(row.error_type, row.error_message)}),
             ),
-            ("about", written_here({"requested_by": row.requested_by})),
+            ("about", json_field({"requested_by": row.requested_by})),
             *(
-                (name, stored(each.id, each.sha256, each.size))
-                for name, each in kept.items()
+                (name, payload_field(each.id, each.sha256, each.size))
+                for name, each in payloads.items()
                 if each is not None
             ),
         ]
@@ -200,4 +198,4 @@ def _error(kind: str | None, message: str | None) -> dict[str, str | None] | Non
     return None if kind is None and message is None else {"type": kind, "message": message}
 
 
-_READ: Final[Mapping[str, Any]] = {CELL: _cells, RESULTS: _results, MARK: _marks, OPINION: _opinions}
+_READERS: Final[Mapping[str, Any]] = {CELL: _cells, RESULTS: _results, MARK: _marks, OPINION: _opinions}

@@ -1,6 +1,8 @@
-"""What the figures of a comparison show, as it is sealed: kept with the seal, and compared with what its page would show now.
+"""The results of a comparison as they are sealed: stored with the seal, and compared with what its page shows
+now.
 
-A later version of the program may compute other figures of the same cells. Those are sealed as well, behind the ones before.
+A later version of the software may compute results in another form from the same cells. Those are sealed as
+well, after the earlier ones.
 """
 
 import json
@@ -20,7 +22,7 @@ FORM: Final = findings_text.FORM
 
 
 def figures(found: Findings) -> bytes:
-    """Columns, each two of them against each other, and each arm against itself, as they are committed to."""
+    """Return columns, pairs of columns and noise floors as the bytes that are committed to."""
     return canonical_json(
         {
             "columns": [asdict(each) for each in found.columns],
@@ -31,7 +33,7 @@ def figures(found: Findings) -> bytes:
 
 
 def computed(comparison: Comparison) -> str:
-    """The figures of a comparison that is over, computed where nobody has."""
+    """Return the results of a finished comparison, computing them if necessary."""
     found = whole(comparison, progress_of([comparison])[comparison.id]).findings
     if found is None:
         raise LookupError(f"nothing was computed of the comparison {comparison.pk}")
@@ -39,7 +41,9 @@ def computed(comparison: Comparison) -> str:
 
 
 def results_now(comparison: Comparison, forms: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """The figures in each of these forms: those that the page shows where it shows that form, else those that were kept with the seal."""
+    """Yield the results in each of these forms: as the page shows them now, or else as they were stored with
+    the seal.
+    """
     newest = Seal.objects.filter(comparison=comparison).order_by("-generation").first()
     shown = _shown(comparison)
     for each in SealedResults.objects.filter(seal=newest, form__in=forms):

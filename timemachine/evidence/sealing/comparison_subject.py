@@ -1,4 +1,6 @@
-"""A comparison that is over, as it is sealed: its cells, what the figures show, then whatever was said of cells, in the order of sealing."""
+"""A finished comparison as it is sealed: its cells, its results, then remarks about cells in the order of
+sealing.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +18,13 @@ from timemachine.evidence.sealing.comparison_records import CELL, MARK, OPINION,
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.runs.models import ReplayStep
 
-# Its worker writes within a second what became of a call that was cancelled.
+# The worker stores the outcome of a cancelled call within a second.
 SETTLED_AFTER: Final = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSubject:
-    """Record N is `rows[N - 1]`: cells first, then what was sealed since, in that order."""
+    """A comparison. Record N is `rows[N - 1]`: cells first, then what was sealed later, in that order."""
 
     comparison: Comparison
     rows: Sequence[str]
@@ -54,12 +56,12 @@ class ComparisonSubject:
         yield from comparison_records.records(self.comparison, self.rows[max(first, 1) - 1 : last], places)
 
     def row(self, index: int) -> str | None:
-        """The name of the row that a record is of; None for the comparison itself."""
+        """Return the name of the row that a record is about; None for the comparison itself."""
         return self.rows[index - 1] if index else None
 
 
 def comparison_subject(comparison: Comparison) -> ComparisonSubject:
-    """The comparison with its rows as they are sealed, and those that no seal has yet behind them. Six queries."""
+    """Return the comparison with its sealed rows, followed by those that are not sealed yet. Six queries."""
     ended, latest = run_ended_at(comparison), newest_seal(comparison)
     current = latest if latest is not None and latest.run_ended_at == ended else None
     following = latest.generation + 1 if latest is not None else 1
@@ -75,32 +77,34 @@ def comparison_subject(comparison: Comparison) -> ComparisonSubject:
 
 
 def newest_seal(comparison: Comparison) -> Seal | None:
-    """The seal of the last run of a comparison that was sealed."""
+    """Return the seal of the last sealed run of a comparison."""
     return Seal.objects.filter(comparison=comparison).order_by("-generation").first()
 
 
 def current_seal(comparison: Comparison) -> Seal | None:
-    """The seal of a comparison's last run; None where that is not sealed, or not over. Three queries."""
+    """Return the seal of a comparison's last run; None if that is not sealed or has not finished. Three
+    queries.
+    """
     ended, latest = run_ended_at(comparison), newest_seal(comparison)
     return latest if latest is not None and latest.run_ended_at == ended else None
 
 
 def run_ended_at(comparison: Comparison) -> datetime | None:
-    """When the last of its replays was over; None while one runs."""
+    """Return when the last of its replays finished; None while one is running."""
     if comparison.runs.filter(replay__finished_at=None).exists():
         return None
     ended: datetime | None = comparison.runs.aggregate(ended=Max("replay__finished_at"))["ended"]
     return ended
 
 
-def settled(opinions: QuerySet[CellOpinion]) -> QuerySet[CellOpinion]:
-    """Those of which nothing is written any more."""
+def final_opinions(opinions: QuerySet[CellOpinion]) -> QuerySet[CellOpinion]:
+    """Return the opinions that will not change any more."""
     fresh = {"error_type": "cancelled", "finished_at__gt": now() - SETTLED_AFTER}
     return opinions.filter(finished_at__isnull=False).exclude(**fresh)
 
 
 def _sealed(seal: Seal | None) -> list[str]:
-    """The rows of the records of a seal; nothing where a record was taken out behind our back."""
+    """Return the row names of a seal's records; an empty name for a missing record."""
     if seal is None:
         return []
     found = dict(SealedRecord.objects.filter(seal=seal, index__gt=0).values_list("index", "row"))
@@ -116,6 +120,6 @@ def _rows(comparison: Comparison, seal: Seal | None) -> Iterator[str]:
     marks = CellMark.objects.filter(comparison=comparison).order_by("created_at", "id")
     for mark in marks.values_list("id", flat=True):
         yield name_of(MARK, mark)
-    opinions = settled(CellOpinion.objects.filter(comparison=comparison)).order_by("finished_at", "id")
+    opinions = final_opinions(CellOpinion.objects.filter(comparison=comparison)).order_by("finished_at", "id")
     for opinion in opinions.values_list("id", flat=True):
         yield name_of(OPINION, opinion)

@@ -1,4 +1,4 @@
-"""What of each record is told: its texts are read many at a time, and only where somebody asks for them."""
+"""Choosing the disclosed fields of records. Their texts are read in groups, and only if they are needed."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -10,12 +10,12 @@ from timemachine.evidence.sealing import payload_groups
 from timemachine.evidence.sealing.subjects import Subject
 
 Discloses = Callable[[Subject, Record, Callable[[], Mapping[str, str]]], AbstractSet[str]]
-"""Which fields of a record are told, by whose the record is; the texts of all its fields can be asked for."""
+"""Returns the names of a record's disclosed fields. The last argument returns the texts of all its fields."""
 
 
 @dataclass(frozen=True)
 class _Texts:
-    """The texts of records whose payloads fit in memory together: one query for all of them."""
+    """The texts of records whose payloads fit in memory together, read in one query."""
 
     records: Sequence[Record]
 
@@ -32,9 +32,9 @@ class _Texts:
         return dict(payload_groups.read([each for record in self.records for each in _stored(record)]))
 
 
-def told(records: Sequence[Record], subject: Subject, discloses: Discloses) -> Iterator[Record]:
-    """The records with the fields that are told."""
-    for group in payload_groups.together(records, _size):
+def disclosed(records: Sequence[Record], subject: Subject, discloses: Discloses) -> Iterator[Record]:
+    """Yield the records with only their disclosed fields."""
+    for group in payload_groups.grouped_by_size(records, _size):
         texts = _Texts(group)
         for record in group:
             names = discloses(subject, record, partial(texts.of, record))

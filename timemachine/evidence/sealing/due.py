@@ -1,7 +1,8 @@
-"""What is to be sealed: sessions that ended or recorded for a while, replays and comparisons that are over.
+"""What needs sealing: sessions that ended or have been recording for a while, and finished replays and
+comparisons.
 
-Each project has its turn before any has another one. A project whose key cannot be read has none until it can be, or is replaced: what is
-not signed proves nothing, and trying again and again would only keep others waiting.
+Projects take turns. A project whose key cannot be read is skipped until it can be or is replaced: nothing
+could be signed, and retrying would only delay the others.
 """
 
 from datetime import timedelta
@@ -17,59 +18,63 @@ from timemachine.evidence.log import keys
 from timemachine.evidence.models import Seal, SealedRecord
 from timemachine.evidence.pure import checkpoint
 from timemachine.evidence.sealing.comparison_records import MARK, OPINION, name_of
-from timemachine.evidence.sealing.comparison_subject import settled
+from timemachine.evidence.sealing.comparison_subject import final_opinions
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison, ComparisonReplay
 from timemachine.replay.runs.models import Replay
 
-MOST: Final = 100
+BATCH: Final = 100
 
 
 def sessions() -> list[UUID]:
-    """Sessions whose seal lacks something: those that ended, and those that record and were not sealed for `SEAL_SECONDS`."""
+    """Return sessions that need sealing: ended ones, and recording ones that were not sealed for
+    `SEAL_SECONDS`.
+    """
     ended, recording = Q(status=Session.ENDED), Q(status=Session.RECORDING)
     unsealed = Q(seals=None) | Q(seals__signed_size__lte=F("last_sequence"))
     patience = now() - timedelta(seconds=settings.SEAL_SECONDS)
     waited = Q(seals=None, created_at__lt=patience) | Q(seals__signed_at__lt=patience)
     due = (ended & (unsealed | ~Q(seals__state=checkpoint.CLOSED))) | (recording & unsealed & waited)
     found = Session.objects.filter(due, seals__problem=None, last_sequence__gte=1)
-    return _in_turn(found)
+    return _fairly(found)
 
 
 def replays() -> list[UUID]:
-    """Replays that are over, of recorded sessions, and have no seal of their last run."""
+    """Return finished replays of recorded sessions whose last run is not sealed."""
     seals = Seal.objects.filter(replay=OuterRef("pk"))
     sealed = seals.filter(run_ended_at=OuterRef("finished_at"), signed_size__gt=0)
-    settled = Exists(sealed) | Exists(seals.filter(problem__isnull=False))
-    found = Replay.objects.filter(~settled, finished_at__isnull=False)
-    return _in_turn(found)
+    final_opinions = Exists(sealed) | Exists(seals.filter(problem__isnull=False))
+    found = Replay.objects.filter(~final_opinions, finished_at__isnull=False)
+    return _fairly(found)
 
 
 def comparisons() -> list[UUID]:
-    """Comparisons that are over and have no seal of their last run, or of which something was said since, `SEAL_SECONDS` after their seal."""
+    """Return finished comparisons whose last run is not sealed, or that got remarks more than `SEAL_SECONDS`
+    after their seal.
+    """
     runs = ComparisonReplay.objects.filter(comparison=OuterRef("pk"))
-    over = Comparison.objects.filter(Exists(runs)).exclude(Exists(runs.filter(replay__finished_at=None)))
+    finished = Comparison.objects.filter(Exists(runs)).exclude(Exists(runs.filter(replay__finished_at=None)))
     ended = runs.order_by("-replay__finished_at").values("replay__finished_at")[:1]
     seals = Seal.objects.filter(comparison=OuterRef("pk"), run_ended_at=OuterRef("ended_at"))
     patience = now() - timedelta(seconds=settings.SEAL_SECONDS)
     grown = seals.filter(signed_at__lt=patience).filter(
         Exists(_not_sealed(MARK, CellMark.objects.all()))
-        | Exists(_not_sealed(OPINION, settled(CellOpinion.objects.all())))
+        | Exists(_not_sealed(OPINION, final_opinions(CellOpinion.objects.all())))
     )
     due = ~Exists(seals.filter(Q(signed_size__gt=0) | Q(problem__isnull=False))) | Exists(grown)
-    return _in_turn(over.annotate(ended_at=Subquery(ended)).filter(due))
+    return _fairly(finished.annotate(ended_at=Subquery(ended)).filter(due))
 
 
-def _in_turn(found: QuerySet[Any]) -> list[UUID]:
-    """The ids of the oldest of each project, then of the next ones, so many at most."""
-    unusable = keys.unusable(found.order_by().values("project"))
+def _fairly(found: QuerySet[Any]) -> list[UUID]:
+    """Return ids round robin: the oldest of each project, then the next ones, at most `BATCH`."""
+    unusable = keys.projects_with_unreadable_key(found.order_by().values("project"))
     turn = Window(RowNumber(), partition_by="project", order_by="id")
     in_turn = found.exclude(project__in=unusable).annotate(turn=turn).order_by("turn", "id")
-    return list(in_turn.values_list("id", flat=True)[:MOST])
+    return list(in_turn.values_list("id", flat=True)[:BATCH])
 
 
-def _not_sealed[Row: (CellMark, CellOpinion)](kind: str, said: QuerySet[Row]) -> QuerySet[Row]:
-    """What was said of cells and stands in no record of the seal that is asked about."""
+def _not_sealed[Row: (CellMark, CellOpinion)](kind: str, remarks: QuerySet[Row]) -> QuerySet[Row]:
+    """Return the remarks about cells that no record of the outer query's seal contains."""
     name = Concat(Value(name_of(kind, "")), Cast("pk", CharField()))
     records = SealedRecord.objects.filter(seal=OuterRef(OuterRef("pk")), row=OuterRef("name"))
-    return said.filter(comparison=OuterRef("comparison")).annotate(name=name).exclude(Exists(records))
+    return remarks.filter(comparison=OuterRef("comparison")).annotate(name=name).exclude(Exists(records))

@@ -1,6 +1,7 @@
-"""Fields that are erased from something sealed: their salts go, and a tombstone in the project's log names them.
+"""Erasing fields of sealed things: their salts are deleted, and a tombstone in the project's log names them.
 
-What changed is what has another digest after the erasure than before it, so nothing that was altered otherwise passes for erased.
+A field counts as erased if its digest differs before and after the erasure, so an alteration from elsewhere
+never passes for one.
 """
 
 import json
@@ -18,19 +19,19 @@ from timemachine.evidence.log.signed_log import SignedLog
 from timemachine.evidence.models import COMPARISON, REPLAY, SESSION, ErasedField, Seal, SealedRecord
 from timemachine.evidence.pure.record import Record
 from timemachine.evidence.sealing import replay_records, session_records
-from timemachine.evidence.sealing.locks import seals_over
+from timemachine.evidence.sealing.seals import locked_seals
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.models import Replay
 
-TOGETHER: Final = 1_000
-"""Records that one tombstone names."""
+RECORDS_PER_TOMBSTONE: Final = 1_000
+"""Most records named by one tombstone."""
 Digests = Mapping[int, Mapping[str, bytes]]
 Names = Mapping[int, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
-    """A session or replay while something of it is erased: its newest seal, what its records' fields hash to, and their steps."""
+class Observed:
+    """A session or replay before an erasure: its newest seal and the digests of its records' fields."""
 
     session: Session
     replay: Replay | None
@@ -39,14 +40,16 @@ class Watched:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What a tombstone calls it."""
+        """Return how a tombstone names it."""
         of, id_ = (SESSION, self.session.id) if self.replay is None else (REPLAY, self.replay.id)
         return {"of": of, "id": str(id_), "generation": self.seal.generation if self.seal else 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fields:
-    """How many fields an erasure takes: of a session's records, and of its replays'; and of how many of these something was erased before."""
+    """How many fields an erasure covers, of the session's records and of its replays', and how many of each
+    were erased before.
+    """
 
     session: int = 0
     session_again: int = 0
@@ -55,11 +58,11 @@ class Fields:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Return the total number of fields."""
         return self.session + self.replays
 
     def as_json(self) -> dict[str, Any]:
-        """The numbers as an erasure keeps them, and the API gives them."""
+        """Return the numbers as they are stored with an erasure and returned by the API."""
         return {
             "fields": self.total,
             "fields_of": {
@@ -71,57 +74,70 @@ class Fields:
         }
 
 
-def look(session: Session, sequences: Collection[int]) -> list[Watched]:
-    """As `watch`, for who only counts what would go: nothing is held, and no seal is looked for."""
+def observe(session: Session, sequences: Collection[int]) -> list[Observed]:
+    """Return the session with these steps and its replays as they are now. Nothing is locked and no seal is
+    read; for previews.
+    """
     replays = Replay.objects.filter(session=session).order_by("id")
-    own = Watched(session=session, replay=None, seal=None, digests=_of_session(session, sequences))
+    own = Observed(session=session, replay=None, seal=None, digests=_session_digests(session, sequences))
     return [
         own,
-        *(Watched(session=session, replay=each, seal=None, digests=_of_replay(each)) for each in replays),
+        *(
+            Observed(session=session, replay=each, seal=None, digests=_replay_digests(each))
+            for each in replays
+        ),
     ]
 
 
-def count(watched: Iterable[Watched]) -> Fields:
-    """How many fields changed since; call it before the tombstones are written. A query for each session or replay that lost something, beside reading them."""
-    return _counted((each, _changed(each)) for each in watched)
+def count_changed(observed: Iterable[Observed]) -> Fields:
+    """Return how many fields changed since. Call it before tombstones are written. One query for each session
+    or replay that changed, besides reading them.
+    """
+    return _counted((each, _changed_fields(each)) for each in observed)
 
 
-def watch(session: Session, sequences: Collection[int]) -> list[Watched]:
-    """The session with these steps, and its replays with all of theirs, as they are now. Call it after `keep_from_sealing`."""
+def observe_locked(session: Session, sequences: Collection[int]) -> list[Observed]:
+    """Return the session with these steps and its replays as they are now, locked. Call it after
+    `keep_from_sealing`.
+    """
     replays = list(Replay.objects.select_for_update().filter(session=session).order_by("id"))
-    own_seals = [each for each in seals_over(session) if each.of != COMPARISON]
+    own_seals = [each for each in locked_seals(session) if each.of != COMPARISON]
     newest = {each.replay_id: each for each in sorted(own_seals, key=lambda each: each.generation)}
-    own = Watched(
-        session=session, replay=None, seal=newest.get(None), digests=_of_session(session, sequences)
+    own = Observed(
+        session=session, replay=None, seal=newest.get(None), digests=_session_digests(session, sequences)
     )
     return [
         own,
         *(
-            Watched(
+            Observed(
                 session=session,
                 replay=each,
-                seal=_of_run(newest.get(each.id), each),
-                digests=_of_replay(each),
+                seal=_current_seal(newest.get(each.id), each),
+                digests=_replay_digests(each),
             )
             for each in replays
         ),
     ]
 
 
-def erase(
-    watched: Iterable[Watched], *, by: str, reason: str, at: datetime, turns: Sequence[int] = ()
+def record_erasure(
+    observed: Iterable[Observed], *, by: str, reason: str, at: datetime, turns: Sequence[int] = ()
 ) -> Fields:
-    """Drop the salts of what changed since, and leave the tombstones; how many fields those are. `turns` are steps that are deleted whole."""
-    changed = [(each, _changed(each)) for each in watched]
+    """Delete the salts of the fields that changed, write the tombstones and return the numbers. `turns` are
+    steps that are deleted completely.
+    """
+    changed = [(each, _changed_fields(each)) for each in observed]
     found = _counted(changed)
     for each, names in changed:
-        whole = turns if each.replay is None else ()
-        if names or whole:
-            _note(each, {**dict.fromkeys(whole, ()), **names}, by=by, reason=reason, at=at, turns=whole)
+        deleted = turns if each.replay is None else ()
+        if names or deleted:
+            _write_tombstones(
+                each, {**dict.fromkeys(deleted, ()), **names}, by=by, reason=reason, at=at, turns=deleted
+            )
     return found
 
 
-def _counted(changed: Iterable[tuple[Watched, Names]]) -> Fields:
+def _counted(changed: Iterable[tuple[Observed, Names]]) -> Fields:
     numbers = {"session": 0, "session_again": 0, "replays": 0, "replays_again": 0}
     for each, names in changed:
         whose = "session" if each.replay is None else "replays"
@@ -130,27 +146,33 @@ def _counted(changed: Iterable[tuple[Watched, Names]]) -> Fields:
     return Fields(**numbers)
 
 
-def _erased_before(each: Watched, names: Names) -> int:
-    """Of how many of these fields something was erased before."""
+def _erased_before(each: Observed, names: Names) -> int:
+    """Return how many of these fields were erased before."""
     rows = ErasedField.objects.filter(session=each.session, replay=each.replay, index__in=list(names))
     return sum(name in names[index] for index, name in rows.values_list("index", "field").distinct())
 
 
-def named_by_tombstones(seal: Seal, entries: SignedLog | None) -> set[tuple[int, str]]:
-    """The fields of which the project's signed log says that they were erased, by record and name; where it is not as it was signed, none."""
+def fields_in_tombstones(seal: Seal, entries: SignedLog | None) -> set[tuple[int, str]]:
+    """Return the fields that the project's signed log says were erased, by record and name; none if the log
+    was altered.
+    """
     if entries is None:
         return set()
-    return {named for entry in entries.at(tombstones_of(seal)) for named in _named(entry, seal)}
+    return {named for entry in entries.entries_at(tombstones_of(seal)) for named in _named(entry, seal)}
 
 
 def erased_at(seal: Seal) -> dict[int, dict[str, datetime]]:
-    """When each field that is sealed there, and whose salt is gone, was erased last, by record and name. Two queries."""
+    """Return when each sealed field without a salt was last erased, by record and name. Two queries."""
     found = defaultdict[int, dict[str, datetime]](dict)
-    rows = _of(seal).order_by("erased_at").values_list("index", "field", "erased_at")
+    rows = _erased_rows(seal).order_by("erased_at").values_list("index", "field", "erased_at")
     for index, name, at in rows:
         found[index][name] = at
     records = SealedRecord.objects.filter(seal=seal, index__in=list(found)) if found else ()
-    return {each.index: gone for each in records if (gone := _without_salt(each, found[each.index]))}
+    return {
+        each.index: without_salt
+        for each in records
+        if (without_salt := _without_salt(each, found[each.index]))
+    }
 
 
 def _without_salt(record: SealedRecord, erased: Mapping[str, datetime]) -> dict[str, datetime]:
@@ -159,12 +181,12 @@ def _without_salt(record: SealedRecord, erased: Mapping[str, datetime]) -> dict[
 
 
 def tombstones_of(seal: Seal) -> list[int]:
-    """The entries of the project's log that say so, in order."""
-    return sorted(set(_of(seal).values_list("log_index", flat=True)))
+    """Return the log entries that name erased fields of a seal, in order."""
+    return sorted(set(_erased_rows(seal).values_list("log_index", flat=True)))
 
 
-def _of(seal: Seal) -> QuerySet[ErasedField]:
-    """What was erased of a session or replay; of a comparison nothing is, it is sealed anew."""
+def _erased_rows(seal: Seal) -> QuerySet[ErasedField]:
+    """Return what was erased of a session or replay. A comparison has none of its own; it is resealed."""
     if seal.replay_id is not None:
         return ErasedField.objects.filter(replay=seal.replay_id)
     return ErasedField.objects.filter(session=seal.session_id, replay=None)
@@ -179,22 +201,24 @@ def _named(entry: Mapping[str, Any], seal: Seal) -> Iterator[tuple[int, str]]:
         yield from ((index, name) for index, names in entry["records"] for name in names)
 
 
-def _of_run(seal: Seal | None, replay: Replay) -> Seal | None:
-    """The seal of the replay's last run; one of an earlier run says nothing of what is there."""
+def _current_seal(seal: Seal | None, replay: Replay) -> Seal | None:
+    """Return the seal of the replay's last run; one of an earlier run does not cover its present content."""
     return seal if seal is not None and seal.run_ended_at == replay.finished_at else None
 
 
-def _of_session(session: Session, sequences: Collection[int]) -> Digests:
+def _session_digests(session: Session, sequences: Collection[int]) -> Digests:
     found = [session_records.header(session)]
     wanted = set(sequences)
-    for window in sorted({each // TOGETHER for each in wanted}):
-        first = max(window * TOGETHER, 1)
-        rows = session_records.actions(session, first, window * TOGETHER + TOGETHER - 1)
+    for window in sorted({each // RECORDS_PER_TOMBSTONE for each in wanted}):
+        first = max(window * RECORDS_PER_TOMBSTONE, 1)
+        rows = session_records.actions(
+            session, first, window * RECORDS_PER_TOMBSTONE + RECORDS_PER_TOMBSTONE - 1
+        )
         found += [record for record in rows if record.index in wanted]
     return _digests(found)
 
 
-def _of_replay(replay: Replay) -> Digests:
+def _replay_digests(replay: Replay) -> Digests:
     steps = replay_records.steps(replay, defaultdict(str), 1, replay.steps.count())
     return _digests([replay_records.header(replay), *steps])
 
@@ -203,13 +227,13 @@ def _digests(records: Iterable[Record]) -> Digests:
     return {record.index: {name: each.digest for name, each in record.fields.items()} for record in records}
 
 
-def _changed(each: Watched) -> Names:
+def _changed_fields(each: Observed) -> Names:
     if each.replay is None:
         each.session.refresh_from_db()
-        now = _of_session(each.session, [index for index in each.digests if index])
+        now = _session_digests(each.session, [index for index in each.digests if index])
     else:
         each.replay.refresh_from_db()
-        now = _of_replay(each.replay)
+        now = _replay_digests(each.replay)
     changed = {}
     for index, before in each.digests.items():
         after = now[index]
@@ -219,23 +243,25 @@ def _changed(each: Watched) -> Names:
     return changed
 
 
-def _whole(part: Iterable[tuple[int, Sequence[str]]], turns: Sequence[int]) -> dict[str, list[int]]:
-    """Which of these records are of steps that are deleted whole."""
+def _deleted_turns(part: Iterable[tuple[int, Sequence[str]]], turns: Sequence[int]) -> dict[str, list[int]]:
+    """Return which of these records belong to steps that are deleted completely."""
     found = [index for index, _ in part if index in turns]
     return {"turns": found} if found else {}
 
 
-def _note(each: Watched, names: Names, *, by: str, reason: str, at: datetime, turns: Sequence[int]) -> None:
-    parts = list(batched(sorted(names.items()), TOGETHER))
-    told = {"entry": project_log.ERASED_FIELDS, **each.identity, "by": by, "reason": reason}
+def _write_tombstones(
+    each: Observed, names: Names, *, by: str, reason: str, at: datetime, turns: Sequence[int]
+) -> None:
+    parts = list(batched(sorted(names.items()), RECORDS_PER_TOMBSTONE))
+    entry = {"entry": project_log.ERASED_FIELDS, **each.identity, "by": by, "reason": reason}
     entries = [
-        {**told, **_whole(part, turns), "records": [[index, list(fields)] for index, fields in part]}
+        {**entry, **_deleted_turns(part, turns), "records": [[index, list(fields)] for index, fields in part]}
         for part in parts
     ]
     first = project_log.append(each.session.project, entries, at)
     steps = _steps_of(each)
     for offset, part in enumerate(parts):
-        sealed = _without_salts(each.seal, dict(part))
+        sealed = _drop_salts(each.seal, dict(part))
         ErasedField.objects.bulk_create(
             ErasedField(
                 project=each.session.project,
@@ -253,30 +279,30 @@ def _note(each: Watched, names: Names, *, by: str, reason: str, at: datetime, tu
             for index, fields in part
             for name in fields
         )
-    _forget_earlier(each)
+    _drop_earlier_salts(each)
 
 
-def _without_salts(seal: Seal | None, names: Names) -> dict[int, Mapping[str, str]]:
-    """Drop the salts of these fields; the commitments that stay, by record."""
+def _drop_salts(seal: Seal | None, names: Names) -> dict[int, Mapping[str, str]]:
+    """Delete the salts of these fields and return the commitments that stay, by record."""
     if seal is None:
         return {}
     found = {}
     for row in SealedRecord.objects.filter(seal=seal, index__in=list(names)):
-        left = {name: salt for name, salt in row.salts.items() if name not in names[row.index]}
-        SealedRecord.objects.filter(pk=row.pk).update(salts=left)
+        remaining = {name: salt for name, salt in row.salts.items() if name not in names[row.index]}
+        SealedRecord.objects.filter(pk=row.pk).update(salts=remaining)
         found[row.index] = json.loads(bytes(row.envelope))["fields"]
     return found
 
 
-def _forget_earlier(each: Watched) -> None:
-    """The seals of earlier runs of a replay: what they were of is not there, and must not be guessed at."""
+def _drop_earlier_salts(each: Observed) -> None:
+    """Delete the salts in seals of earlier runs of a replay, so that nobody can guess their content."""
     if each.replay is not None:
         earlier = SealedRecord.objects.filter(seal__replay=each.replay)
         (earlier.exclude(seal=each.seal) if each.seal else earlier).update(salts={})
 
 
-def _steps_of(each: Watched) -> dict[int, int]:
-    """The step of the session that each record is of."""
+def _steps_of(each: Observed) -> dict[int, int]:
+    """Return the session step of each record."""
     if each.replay is None:
         return {}
     rows = each.replay.steps.order_by("sequence").values_list("sequence", flat=True)

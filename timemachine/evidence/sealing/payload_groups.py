@@ -1,4 +1,4 @@
-"""Payloads read many at a time, and never more of them than fit in memory together."""
+"""Payloads read many at a time, but never more than fit in memory."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,12 +7,12 @@ from typing import Final
 from timemachine.core.payloads.models import Payload
 from timemachine.evidence.pure.record import Field
 
-TOGETHER: Final = 32 * 1024 * 1024  # bytes that are read at once; a payload alone may be larger
+GROUP_BYTES: Final = 32 * 1024 * 1024  # a single payload may be larger
 
 
 def read(fields: Sequence[Field]) -> Iterator[tuple[int, bytes]]:
-    """Row and bytes of each payload that is still there, in the order of the fields."""
-    for group in together(fields, lambda each: each.size):
+    """Yield id and bytes of each payload that still exists, in the order of the fields."""
+    for group in grouped_by_size(fields, lambda each: each.size):
         ids = [each.payload for each in group if each.payload is not None]
         rows = {
             row: bytes(data) for row, data in Payload.objects.filter(id__in=ids).values_list("id", "data")
@@ -21,15 +21,15 @@ def read(fields: Sequence[Field]) -> Iterator[tuple[int, bytes]]:
 
 
 def digest(data: bytes) -> bytes:
-    """The SHA-256 of bytes as they stand now."""
+    """Return the SHA-256 of bytes."""
     return hashlib.sha256(data).digest()
 
 
-def together[Each](many: Iterable[Each], size: Callable[[Each], int]) -> Iterator[list[Each]]:
-    """They in their order, as many at a time as have `TOGETHER` bytes at most; one that is larger stands alone."""
+def grouped_by_size[Each](many: Iterable[Each], size: Callable[[Each], int]) -> Iterator[list[Each]]:
+    """Yield items in order, in groups of at most `GROUP_BYTES` bytes; a larger one is a group of its own."""
     group, sum_ = list[Each](), 0
     for each in many:
-        if group and sum_ + size(each) > TOGETHER:
+        if group and sum_ + size(each) > GROUP_BYTES:
             yield group
             group, sum_ = [], 0
         group.append(each)

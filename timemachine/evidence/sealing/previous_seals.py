@@ -1,4 +1,4 @@
-"""The seals that a replay or comparison had before its newest one: what they said, and why another took their place."""
+"""The seals that a replay or comparison had before its newest one: their states, and why they were replaced."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +11,10 @@ from timemachine.evidence.models import EarlierSeal, Seal, SealCheckpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replaced:
-    """That a seal was replaced after an erasure: when, by whom and why, and how many fields went; None where that is not known."""
+class Replacement:
+    """The replacement of a seal after an erasure: when, by whom, why, and how many fields were erased (None
+    if unknown).
+    """
 
     at: datetime
     by: str | None = None
@@ -21,8 +23,10 @@ class Replaced:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """A signed state of an earlier seal: how many records under which root (hex), when, its entry in the log, and the share link that it was cut for."""
+class SealState:
+    """A signed state of a previous seal: its size, root (hex), time, log entry, and the share link that it
+    was cut for.
+    """
 
     size: int
     root: str
@@ -32,11 +36,11 @@ class State:
 
     @property
     def sealed_at(self) -> datetime:
-        """When it was signed."""
+        """Return when it was signed."""
         return datetime.fromisoformat(self.at)
 
     def as_json(self) -> dict[str, Any]:
-        """The state as it is kept."""
+        """Return the state as it is stored."""
         return {
             "size": self.size,
             "root": self.root,
@@ -47,24 +51,25 @@ class State:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Earlier:
-    """An earlier seal with its signed states, at least one, in the order of signing. `replaced` is the erasure after which there is another; None where it ran again.
+class PreviousSeal:
+    """A previous seal with its signed states (at least one) in signing order.
 
-    `tombstone` is the entry of the log that says so.
+    `replaced` is the erasure after which it was resealed; None if it ran again. `tombstone` is the log entry
+    of that erasure.
     """
 
     generation: int
-    states: Sequence[State]
-    replaced: Replaced | None = None
+    states: Sequence[SealState]
+    replaced: Replacement | None = None
     tombstone: int | None = None
 
     @property
-    def newest(self) -> State:
-        """The last state of the most records."""
+    def newest(self) -> SealState:
+        """Return the last state with the most records."""
         return max(reversed(self.states), key=lambda each: each.size)
 
-    def stated(self) -> dict[str, Any]:
-        """What anybody may know of it: by whom and why is the project's business."""
+    def public_json(self) -> dict[str, Any]:
+        """Return what anyone may know about it; by whom and why is only for the project."""
         return {
             "generation": self.generation,
             "size": self.newest.size,
@@ -78,27 +83,32 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """A share link, by its public id: its visitors learn of the states that there were when it was made, of the first in any case, and of those cut for it."""
+    """The visitors of a share link, by its public id.
+
+    They may know the first state, the states that existed when the link was created, and those cut for it.
+    """
 
     link: str
     made_at: datetime
 
-    def of(self, earlier: Earlier) -> Earlier | None:
-        """The earlier seal as these visitors may know it; None where they may not."""
-        whole = [each for each in earlier.states if each.cut_for is None]
+    def of(self, earlier: PreviousSeal) -> PreviousSeal | None:
+        """Return the previous seal as these visitors may know it, or None."""
+        uncut = [each for each in earlier.states if each.cut_for is None]
         then = written(self.made_at) or ""
         known = [
             each
             for each in earlier.states
-            if each.cut_for == self.link or each in whole[:1] or (each in whole and each.at <= then)
+            if each.cut_for == self.link or each in uncut[:1] or (each in uncut and each.at <= then)
         ]
         return replace(earlier, states=known) if known else None
 
 
-def keep(sealed: Sequence[Seal], left: Collection[UUID], first: int, why: Replaced) -> None:
-    """Keep what is known of the seals of comparisons that are `left`, before they go; entry `first` of the log is the tombstone of the first of `sealed`."""
+def store_replaced(sealed: Sequence[Seal], remaining: Collection[UUID], first: int, why: Replacement) -> None:
+    """Store the states of the seals of `remaining` comparisons before they are deleted. Log entry `first` is
+    the tombstone of the first of `sealed`.
+    """
     for tombstone, seal in enumerate(sealed, first):
-        states = _states(seal) if seal.comparison_id in left else []
+        states = _states(seal) if seal.comparison_id in remaining else []
         if states and seal.comparison_id is not None:
             EarlierSeal.objects.create(
                 project_id=seal.project_id,
@@ -113,8 +123,9 @@ def keep(sealed: Sequence[Seal], left: Collection[UUID], first: int, why: Replac
             )
 
 
-def earlier_of(seal: Seal, reader: Reader | None = None) -> list[Earlier]:
-    """The seals before this one, the first of them first, as the readers of a link may know them; a session has one seal for good.
+def previous_seals_of(seal: Seal, reader: Reader | None = None) -> list[PreviousSeal]:
+    """Return the seals before this one, the first of them first, as the readers of a link may know them. A
+    session never has any.
 
     Two queries, none for a first seal, and one more for each earlier run that is still sealed.
     """
@@ -124,27 +135,27 @@ def earlier_of(seal: Seal, reader: Reader | None = None) -> list[Earlier]:
     return found if reader is None else [known for each in found if (known := reader.of(each))]
 
 
-def _replaced(seal: Seal) -> Iterator[Earlier]:
+def _replaced(seal: Seal) -> Iterator[PreviousSeal]:
     if seal.comparison_id is None:
         return
     rows = EarlierSeal.objects.filter(comparison=seal.comparison_id, generation__lt=seal.generation)
     for row in rows:
-        why = Replaced(at=row.replaced_at, by=row.replaced_by, reason=row.reason, fields=row.fields)
-        states = [State(**each) for each in row.states]
-        yield Earlier(generation=row.generation, states=states, replaced=why, tombstone=row.log_index)
+        why = Replacement(at=row.replaced_at, by=row.replaced_by, reason=row.reason, fields=row.fields)
+        states = [SealState(**each) for each in row.states]
+        yield PreviousSeal(generation=row.generation, states=states, replaced=why, tombstone=row.log_index)
 
 
-def _of_earlier_runs(seal: Seal) -> Iterator[Earlier]:
-    """Those that stand beside it: the replay, or the comparison, ran once more."""
+def _of_earlier_runs(seal: Seal) -> Iterator[PreviousSeal]:
+    """Yield the seals of earlier runs that still exist: the replay or the comparison ran again."""
     same = {"replay": seal.replay_id} if seal.replay_id else {"comparison": seal.comparison_id}
     for each in Seal.objects.filter(generation__lt=seal.generation, **same):
         if states := _states(each):
-            yield Earlier(generation=each.generation, states=states)
+            yield PreviousSeal(generation=each.generation, states=states)
 
 
-def _states(seal: Seal) -> list[State]:
+def _states(seal: Seal) -> list[SealState]:
     return [
-        State(
+        SealState(
             size=each.size,
             root=each.root_hex,
             at=written(each.at) or "",

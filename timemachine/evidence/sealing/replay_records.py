@@ -1,8 +1,8 @@
-"""The records of a replay that is over: the replay itself at 0, then its steps in the order of the session.
+"""The records of a finished replay: the replay itself at 0, then its steps in the order of the session.
 
-Each step links the record that it repeats, by that record's leaf hash. Its fields: `facts` (status, verdicts, figures, times, model,
-money), `words` (evidence of the verdict, parameters, errors, what became of the frames), `grounding`, `output`, and for each passage that was
-found anew `hit.N` and `hit.N.text`.
+Each step links the record that it repeats by that record's leaf hash. Its fields: `facts` (status, verdicts,
+figures, times, model, money), `words` (evidence of the verdict, parameters, errors, what happened to the
+frames), `grounding`, `output`, and `hit.N` and `hit.N.text` for each passage that was found again.
 """
 
 from collections import defaultdict
@@ -11,8 +11,16 @@ from typing import Any, Final
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import canonical_json
-from timemachine.evidence.pure.hit_records import OF_HIT, hit_fields
-from timemachine.evidence.pure.record import Field, Record, inline, present, stored, written_here
+from timemachine.evidence.pure.record import (
+    HIT_COLUMNS,
+    Field,
+    Record,
+    hit_fields,
+    inline_field,
+    json_field,
+    payload_field,
+    recorded_fields,
+)
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
 
 RECORD_LINK: Final = "recorded"
@@ -52,7 +60,7 @@ COLUMNS: Final = (
 
 
 def header(replay: Replay) -> Record:
-    """The record of the replay itself: its options, who asked for it and why."""
+    """Return the record of the replay itself: its options, who requested it and why."""
     figures = {
         "kind": replay.kind,
         "status": replay.status,
@@ -72,12 +80,13 @@ def header(replay: Replay) -> Record:
         index=0,
         kind="replay",
         at=written(replay.finished_at) or "",
-        fields=present([("facts", written_here(figures)), ("words", written_here(words))]),
+        fields=recorded_fields([("facts", json_field(figures)), ("words", json_field(words))]),
     )
 
 
 def steps(replay: Replay, leaves: Mapping[int, str], first: int, last: int) -> Iterator[Record]:
-    """The records of the steps from one index to another (the first step is 1), both included. Two queries.
+    """Yield the records of the steps from one index to another (the first step is 1), both included. Two
+    queries.
 
     `leaves` are the leaf hashes of the session's records, in hex, by sequence.
     """
@@ -90,11 +99,14 @@ def steps(replay: Replay, leaves: Mapping[int, str], first: int, last: int) -> I
 
 
 def _record(index: int, row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], recorded: str) -> Record:
-    fields = present(
+    fields = recorded_fields(
         [
-            ("facts", written_here(facts(row))),
-            ("words", written_here(_words(row))),
-            ("grounding", None if row["grounding"] is None else inline(canonical_json(row["grounding"]))),
+            ("facts", json_field(facts(row))),
+            ("words", json_field(_words(row))),
+            (
+                "grounding",
+                None if row["grounding"] is None else inline_field(canonical_json(row["grounding"])),
+            ),
             ("output", output(row)),
             *(pair for hit in hits for pair in hit_fields(hit)),
         ]
@@ -104,7 +116,7 @@ def _record(index: int, row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]
 
 
 def facts(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What was measured of a step, from its columns."""
+    """Return the measurements of a step from its columns."""
     return {
         **{name: row[name] for name in _FIGURES},
         "sequence": row["sequence"],
@@ -116,23 +128,23 @@ def facts(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _words(row: Mapping[str, Any]) -> dict[str, Any]:
     error = {"type": row["error_type"], "message": row["error_message"]}
-    told = error if any(value is not None for value in error.values()) else None
-    return {**{name: row[name] for name in _WORDS}, "error": told}
+    recorded_error = error if any(value is not None for value in error.values()) else None
+    return {**{name: row[name] for name in _WORDS}, "error": recorded_error}
 
 
 def output(row: Mapping[str, Any]) -> Field | None:
-    """The new answer of a step, from its columns."""
+    """Return the new answer of a step from its columns."""
     return (
         None
         if row["output_id"] is None
-        else stored(row["output_id"], row["output__sha256"], row["output__size"])
+        else payload_field(row["output_id"], row["output__sha256"], row["output__size"])
     )
 
 
 def hits_of(steps_of: Sequence[int]) -> dict[int, list[Mapping[str, Any]]]:
-    """The passages that were found anew, by the row of their step. One query."""
+    """Return the passages that were found again, by step id. One query."""
     rows = ReplayHit.objects.filter(step_id__in=steps_of).order_by("step_id", "rank")
     found: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows.values("step_id", "payload_id", "payload__sha256", "payload__size", *OF_HIT):
+    for row in rows.values("step_id", "payload_id", "payload__sha256", "payload__size", *HIT_COLUMNS):
         found[row["step_id"]].append(row)
     return found

@@ -1,4 +1,4 @@
-"""Sealing: what was recorded since is committed to, the tree grows by it, and its new state is signed and entered into the log."""
+"""Sealing: commit to new records, grow the tree, sign its new state and add it to the log."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -27,36 +27,38 @@ from timemachine.replay.comparison.queries import sessions_of
 from timemachine.replay.runs.models import Replay, ReplayStep
 
 BATCH: Final = 1_000
-Found = Callable[[], Subject | None]
+Load = Callable[[], Subject | None]
 
 
-class NotWhole(Conflict):
-    """What is to be sealed has a gap: a record is not where the order of recording says that it must be."""
+class RecordMissing(Conflict):
+    """The thing to be sealed has a gap: a record is missing from its sequence."""
 
     default_code = "record_missing"
 
 
 def seal_session(session_id: UUID) -> Seal | None:
-    """Seal every action recorded so far; None where the session was erased. To seal what is sealed already changes nothing.
+    """Seal every action recorded so far; None if the session was deleted. Nothing changes if all of it is
+    sealed.
 
-    Raises `NotWhole`; the seal then says what is missing. Raises `Unavailable` where the project's key cannot be read: what was committed to
-    stays, and is signed with the next call that can.
+    Raises `RecordMissing`, whose message is stored with the seal, and `Unavailable` if the project's key
+    cannot be read: the commitments stay and are signed by the next call that can.
     """
 
-    def found() -> Subject | None:
+    def load() -> Subject | None:
         session = Session.objects.select_related("project").filter(id=session_id).first()
         return None if session is None else SessionSubject(session)
 
-    return _sealed(found, [session_id])
+    return _seal_in_batches(load, [session_id])
 
 
 def seal_replay(replay_id: UUID) -> Seal | None:
-    """Seal a replay that is over, behind its session; None where it was erased. Raises `Conflict` while it runs, `NotWhole`, and `Unavailable` as `seal_session` does.
+    """Seal a finished replay, after its session; None if it was deleted. A replay that ran again gets another
+    seal; the old one stays in the log.
 
-    A replay that was sealed, and ran once more since, gets another seal; the one before stays in the log.
+    Raises `Conflict` while it is running, `RecordMissing`, and `Unavailable` as `seal_session` does.
     """
 
-    def found() -> Subject | None:
+    def load() -> Subject | None:
         replay = Replay.objects.select_related("project", "session").filter(id=replay_id).first()
         return None if replay is None else replay_subject(replay)
 
@@ -64,34 +66,38 @@ def seal_replay(replay_id: UUID) -> Seal | None:
     if replay is None or seal_session(replay.session_id) is None:
         return None
     if replay.finished_at is None:
-        raise Conflict("This replay still runs; it is sealed when it is over.", code="replay_running")
-    return _sealed(found, [replay.session_id])
+        raise Conflict("This replay is still running. It is sealed when it finishes.", code="replay_running")
+    return _seal_in_batches(load, [replay.session_id])
 
 
 def seal_comparison(comparison_id: UUID) -> Seal | None:
-    """Seal a comparison that is over, behind its sessions, with all that was said of its cells; None where it was erased.
+    """Seal a finished comparison with all remarks about its cells, after its sessions; None if it was
+    deleted.
 
-    Raises `Conflict` while it runs, `NotWhole`, and `Unavailable` as `seal_session` does. One that ran once more since gets another seal; the one before stays in the log.
+    Raises `Conflict` while it is running, `RecordMissing`, and `Unavailable` as `seal_session` does. One that
+    ran again gets another seal; the old one stays in the log.
     """
 
-    def found() -> ComparisonSubject | None:
-        there = Comparison.objects.select_related("project").filter(id=comparison_id).first()
-        return None if there is None else comparison_subject(there)
+    def load() -> ComparisonSubject | None:
+        comparison_row = Comparison.objects.select_related("project").filter(id=comparison_id).first()
+        return None if comparison_row is None else comparison_subject(comparison_row)
 
     comparison = Comparison.objects.select_related("project").filter(id=comparison_id).first()
     if comparison is None:
         return None
     if run_ended_at(comparison) is None:
-        raise Conflict("This comparison still runs; it is sealed when it is over.", code="comparison_running")
+        raise Conflict(
+            "This comparison is still running. It is sealed when it finishes.", code="comparison_running"
+        )
     sessions = [session.id for session in sessions_of(comparison)]
     for each in sessions:
         seal_session(each)
-    _keep_results(found, sessions)
-    return _sealed(found, sessions)
+    _store_results(load, sessions)
+    return _seal_in_batches(load, sessions)
 
 
 def replay_subject(replay: Replay) -> ReplaySubject:
-    """The replay with what its records link: the sealed records of its session."""
+    """Return the replay with the sealed records of its session, which its own records link."""
     latest = Seal.objects.filter(replay=replay).order_by("-generation").first()
     if latest is not None and latest.run_ended_at == replay.finished_at:
         generation = latest.generation
@@ -109,15 +115,28 @@ def replay_subject(replay: Replay) -> ReplaySubject:
 
 
 def frontier_of(seal: Seal) -> Frontier:
-    """The seal's tree, as far as it needs to be known to grow."""
+    """Return the seal's tree as far as it is needed for growing."""
     return Frontier(size=seal.size, peaks=tuple(bytes(peak) for peak in seal.peaks))
 
 
+def locked_seals(session: Session) -> list[Seal]:
+    """Return every seal of the session, its replays and their comparisons, oldest first; locked until the
+    transaction ends.
+    """
+    compared = Comparison.objects.filter(runs__replay__session=session)
+    seals = (
+        Seal.objects.filter(session=session)
+        | Seal.objects.filter(replay__session=session)
+        | Seal.objects.filter(comparison__in=compared)
+    )
+    return list(seals.select_for_update(of=("self",)).order_by("id"))
+
+
 @transaction.atomic
-def _keep_results(found: Callable[[], ComparisonSubject | None], sessions: Sequence[UUID]) -> None:
-    """Have what the figures show with the seal, in the form in which they are computed today."""
+def _store_results(load: Callable[[], ComparisonSubject | None], sessions: Sequence[UUID]) -> None:
+    """Store the results with the seal, in today's form."""
     keep_from_erasure(sessions)
-    subject, form = found(), comparison_results.FORM
+    subject, form = load(), comparison_results.FORM
     if subject is None:
         return
     of_it = SealedResults.objects.filter(
@@ -126,31 +145,31 @@ def _keep_results(found: Callable[[], ComparisonSubject | None], sessions: Seque
     if of_it.filter(form=form).exists():
         return
     content = comparison_results.computed(subject.comparison)
-    SealedResults.objects.get_or_create(seal=_locked(subject), form=form, defaults={"content": content})
+    SealedResults.objects.get_or_create(seal=_locked_seal(subject), form=form, defaults={"content": content})
 
 
-def _sealed(found: Found, sessions: Sequence[UUID]) -> Seal | None:
-    """Long subjects are sealed a thousand records at a time, each time in a transaction; then the whole is signed.
+def _seal_in_batches(load: Load, sessions: Sequence[UUID]) -> Seal | None:
+    """Seal a thousand records at a time, each batch in its own transaction, then sign the seal.
 
-    `found` reads the subject anew in each, once nothing of these sessions can be erased.
+    `load` reads the subject again for each batch, after these sessions are protected from erasure.
     """
     try:
-        while _grow(found, sessions):
+        while _seal_next_batch(load, sessions):
             pass
-    except NotWhole as why:
-        _remember(found(), why)
+    except RecordMissing as why:
+        _store_problem(load(), why)
         raise
-    return _signed(found, sessions)
+    return _sign_all(load, sessions)
 
 
 @transaction.atomic
-def _grow(found: Found, sessions: Sequence[UUID]) -> bool:
-    """Seal the next records; whether there are more."""
+def _seal_next_batch(load: Load, sessions: Sequence[UUID]) -> bool:
+    """Seal the next records and return whether there are more."""
     keep_from_erasure(sessions)
-    subject = found()
+    subject = load()
     if subject is None:
         return False
-    seal = _locked(subject)
+    seal = _locked_seal(subject)
     last = min(subject.last, seal.size + BATCH - 1)
     if seal.size <= last:
         _add(seal, subject, subject.records(seal.size, last))
@@ -159,8 +178,8 @@ def _grow(found: Found, sessions: Sequence[UUID]) -> bool:
     return seal.size <= subject.last
 
 
-def _locked(subject: Subject) -> Seal:
-    """The subject's seal, made where there is none; whoever else seals it waits."""
+def _locked_seal(subject: Subject) -> Seal:
+    """Return the subject's seal, locked; it is created if there is none."""
     made = Seal(
         project=subject.project,
         of=subject.of,
@@ -173,7 +192,7 @@ def _locked(subject: Subject) -> Seal:
 
 
 def _add(seal: Seal, subject: Subject, records: Iterable[Record]) -> None:
-    """Commit to the records and put them behind those that the seal has. Raises `NotWhole` at a gap."""
+    """Commit to the records and append them to the seal. Raises `RecordMissing` at a gap."""
     previous, rows = bytes(seal.last_leaf), []
     for index, record in enumerate(records, start=seal.size):
         if record.index != index:
@@ -188,7 +207,7 @@ def _add(seal: Seal, subject: Subject, records: Iterable[Record]) -> None:
 
 
 def _row(seal: Seal, subject: Subject, record: Record, previous: bytes) -> SealedRecord:
-    """A record's envelope under fresh salts, behind the record whose leaf hash is `previous`."""
+    """Return a record's envelope under new salts. `previous` is the leaf hash of the record before it."""
     salts = {name: os.urandom(SALT_BYTES) for name in record.fields}
     data = envelope(
         Place(of=subject.of, id=subject.id, index=record.index),
@@ -198,25 +217,25 @@ def _row(seal: Seal, subject: Subject, record: Record, previous: bytes) -> Seale
         commitments={name: commitment(salts[name], each.digest) for name, each in record.fields.items()},
         links=record.links,
     )
-    kept = {name: salt.hex() for name, salt in salts.items()}
+    stored = {name: salt.hex() for name, salt in salts.items()}
     return SealedRecord(
         seal=seal,
         index=record.index,
         envelope=data,
         leaf=leaf_hash(data),
-        salts=kept,
+        salts=stored,
         row=subject.row(record.index),
     )
 
 
 @transaction.atomic
-def _signed(found: Found, sessions: Sequence[UUID]) -> Seal | None:
-    """The seal with a checkpoint over all that it holds."""
+def _sign_all(load: Load, sessions: Sequence[UUID]) -> Seal | None:
+    """Return the seal with a checkpoint over all of its records."""
     keep_from_erasure(sessions)
-    subject = found()
+    subject = load()
     if subject is None:
         return None
-    seal = _locked(subject)
+    seal = _locked_seal(subject)
     state = checkpoint.CLOSED if subject.closed and seal.size == subject.last + 1 else checkpoint.OPEN
     if (seal.signed_size, seal.state) != (seal.size, state):
         signed = checkpoints.sign(subject, seal, frontier_of(seal), bytes(seal.last_leaf), state)
@@ -225,14 +244,14 @@ def _signed(found: Found, sessions: Sequence[UUID]) -> Seal | None:
     return seal
 
 
-def _gap(subject: Subject, index: int) -> NotWhole:
-    return NotWhole(
-        f"Record {index} of the {subject.of} {subject.id} is not in the database, so nothing behind it can be sealed. "
-        "Compare with a backup: recorded steps are never deleted one by one.",
+def _gap(subject: Subject, index: int) -> RecordMissing:
+    return RecordMissing(
+        f"Record {index} of the {subject.of} {subject.id} is missing from the database, so nothing after it can be "
+        "sealed. Compare with a backup.",
         index=index,
     )
 
 
-def _remember(subject: Subject | None, why: NotWhole) -> None:
+def _store_problem(subject: Subject | None, why: RecordMissing) -> None:
     if subject is not None:
         Seal.objects.filter(generation=subject.generation, **subject.identity).update(problem=why.message)

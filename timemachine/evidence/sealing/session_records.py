@@ -1,8 +1,9 @@
 """The records of a session: the session itself at 0, then each action at its sequence.
 
-An action's fields are committed to in groups, so that words about people can be withheld while figures stay proven: `facts`
-(kinds, figures, times, model, money), `words` (names, ids, tags, parameters, errors), `grounding`, `retrieval`, `input`,
-`output`, `source`, and for each passage `hit.N` and `hit.N.text`. Payloads are their exact bytes, everything else is canonical JSON.
+An action's fields are committed to in groups, so that words about people can be withheld while figures stay
+proven: `facts` (kinds, figures, times, model, money), `words` (names, ids, tags, parameters, errors),
+`grounding`, `retrieval`, `input`, `output`, `source`, and `hit.N` and `hit.N.text` for each passage. Payloads
+are their exact bytes, everything else is canonical JSON.
 """
 
 from collections import defaultdict
@@ -11,8 +12,16 @@ from typing import Any, Final
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import canonical_json
-from timemachine.evidence.pure.hit_records import OF_HIT, hit_fields
-from timemachine.evidence.pure.record import Field, Record, inline, present, stored, written_here
+from timemachine.evidence.pure.record import (
+    HIT_COLUMNS,
+    Field,
+    Record,
+    hit_fields,
+    inline_field,
+    json_field,
+    payload_field,
+    recorded_fields,
+)
 from timemachine.recording.sessions.models import Action, Hit, Session
 
 PAYLOADS: Final = ("input", "output", "source")
@@ -56,7 +65,9 @@ _COLUMNS: Final = (
 
 
 def header(session: Session) -> Record:
-    """The record of the session itself: what never changes of it. Its name and tags may, and stand in the bundle's statement."""
+    """Return the record of the session itself: what never changes about it. Its name and tags can change and
+    are in the bundle's statement.
+    """
     about = {
         "key": session.key,
         "agent": session.agent,
@@ -67,11 +78,11 @@ def header(session: Session) -> Record:
         "imported_as": session.imported_as,
     }
     at = written(session.created_at) or ""
-    return Record(index=0, kind="session", at=at, fields=present([("about", written_here(about))]))
+    return Record(index=0, kind="session", at=at, fields=recorded_fields([("about", json_field(about))]))
 
 
 def actions(session: Session, first: int, last: int) -> Iterator[Record]:
-    """The records of the actions from one sequence to another, both included, in order. Two queries."""
+    """Yield the records of the actions from one sequence to another, both included, in order. Two queries."""
     hits = _hits(session, first, last)
     rows = Action.objects.filter(session=session, sequence__gte=first, sequence__lte=last)
     for row in rows.order_by("sequence").values(*_COLUMNS):
@@ -79,10 +90,10 @@ def actions(session: Session, first: int, last: int) -> Iterator[Record]:
 
 
 def _record(row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]]) -> Record:
-    fields = present(
+    fields = recorded_fields(
         [
-            ("facts", written_here(_facts(row))),
-            ("words", written_here(_words(row))),
+            ("facts", json_field(_facts(row))),
+            ("words", json_field(_words(row))),
             ("grounding", _document(row["grounding"])),
             ("retrieval", _document(row["retrieval"])),
             *((name, _payload(row, name)) for name in PAYLOADS),
@@ -122,7 +133,7 @@ def _hits(session: Session, first: int, last: int) -> dict[int, list[Mapping[str
         action__session=session, action__sequence__gte=first, action__sequence__lte=last
     )
     rows = inside.order_by("action__sequence", "rank").values(
-        "action__sequence", "payload_id", "payload__sha256", "payload__size", *OF_HIT
+        "action__sequence", "payload_id", "payload__sha256", "payload__size", *HIT_COLUMNS
     )
     found: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -133,13 +144,13 @@ def _hits(session: Session, first: int, last: int) -> dict[int, list[Mapping[str
 def _payload(row: Mapping[str, Any], name: str) -> Field | None:
     if row[f"{name}_id"] is None:
         return None
-    return stored(row[f"{name}_id"], row[f"{name}__sha256"], row[f"{name}__size"])
+    return payload_field(row[f"{name}_id"], row[f"{name}__sha256"], row[f"{name}__size"])
 
 
 def _document(value: Any) -> Field | None:
-    return None if value is None else inline(canonical_json(value))
+    return None if value is None else inline_field(canonical_json(value))
 
 
 def _money(dollars: Any) -> str | None:
-    """US dollars as they stand in the database, with every digit."""
+    """Return US dollars with every digit that the database stores."""
     return None if dollars is None else str(dollars)

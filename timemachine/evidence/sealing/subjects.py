@@ -1,4 +1,4 @@
-"""What can be sealed: a session, a replay that is over, and a comparison (`comparison_subject`). Each knows its records in their order, and whether more may come."""
+"""What can be sealed: a session, a finished replay, and a finished comparison (`comparison_subject`)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,9 @@ from timemachine.replay.runs.models import Replay
 
 
 class Subject(Protocol):
-    """A thing with records, counted from 0 (the thing itself) to `last`."""
+    """A thing with records, counted from 0 (the thing itself) to `last`. It is `closed` if no more may
+    follow.
+    """
 
     @property
     def of(self) -> str: ...
@@ -30,20 +32,20 @@ class Subject(Protocol):
     def closed(self) -> bool: ...
     @property
     def run_ended_at(self) -> datetime | None:
-        """When the run that is sealed was over; None for a session."""
+        """Return when the sealed run finished; None for a session."""
         ...
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """By what its seal is found among the seals."""
+        """Return the fields that find its seal."""
         ...
 
     def records(self, first: int, last: int) -> Iterator[Record]:
-        """The records from one index to another, both included."""
+        """Yield the records from one index to another, both included."""
         ...
 
     def row(self, index: int) -> str | None:
-        """The name of the row that a record is of, where its place in the order does not tell."""
+        """Return the name of the row that a record is about, if its index does not tell."""
         ...
 
 
@@ -90,7 +92,7 @@ class SessionSubject:
 
 @dataclass(frozen=True, slots=True)
 class ReplaySubject:
-    """A replay that is over, of a session sealed at least as far as it goes: record N is its Nth step."""
+    """A finished replay of a session that is sealed at least as far as it goes: record N is its Nth step."""
 
     replay: Replay
     leaves: Mapping[int, str]

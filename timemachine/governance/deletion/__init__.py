@@ -1,1 +1,1 @@
-"""Deleting recorded data: fields, turns, sessions, by hand or by rule."""
+"""Deleting recorded data: fields, turns and sessions, manually or by rule."""

@@ -1,8 +1,10 @@
-"""What belongs to a link: which recorded actions, which steps of replays, which payloads. Everything that a visitor reads is limited to these.
+"""What belongs to a link: recorded actions, steps of replays, and payloads. Everything that a visitor reads
+is limited to these.
 
-A link to a session contains its steps up to one of them. A link to a replay, or to a comparison, contains the steps of those replays and the
-recorded actions that they repeated: finds, asks, and the finds inside an ask, which hold that ask's passages. A link to a comparison
-contains the answers that existed when it was created, and none that came later. A link to the evidence alone contains none.
+A link to a session contains its steps up to one of them. A link to a replay or comparison contains the steps
+of those replays and the recorded actions that they repeated: finds, asks, and the finds inside an ask, which
+have that ask's passages. A link to a comparison contains the answers that existed when it was created, not
+later ones. A link to the evidence alone contains none.
 """
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -15,7 +17,7 @@ from timemachine.replay.runs.models import ReplayHit, ReplayStep
 
 
 def counted_actions(link: ShareLink) -> QuerySet[Action]:
-    """The recorded actions of the link, including one that only shows how many there are."""
+    """Return the recorded actions of the link, also for a link that only shows their number."""
     if link.target_type == SESSION:
         return Action.objects.filter(session_id=str(link.session_id), sequence__lte=link.through_sequence)
     replayed = Action.objects.filter(id__in=counted_steps(link).values("action_id"))
@@ -25,7 +27,7 @@ def counted_actions(link: ShareLink) -> QuerySet[Action]:
 
 
 def counted_steps(link: ShareLink) -> QuerySet[ReplayStep]:
-    """The steps of replays of the link, including one that only shows how many there are."""
+    """Return the steps of replays of the link, also for a link that only shows their number."""
     if link.target_type == REPLAY:
         return ReplayStep.objects.filter(replay_id=str(link.replay_id), sequence__lte=link.through_sequence)
     if link.target_type == COMPARISON:
@@ -36,17 +38,17 @@ def counted_steps(link: ShareLink) -> QuerySet[ReplayStep]:
 
 
 def actions_within(link: ShareLink) -> QuerySet[Action]:
-    """The recorded actions that the link shows."""
+    """Return the recorded actions that the link shows."""
     return Action.objects.none() if link.evidence_only else counted_actions(link)
 
 
 def steps_within(link: ShareLink) -> QuerySet[ReplayStep]:
-    """The steps of replays that the link shows."""
+    """Return the steps of replays that the link shows."""
     return ReplayStep.objects.none() if link.evidence_only else counted_steps(link)
 
 
 def payloads_within(link: ShareLink) -> QuerySet[Payload]:
-    """The payloads that something in the link refers to."""
+    """Return the payloads that something in the link refers to."""
     actions, steps = actions_within(link), steps_within(link)
     own = Q(input=OuterRef("pk")) | Q(output=OuterRef("pk")) | Q(source=OuterRef("pk"))
     frozen = Hit.objects.filter(payload=OuterRef("pk"), action__in=actions)
@@ -58,7 +60,9 @@ def payloads_within(link: ShareLink) -> QuerySet[Payload]:
 
 
 def fields_of(link: ShareLink, payload: Payload) -> frozenset[str]:
-    """The fields of the recorded steps and answers in the link that refer to that payload. Five queries at most."""
+    """Return the fields of the recorded steps and answers in the link that refer to that payload. At most
+    five queries.
+    """
     actions, steps = actions_within(link), steps_within(link)
     found = {name for name in ("input", "output", "source") if actions.filter(**{name: payload}).exists()}
     if steps.filter(output=payload).exists():

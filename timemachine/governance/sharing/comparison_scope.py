@@ -1,4 +1,6 @@
-"""What a link to a comparison shows: its asks with the answers that existed when the link was created, and what was said of them by then."""
+"""What a link to a comparison shows: its asks with the answers and remarks that existed when the link was
+created.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +11,7 @@ from django.db.models import QuerySet
 from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_parts
 from timemachine.governance.sharing.boundaries import actions_within, counted_steps, steps_within
 from timemachine.governance.sharing.models import ShareLink
-from timemachine.governance.sharing.pure.refusal import link_not_valid
+from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models.comparisons import (
     SharedCell,
     SharedComparison,
@@ -43,34 +45,36 @@ _NOTHING_ERASED: Final = ErasedParts()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonScope:
-    """One comparison. Asking for anything that is not among its cells raises the one `NotFound`."""
+    """One comparison. Anything outside its cells raises the same `NotFound`."""
 
     link: ShareLink
     comparison: Comparison
 
     def about(self) -> SharedComparison:
-        """How it was made."""
+        """Return how it was made."""
         return shared_comparison(self.comparison, self._redactor())
 
     def results(self) -> SharedResults:
-        """The asks with their answers, and what the figures show of them."""
+        """Return the asks with their answers and statistics."""
         if self.link.evidence_only:
             raise link_not_valid()
-        kept = results_of(self.comparison, progress_of([self.comparison])[self.comparison.id], so_far=True)
-        if kept.findings is None:
-            return SharedResults(findings=None, state=kept.state, due=kept.due)
+        results = results_of(self.comparison, progress_of([self.comparison])[self.comparison.id], so_far=True)
+        if results.findings is None:
+            return SharedResults(findings=None, state=results.state, due=results.due)
         shown = set(self._cells().values_list("id", flat=True))
-        later = sum(cell.step not in shown for ask in kept.findings.asks for cell in ask.runs.values())
+        later = sum(cell.step not in shown for ask in results.findings.asks for cell in ask.runs.values())
         if not later:
-            return SharedResults(findings=kept.findings, state=kept.state, due=kept.due)
-        asks = [_without_later(ask, shown) for ask in kept.findings.asks]
+            return SharedResults(findings=results.findings, state=results.state, due=results.due)
+        asks = [_without_later(ask, shown) for ask in results.findings.asks]
         paired = len(shown) <= FEW
         return SharedResults(
             findings=self._counted(asks, paired=paired), state="current", later=later, paired=paired
         )
 
     def remarks(self, asks: Sequence[Ask]) -> SharedRemarks:
-        """These asks with their questions, and what people and judges had said of their answers when the link was created."""
+        """Return these asks with their questions, and the remarks about their answers from before the link
+        was created.
+        """
         found = said_of(asks)
         return SharedRemarks(
             asks=self._asks(found.asks),
@@ -79,7 +83,7 @@ class ComparisonScope:
         )
 
     def cell(self, step_id: int) -> SharedCell:
-        """One answer beside the recorded one, with what people and judges say of it."""
+        """Return one answer with the recorded one and the remarks about it."""
         found = self._step(step_id)
         erased = erased_parts([found]).get(found.id, _NOTHING_ERASED)
         return SharedCell(
@@ -90,7 +94,7 @@ class ComparisonScope:
         )
 
     def contexts(self, cell: SharedCell) -> list[SharedStep]:
-        """The recorded steps that hold the passages of a cell's ask."""
+        """Return the recorded steps with the passages of a cell's ask."""
         session = Session.objects.get(id=cell.step.session)
         actions = actions_within(self.link).filter(session=session)
         recorded = RecordedSteps(session=session, actions=actions, redactor=self._redactor())
@@ -104,7 +108,7 @@ class ComparisonScope:
         return found
 
     def ask_count(self) -> int:
-        """How many recorded asks were answered."""
+        """Return how many recorded asks were answered."""
         asks = counted_steps(self.link).filter(kind="ask")
         return asks.values("action_id").distinct().count()
 

@@ -1,33 +1,35 @@
 """The evidence of exactly what a link shows, and which of its fields are disclosed.
 
-Who made something is not disclosed: record 0 shows its figures only, and of a comparison its variants. A redaction
-profile withholds a field whole where it finds anything in it, together with every field that repeats it; a path withholds its group of fields in every
-record. Under a profile nothing is disclosed that quotes an answer: what a verdict rests on, what a judge was sent; nor, where the
-input is withheld, by which of its words a passage was found.
+Names of people are not disclosed: record 0 shows only its figures and, for a comparison, its variants. A
+redaction profile withholds every field with a match, and every field that repeats it; a path withholds its
+group of fields in every record. Under a profile nothing that quotes an answer is disclosed: the basis of a
+verdict, the prompts of a judge, and, if the input is withheld, the words that a passage was found by.
 
-An answer from the cache names, in its `words`, the ask that it was first given to. They are withheld where that ask is of another session,
-which is on none of the link's pages: a field is disclosed whole or not at all. They are also withheld where their agent is a key or a person,
-as earlier versions recorded who had a step recorded.
+A cached answer names, in its `words`, the ask that it was first given to. They are withheld if that ask is in
+another session, which no page of the link shows: a field is disclosed completely or not at all. They are also
+withheld if their agent is a key or a person, as earlier versions recorded.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import IO, Any, Final
 
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.pure.record import Field, Record
-from timemachine.evidence.sealing.comparison_subject import run_ended_at
+from timemachine.evidence.sealing.comparison_records import CELL, MARK, OPINION, RESULTS, name_of
+from timemachine.evidence.sealing.comparison_results import FORM
+from timemachine.evidence.sealing.comparison_subject import comparison_subject, run_ended_at
 from timemachine.evidence.sealing.disclosure import Discloses
 from timemachine.evidence.sealing.previous_seals import Reader
 from timemachine.evidence.sealing.subjects import Subject
-from timemachine.governance.sharing.comparison_records import shown_records
+from timemachine.governance.sharing.boundaries import counted_steps
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
-from timemachine.governance.sharing.pure.key_holders import is_maker
-from timemachine.governance.sharing.pure.link_rules import rules_of
+from timemachine.governance.sharing.pure.link_rules import is_maker, rules_of
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
+from timemachine.replay.comparison.queries import marks_of, opinions_of
 from timemachine.replay.runs.models import Replay
 from timemachine.text.redaction.pure.paths import Path
 from timemachine.text.redaction.pure.rules import Rules
@@ -35,9 +37,9 @@ from timemachine.text.redaction.pure.text import redact_text
 from timemachine.text.redaction.pure.values import redact_value
 
 FACTS: Final = "facts"
-# Of judges' opinions: who asked for them, and what is on none of the link's pages.
+# Of judge models' opinions: who requested them, and what no page of the link shows.
 _OF_PROJECT: Final = frozenset({"about", "prompt", "raw"})
-# What quotes both the recorded and the new answer, of which one may be withheld. In a replay's step that is in its words.
+# What quotes both the recorded and the new answer, one of which may be withheld. In a replayed step it is part of its words.
 _QUOTING: Final = {COMPARISON: frozenset({"evidence"}), REPLAY: frozenset({"words"})}
 _OPINION: Final = "opinion"
 _WHOLE: Final = frozenset({"input", "output", "source", "grounding", "retrieval"})
@@ -62,28 +64,37 @@ Texts = Callable[[], Mapping[str, str]]
 
 
 def can_be_written(link: ShareLink) -> bool:
-    """Whether there is evidence of what the link shows: of a replay or a comparison while it does not run."""
+    """Return whether there is evidence of what the link shows. There is none while a replay or comparison is
+    running.
+    """
     if link.comparison is not None:
         return run_ended_at(link.comparison) is not None
     return link.replay is None or link.replay.finished_at is not None
 
 
 def write(link: ShareLink, target: IO[bytes], named: Mapping[str, Any]) -> None:
-    """Write the bundle of what the link shows; `named` is what its statement says of the session, or of each. Raises `Conflict`, `NotFound`.
+    """Write the bundle of what the link shows; `named` describes its sessions in the statement. Raises
+    `Conflict`, `NotFound`.
 
-    Sealed records are read as they were recorded, from the database: read models are already redacted.
+    Sealed records are read from the database as they were recorded; read models are already redacted.
     """
     shown = discloses(link)
     if link.target_type == COMPARISON:
         comparison = Comparison.objects.select_related("project").get(id=str(link.comparison_id))
         rows = shown_records(link, comparison)
         exporting.write_comparison(
-            target, comparison, rows=rows, discloses=shown, told=named, link=about(link), reader=reader(link)
+            target,
+            comparison,
+            rows=rows,
+            discloses=shown,
+            described=named,
+            link=about(link),
+            reader=reader(link),
         )
     elif link.target_type == REPLAY:
         replay = Replay.objects.select_related("session__project", "project").get(id=str(link.replay_id))
         exporting.write_replay(
-            target, replay, discloses=shown, told=named, link=about(link), reader=reader(link)
+            target, replay, discloses=shown, described=named, link=about(link), reader=reader(link)
         )
     else:
         session = Session.objects.select_related("project").get(id=str(link.session_id))
@@ -92,14 +103,16 @@ def write(link: ShareLink, target: IO[bytes], named: Mapping[str, Any]) -> None:
             session,
             through=link.through_sequence,
             discloses=shown,
-            told=named,
+            described=named,
             link=about(link),
             reader=reader(link),
         )
 
 
 def about(link: ShareLink) -> dict[str, Any]:
-    """What the bundle says of its link: the profile by which it withholds, and its version, or that it discloses no text."""
+    """Return what the statement says about the link: its redaction profile and version, or that it discloses
+    no text.
+    """
     profile = link.redaction or {}
     withheld_by = {name: profile[name] for name in ("name", "version") if profile.get(name) is not None}
     return {
@@ -110,12 +123,12 @@ def about(link: ShareLink) -> dict[str, Any]:
 
 
 def reader(link: ShareLink) -> Reader:
-    """Which signed states the visitors of a link may know of."""
+    """Return which signed states the visitors of a link may know."""
     return Reader(link=link.public_id, made_at=link.created_at)
 
 
 def discloses(link: ShareLink) -> Discloses:
-    """Which fields of each record the bundle of that link discloses."""
+    """Return the function that chooses the disclosed fields of each record for a link."""
     disclosed = _figures if link.evidence_only else _all_but_makers
     return (
         disclosed
@@ -135,7 +148,9 @@ def _all_but_makers(of: Subject, record: Record, texts: Texts) -> AbstractSet[st
 
 
 def _names_others(of: Subject, record: Record) -> bool:
-    """Whether a record names who had it recorded, or another session as the one in which its answer was first given."""
+    """Return whether a record names the person who recorded it, or another session as the origin of its
+    answer.
+    """
     words = record.fields.get("words")
     read = json.loads(words.data) if words and words.data else {}
     return is_maker(record.kind, read.get("agent")) or _is_of_another(of, read.get("cached_from"))
@@ -150,7 +165,7 @@ def _is_of_another(of: Subject, origin: object) -> bool:
 def _without_findings(
     rules: Rules, disclosed: Discloses, of: Subject, record: Record, texts: Texts
 ) -> AbstractSet[str]:
-    """The fields in which the rules find nothing to withhold, and which repeat no field in which they do."""
+    """Return the fields without a match of the rules that do not repeat a field with one."""
     shown = set(disclosed(of, record, texts)) - _by_path(rules.paths, record.fields.keys())
     shown -= _QUOTING.get(of.of, frozenset()) if record.index else frozenset()
     shown -= {"words"} if record.kind == _OPINION and rules.paths else frozenset()
@@ -162,7 +177,7 @@ def _without_findings(
 
 
 def _has_findings(name: str, text: str, rules: Rules) -> bool:
-    """Whether anything is found in a field: in its text, and in the values of one that is JSON."""
+    """Return whether the rules match in a field: in its text, or in the values of its JSON."""
     if name != FACTS and redact_text(text, rules).text != text:
         return True
     try:
@@ -173,7 +188,7 @@ def _has_findings(name: str, text: str, rules: Rules) -> bool:
 
 
 def _by_path(paths: tuple[Path, ...], names: AbstractSet[str]) -> set[str]:
-    """The groups of fields into which a path leads."""
+    """Return the groups of fields that a path leads into."""
     found = set()
     for path in paths:
         if not path.of_session:
@@ -182,7 +197,9 @@ def _by_path(paths: tuple[Path, ...], names: AbstractSet[str]) -> set[str]:
 
 
 def _repeating(found: AbstractSet[str], names: AbstractSet[str]) -> set[str]:
-    """What repeats withheld fields: another tool's record of them, the sentences of an answer, the words of a passage."""
+    """Return what repeats withheld fields: another tool's record of them, the sentences of an answer, the
+    text of a passage.
+    """
     also = {name.removesuffix(".text") for name in found if name.endswith(".text")}
     if found:
         also |= {"source"}
@@ -192,9 +209,9 @@ def _repeating(found: AbstractSet[str], names: AbstractSet[str]) -> set[str]:
 
 
 def _quoting_input(of: Subject, record: Record, withheld: AbstractSet[str]) -> set[str]:
-    """The passages that say by which words they were found, where these are words of a withheld input.
+    """Return the passages that name the words they were found by, if these are words of a withheld input.
 
-    A replayed step has no input of its own that could be checked, so there it is all such passages.
+    A replayed step has no input of its own to check, so all such passages are returned.
     """
     if of.of == SESSION and "input" not in withheld:
         return set()
@@ -204,3 +221,30 @@ def _quoting_input(of: Subject, record: Record, withheld: AbstractSet[str]) -> s
 
 def _has_matched_words(passage: Field) -> bool:
     return passage.data is not None and json.loads(passage.data).get("matched") is not None
+
+
+def shown_records(link: ShareLink, comparison: Comparison) -> AbstractSet[str]:
+    """Return the names of the comparison's records that a link shows: its cells, their results, and remarks
+    from before it was created.
+
+    Sealed results are left out if there are answers from after the link was created: they cover more answers
+    than it shows.
+    """
+    steps = list(counted_steps(link).values_list("id", flat=True))
+    shown = {name_of(CELL, step) for step in steps}
+    rows = comparison_subject(comparison).rows
+    whole = all(row in shown for row in rows if row.startswith(f"{CELL} "))
+    figures = {row for row in rows if row.startswith(f"{RESULTS} ")} | {name_of(RESULTS, FORM)}
+    return shown | (figures if whole else set()) | set(_remarks(link, steps))
+
+
+def _remarks(link: ShareLink, steps: list[int]) -> Iterator[str]:
+    end = link.created_at
+    for marks in marks_of(steps).values():
+        yield from (name_of(MARK, each.id) for each in marks if each.created_at <= end)
+    for opinions in opinions_of(steps).values():
+        yield from (
+            name_of(OPINION, each.id)
+            for each in opinions
+            if each.finished_at is not None and each.finished_at <= end
+        )

@@ -1,4 +1,6 @@
-"""The access log: lines are appended in the transaction of what they tell, never changed, and checked whenever somebody looks."""
+"""The access log. Lines are appended in the transaction of the event and never changed; the chain is verified
+whenever someone looks.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +13,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.governance.sharing.models import ShareLink, ShareOpening, SharePolicy
 from timemachine.governance.sharing.pure.log_line import Break, Line, first_break, sha256_of
-from timemachine.governance.sharing.pure.refusal import link_not_valid
+from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.pure.visitor import NOBODY, Visitor
 
 CREATED, ENDED, POLICY = "created", "ended", "policy"
@@ -21,8 +23,10 @@ _READ_AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """How many lines a log has, the hash of the last, and the first that does not fit; None where it is whole."""
+class LogCheck:
+    """The number of lines of a log, the hash of the last, and the first that does not fit; None if the log is
+    intact.
+    """
 
     lines: int
     sha256: str | None
@@ -37,8 +41,10 @@ def append(
     by: str | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the next line of a link's log, in the transaction that is under way. Raises `NotFound` where the link was erased meanwhile."""
-    _held(link)
+    """Write the next line of a link's log in the current transaction. Raises `NotFound` if the link was
+    deleted.
+    """
+    _locked(link)
     line = Line(
         chain=chain_of(link),
         sequence=0,
@@ -53,13 +59,13 @@ def append(
 
 
 def append_policy(policy: SharePolicy, *, by: str, facts: Mapping[str, Any]) -> None:
-    """Write the next line of a project's log of its policy, in the transaction that holds the policy's row."""
+    """Write the next line of a project's policy log, in the transaction that locks the policy's row."""
     line = Line(chain=chain_of(policy.project), sequence=0, at=now(), result=POLICY, by=by, facts=facts)
     _write(line, ShareOpening(project_id=policy.project_id), lines_of(policy.project))
 
 
 def lines_of(owner: ShareLink | Project) -> QuerySet[ShareOpening]:
-    """The log of a link, or of a project's policy, from the first line."""
+    """Return the log of a link, or of a project's policy, from the first line."""
     found = ShareOpening.objects.order_by("sequence")
     return (
         found.filter(link=owner) if isinstance(owner, ShareLink) else found.filter(project=owner, link=None)
@@ -67,24 +73,24 @@ def lines_of(owner: ShareLink | Project) -> QuerySet[ShareOpening]:
 
 
 def chain_of(owner: ShareLink | Project) -> str:
-    """The name of a log, which stands in the hash of each of its lines."""
+    """Return the name of a log, which is part of the hash of each of its lines."""
     return f"link {owner.pk}" if isinstance(owner, ShareLink) else f"policy {owner.pk}"
 
 
 @transaction.atomic
-def checked(owner: ShareLink | Project) -> Checked:
-    """The log read again from its first line: every hash computed, the openings counted."""
+def checked(owner: ShareLink | Project) -> LogCheck:
+    """Read the log from its first line, verify every hash and count the openings."""
     if isinstance(owner, ShareLink):
-        owner = _held(owner)  # or an opening between the two readings would look like a line too many
+        owner = _locked(owner)  # otherwise an opening between the two reads would look like an extra line
     found = [(line_of(row, owner), row.sha256) for row in _rows(owner)]
     broken = first_break(found)
     if broken is None and isinstance(owner, ShareLink):
         broken = _miscounted(owner, [line for line, _ in found])
-    return Checked(lines=len(found), sha256=found[-1][1] if found else None, broken=broken)
+    return LogCheck(lines=len(found), sha256=found[-1][1] if found else None, broken=broken)
 
 
-def _held(link: ShareLink) -> ShareLink:
-    """The link as it is now, and until the transaction ends. Raises `NotFound` where it was erased meanwhile."""
+def _locked(link: ShareLink) -> ShareLink:
+    """Return the link as it is now, locked. Raises `NotFound` if it was deleted."""
     found = ShareLink.objects.select_for_update(no_key=True).filter(pk=link.pk).first()
     if found is None:
         raise link_not_valid()
@@ -108,7 +114,7 @@ def _rows(owner: ShareLink | Project) -> Iterator[ShareOpening]:
 
 
 def line_of(row: ShareOpening, owner: ShareLink | Project) -> Line:
-    """A row of that log as the line that it is."""
+    """Return a row of that log as a line."""
     return Line(
         chain=chain_of(owner),
         sequence=row.sequence,
@@ -123,8 +129,12 @@ def line_of(row: ShareOpening, owner: ShareLink | Project) -> Line:
 
 
 def _miscounted(link: ShareLink, lines: list[Line]) -> Break | None:
-    """Lines cut off at the end leave a whole chain: the link itself says how often it was opened, and whether it was revoked."""
+    """Return a missing line at the end, which leaves the chain intact: the link has its own count of openings
+    and its revocation.
+    """
     counted = {result: sum(line.result == result for line in lines) for result in (CREATED, OPENED, ENDED)}
     if counted == {CREATED: 1, OPENED: link.opens, ENDED: int(link.revoked_at is not None)}:
         return None
-    return Break(sequence=len(lines) + 1, why="the line is missing: the link tells of more than the log does")
+    return Break(
+        sequence=len(lines) + 1, why="the line is missing: the link counts more events than the log has"
+    )

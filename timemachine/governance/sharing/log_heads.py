@@ -1,4 +1,4 @@
-"""The access logs of a project as its log of evidence commits to them, and as that log's bundle brings them."""
+"""The access logs of a project in its log of evidence, and in the bundle of that log."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -18,8 +18,8 @@ from timemachine.governance.sharing.models import ShareLink, ShareOpening, Share
 from timemachine.governance.sharing.pure.log_line import line_bytes
 
 
-def due() -> list[UUID]:
-    """The projects with an access log that grew since the log of evidence committed to it."""
+def projects_to_commit() -> list[UUID]:
+    """Return the projects with an access log that has grown since the log of evidence committed to it."""
     links = ShareLink.objects.annotate(lines=_last(link=OuterRef("pk")), committed=_committed("link ", "pk"))
     policies = SharePolicy.objects.annotate(
         lines=_last(project=OuterRef("project"), link=None),
@@ -33,13 +33,15 @@ def due() -> list[UUID]:
 
 
 def commit(project_id: UUID) -> int:
-    """Have the project's log commit to what its access logs are now; how many grew. Safe to run twice."""
+    """Commit the state of the project's access logs to its log; return how many grew. Safe to call twice."""
     project = Project.objects.filter(id=project_id).first()
     return 0 if project is None else access.commit(project, list(_heads(project)))
 
 
 def write_log(target: IO[bytes], project: Project) -> None:
-    """Write the bundle of the project's log of evidence, with its access logs. Raises as `exporting.write_log` does."""
+    """Write the bundle of the project's log of evidence, with its access logs. Raises as
+    `exporting.write_log` does.
+    """
     exporting.write_log(target, project, partial(_lines, project))
 
 
@@ -66,7 +68,9 @@ def _heads(project: Project) -> Iterator[Head]:
 
 
 def _lines(project: Project) -> Iterator[bytes]:
-    """Every line of every access log of the project, the bytes that its hash is of; log after log, in order."""
+    """Yield every line of every access log of the project as the bytes that its hash covers, log after log,
+    in order.
+    """
     rows = ShareOpening.objects.filter(project=project).select_related("link").order_by("link", "sequence")
     for row in rows.iterator(chunk_size=500):
         yield line_bytes(log.line_of(row, row.link or project))

@@ -1,4 +1,4 @@
-"""What we keep of sharing: links, the grants that opened them, and who came when."""
+"""Share links, the grants of their visitors, their access log, and the project's policy."""
 
 from datetime import datetime
 from uuid import UUID
@@ -21,9 +21,11 @@ _STEPS_OF_A_SESSION = Q(session__isnull=False, through_sequence__isnull=False)
 
 
 class ShareLink(models.Model):
-    """A capability that shows one session, one replay or one comparison, or with `evidence_only` what it is and its evidence alone.
+    """A link that shows one session, replay or comparison; with `evidence_only`, only what it is and its
+    evidence.
 
-    Its scope never changes; only a hash of its secret is kept. A comparison is of several sessions, so its link has none.
+    Its scope never changes; only a hash of its secret is stored. A comparison has several sessions, so its
+    link has none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -38,7 +40,7 @@ class ShareLink(models.Model):
     target_type = models.CharField(max_length=12)
     through_sequence = models.BigIntegerField(null=True)
     evidence_only = models.BooleanField(default=False, db_default=False)
-    # the profile by whose rules it withholds: name, version and rules, as they were when it was made
+    # the redaction profile: name, version and rules as they were when the link was created
     redaction = models.JSONField(null=True)
     label = FaithfulTextField(blank=True)
     created_by = models.CharField(max_length=254)
@@ -77,19 +79,19 @@ class ShareLink(models.Model):
 
     @property
     def name(self) -> str:
-        """What it shows, by its name: that of the session, or how many models a comparison is of."""
+        """Return the name of what it shows: the session's, or how many models a comparison has."""
         if self.session is not None:
             return self.session.name
         return f"Comparison of {len(self.comparison.arms)} models" if self.comparison else self.target_type
 
     @property
     def target_id(self) -> UUID | None:
-        """The id of what it shows."""
+        """Return the id of what it shows."""
         return self.comparison_id or self.replay_id or self.session_id
 
     def state(self, at: datetime, *, forbidden: bool = False) -> str:
-        """`active`, or why nobody can open it at that moment: `revoked`, `expired`, `exhausted` (opened as often as it may be), or
-        `forbidden`, which its project says.
+        """Return `active`, or why nobody can open it at that moment: `revoked`, `expired`, `exhausted` (used
+        up), or `forbidden` by its project.
         """
         if self.revoked_at is not None:
             return REVOKED
@@ -101,7 +103,7 @@ class ShareLink(models.Model):
 
 
 class ShareGrant(models.Model):
-    """What one opening got: a cookie's hash, for this link only, for at most twelve hours."""
+    """What a visitor got for one opening: the hash of a cookie, for this link only, for at most twelve hours."""
 
     link = models.ForeignKey(ShareLink, on_delete=models.DB_CASCADE, related_name="grants")
     secret_sha256 = models.CharField(max_length=64, unique=True)
@@ -118,9 +120,11 @@ class ShareGrant(models.Model):
 
 
 class ShareOpening(models.Model):
-    """A line of a link's access log: created, opened, downloaded, refused and why, revoked; without a link, a change of its project's policy.
+    """A line of a link's access log: created, opened, downloaded, refused and why, revoked. Without a link, a
+    change of its project's policy.
 
-    Lines are appended and never changed (a trigger refuses it); each has the hash of the one before (`log_line`).
+    Lines are appended and never changed (a trigger refuses it); each has the hash of the one before
+    (`log_line`).
     """
 
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
@@ -154,7 +158,7 @@ class ShareOpening(models.Model):
 
 
 class SharePolicy(models.Model):
-    """What a project's administrators allow of its links. A project without a row allows all that links can do."""
+    """What a project's administrators allow for its links. A project without a row allows everything."""
 
     project = models.OneToOneField(
         Project, primary_key=True, on_delete=models.DB_CASCADE, related_name="share_policy"
@@ -178,7 +182,9 @@ class SharePolicy(models.Model):
 
 
 class ShareMiss(models.Model):
-    """A try to open a link that opened nothing, kept for a day to slow down whoever guesses: where it came from, and at which link."""
+    """A failed try to open a link, stored for a day to slow down guessing: its origin and the link that it
+    named.
+    """
 
     origin = models.CharField(max_length=50, null=True)
     public_id = models.CharField(max_length=16, null=True)

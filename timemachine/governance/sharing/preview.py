@@ -26,7 +26,7 @@ from timemachine.text.redaction.pure.values import Tally, redact_value
 
 MOST_STEPS: Final = 500
 MOST_BYTES: Final = 8 << 20
-AT_ONCE: Final = 50
+BATCH: Final = 50
 SHOWN: Final = 12
 # The fields of a session on the pages of a link and in its evidence.
 OF_SESSION: Final = ("name", "agent")
@@ -34,7 +34,9 @@ OF_SESSION: Final = ("name", "agent")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A place where something is withheld: the session and its step (None: the session itself), the field and where in it, and the text around it as it would read."""
+    """A place where something is withheld: session, step (None: the session itself), field, position in it,
+    and the text around it as it would read.
+    """
 
     session: SharedSession
     sequence: int | None
@@ -61,19 +63,19 @@ class Preview:
 
     @property
     def total_found(self) -> int:
-        """How many places that the built-in profile finds would be readable."""
+        """Return how many matches of the built-in profile would be readable."""
         return self.found.total()
 
     @property
     def total(self) -> int:
-        """How many places are withheld."""
+        """Return how many places are withheld."""
         return self.tally.total()
 
     def note(self, session: UUID, sequence: int | None, fields: dict[str, Any], tally: Tally) -> None:
-        """Count what was found in the fields of a step or session, and keep the places while there is room."""
+        """Count what was found in the fields of a step or session, and store the first places."""
         self.tally += tally
-        room = SHOWN - len(self.lines)
-        self.lines += islice(self._lines(session, sequence, fields), max(room, 0))
+        free = SHOWN - len(self.lines)
+        self.lines += islice(self._lines(session, sequence, fields), max(free, 0))
 
     def _lines(self, session: UUID, sequence: int | None, fields: dict[str, Any]) -> Iterator[Line]:
         named = next(each for each in self.sessions if each.id == session)
@@ -83,7 +85,9 @@ class Preview:
 
 
 def preview_of(link: ShareLink) -> Preview:
-    """What a link would show and withhold; it need not be saved. At most `MOST_STEPS` steps are read, and `MOST_BYTES`."""
+    """Return what a link, saved or not, would show and withhold. At most `MOST_STEPS` steps and `MOST_BYTES`
+    are read.
+    """
     preview = Preview(link=link, sessions=Scope(link=link).sessions(), steps=counted_actions(link).count())
     rules = BUILT_IN.rules if link.redaction is None else rules_of(link.redaction)
     for session in _sessions(link):
@@ -108,7 +112,7 @@ def _note_session(preview: Preview, session: Session, rules: Rules) -> None:
 
 def _note_steps(preview: Preview, rules: Rules) -> None:
     steps, size = with_everything(counted_actions(preview.link)).order_by("session_id", "sequence"), 0
-    for action in steps[:MOST_STEPS].iterator(AT_ONCE):
+    for action in steps[:MOST_STEPS].iterator(BATCH):
         if size > MOST_BYTES:
             break
         size, preview.read = size + _size(action), preview.read + 1
@@ -118,10 +122,10 @@ def _note_steps(preview: Preview, rules: Rules) -> None:
 
 
 def _note_answers(preview: Preview, rules: Rules) -> None:
-    """What is withheld of the first answers that replays got: `MOST_STEPS` and `MOST_BYTES` of them at most."""
+    """Add what is withheld of the first answers of replays: at most `MOST_STEPS` and `MOST_BYTES` of them."""
     steps = counted_steps(preview.link).filter(output__isnull=False).select_related("output", "replay")
     size = 0
-    for step in steps.order_by("id")[:MOST_STEPS].iterator(AT_ONCE):
+    for step in steps.order_by("id")[:MOST_STEPS].iterator(BATCH):
         if step.output is None or size > MOST_BYTES:
             break
         size += step.output.size
@@ -131,6 +135,6 @@ def _note_answers(preview: Preview, rules: Rules) -> None:
 
 
 def _size(action: Action) -> int:
-    """How many bytes were read with an action."""
+    """Return how many bytes were read with an action."""
     own = (action.input, action.output, action.source, *(hit.payload for hit in action.hits.all()))
     return sum(each.size for each in own if each is not None)

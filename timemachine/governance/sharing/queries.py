@@ -1,4 +1,4 @@
-"""What we ask of sharing: owners from their project, visitors from what their link or cookie proves."""
+"""Queries about sharing: for owners by their project, for visitors by their link or cookie."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -22,8 +22,7 @@ from timemachine.governance.sharing.models import (
     SharePolicy,
 )
 from timemachine.governance.sharing.pure.policy import OPEN, Policy
-from timemachine.governance.sharing.pure.refusal import link_not_valid
-from timemachine.governance.sharing.pure.token import parse_token
+from timemachine.governance.sharing.pure.token import link_not_valid, parse_token
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.comparison.models import Comparison
@@ -34,35 +33,37 @@ from timemachine.replay.runs.queries import replay_of
 type Shareable = Session | Replay | Comparison
 
 _HASH_OF_NO_LINK = secret_hash("")
-_ROOM = Q(max_opens=None) | Q(opens__lt=F("max_opens"))
+_HAS_OPENS = Q(max_opens=None) | Q(opens__lt=F("max_opens"))
 
 
 def links_of(project: Project) -> QuerySet[ShareLink]:
-    """The project's links, also those that do not work any more, the newest first."""
+    """Return the project's links, including those that no longer work, the newest first."""
     links = ShareLink.objects.filter(project=project).select_related("session", "replay", "comparison")
     return links.order_by("-created_at", "-id")
 
 
-def links_called(project_id: UUID, public_ids: Iterable[str]) -> dict[str, UUID]:
-    """The ids of the project's links by their public ids. One query."""
+def ids_by_public_id(project_id: UUID, public_ids: Iterable[str]) -> dict[str, UUID]:
+    """Return the ids of the project's links by public id. One query."""
     found = ShareLink.objects.filter(project=project_id, public_id__in=list(public_ids))
     return dict(found.values_list("public_id", "id"))
 
 
 def links_after(links: QuerySet[ShareLink], last: ShareLink) -> QuerySet[ShareLink]:
-    """Those of the links that come after that one in their list."""
+    """Return the links that follow that one in their list."""
     older = Q(created_at__lt=last.created_at) | Q(created_at=last.created_at, id__lt=last.id)
     return links.filter(older)
 
 
 def with_latest_openings(links: QuerySet[ShareLink], most: int) -> QuerySet[ShareLink]:
-    """The links with the newest tries to open them, at most so many each, as `latest_openings`. One more query."""
+    """Return the links, each with its newest tries to open it as `latest_openings`. One more query."""
     newest = ShareOpening.objects.filter(by=None).order_by("-sequence")[:most]
     return links.prefetch_related(Prefetch("openings", newest, to_attr="latest_openings"))
 
 
 def with_readers(links: QuerySet[ShareLink]) -> QuerySet[ShareLink]:
-    """The links with how many visitors have each open at this moment, as `readers`, and until when the last of them may, as `read_until`."""
+    """Annotate the links with `readers`, the number of visitors who have it open now, and `read_until`, when
+    the last grant expires.
+    """
     living = ShareGrant.objects.filter(link=OuterRef("pk"), expires_at__gt=now()).order_by()
     of_link = living.values("link")
     return links.annotate(
@@ -72,29 +73,29 @@ def with_readers(links: QuerySet[ShareLink]) -> QuerySet[ShareLink]:
 
 
 def link_of(project: Project, link_id: str | UUID) -> ShareLink:
-    """The project's link of that id. Raises `NotFound`, the same for another project's."""
+    """Return the project's link with that id. Raises `NotFound`, also for another project's."""
     wanted = uuid_of(str(link_id))
     found = None if wanted is None else links_of(project).filter(id=wanted).first()
     if found is None:
         raise NotFound(
-            "There is no such share link in this project; the list of links shows those there are.",
+            "There is no such share link in this project. See the list of links.",
             code="share_link_not_found",
         )
     return found
 
 
 def openings_of(link: ShareLink) -> QuerySet[ShareOpening]:
-    """The link's access log, the newest line first."""
+    """Return the link's access log, the newest line first."""
     return link.openings.order_by("-sequence")
 
 
 def revocable(project: Project) -> QuerySet[ShareLink]:
-    """The project's links that are neither revoked nor expired."""
+    """Return the project's links that are neither revoked nor expired."""
     return links_of(project).filter(revoked_at=None, expires_at__gt=now())
 
 
 def policy_of(project: Project) -> Policy:
-    """What the project allows of its links."""
+    """Return what the project allows for its links."""
     row = SharePolicy.objects.filter(project=project).first()
     if row is None:
         return OPEN
@@ -107,17 +108,19 @@ def policy_of(project: Project) -> Policy:
 
 
 def policy_changes(project: Project) -> QuerySet[ShareOpening]:
-    """The log of what the project allowed, the newest line first."""
+    """Return the log of the project's policy, the newest line first."""
     return log.lines_of(project).order_by("-sequence")
 
 
 def allowed(project_field: str) -> Q:
-    """Whether the project that this field names allows links."""
+    """Return the condition that the project in this field allows links."""
     return ~Q(Exists(SharePolicy.objects.filter(project=OuterRef(project_field), forbidden=True)))
 
 
 def target_of(project: Project, target_type: str, target_id: str | UUID) -> Shareable:
-    """What is to be shared. Raises `NotFound` for another project's, `InvalidInput` for what cannot be shared."""
+    """Return what is to be shared. Raises `NotFound` for another project's, `InvalidInput` for what cannot be
+    shared.
+    """
     if target_type == SESSION:
         return session_of(project, target_id)
     if target_type == REPLAY:
@@ -132,28 +135,31 @@ def target_of(project: Project, target_type: str, target_id: str | UUID) -> Shar
 
 
 def openable(project: Project) -> QuerySet[ShareLink]:
-    """The project's links that open where links are allowed: not revoked, expired or opened as often as they may be."""
-    return revocable(project).filter(_ROOM)
+    """Return the project's links that open if links are allowed: not revoked, expired or used up."""
+    return revocable(project).filter(_HAS_OPENS)
 
 
 def open_links(project: Project) -> QuerySet[ShareLink]:
-    """The project's links that somebody can open, or has open, at this moment, where links are allowed."""
+    """Return the project's links that someone can open, or has open, at this moment, if links are allowed."""
     living = ShareGrant.objects.filter(link=OuterRef("pk"), expires_at__gt=now())
-    return revocable(project).filter(_ROOM | Exists(living))
+    return revocable(project).filter(_HAS_OPENS | Exists(living))
 
 
 def link_of_token(token: str) -> tuple[ShareLink | None, bool]:
-    """The link that the token's public id names, and whether the secret is the right one. It takes as long without one."""
+    """Return the link with the token's public id, and whether the secret is right. It takes the same time
+    without a link.
+    """
     parts = parse_token(token)
-    link = _visited().filter(public_id=parts.public_id).first() if parts else None
+    link = _with_targets().filter(public_id=parts.public_id).first() if parts else None
     right = same_secret(parts.secret if parts else "-", link.secret_sha256 if link else _HASH_OF_NO_LINK)
     return link, right
 
 
 def grant_of(public_id: str, cookie: str | None) -> ShareGrant:
-    """What the holder of this cookie was given, checked again at every request: a link that was revoked shows nothing more.
+    """Return the grant of a cookie, checked again at every request: a revoked link shows nothing more.
 
-    Raises the same `NotFound` for a missing, foreign or expired grant as for a link that is revoked, expired or forbidden.
+    Raises the same `NotFound` for a missing, foreign or expired grant and for a revoked, expired or forbidden
+    link.
     """
     if not is_plain(public_id):
         raise link_not_valid()
@@ -175,5 +181,5 @@ def grant_of(public_id: str, cookie: str | None) -> ShareGrant:
     return grant
 
 
-def _visited() -> QuerySet[ShareLink]:
+def _with_targets() -> QuerySet[ShareLink]:
     return ShareLink.objects.select_related("session", "replay", "comparison", "project")

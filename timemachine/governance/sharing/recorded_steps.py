@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from django.db.models import Q, QuerySet
 
-from timemachine.governance.deletion.erasure.queries import erased_of
-from timemachine.governance.sharing.pure.refusal import link_not_valid
+from timemachine.governance.deletion.erasure.queries import erased_fields_of
+from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models.rows import (
     SharedRow,
     SharedRows,
@@ -39,14 +39,14 @@ PAGE: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSteps:
-    """Some actions of a session. Asking for any other raises the one `NotFound`."""
+    """Some actions of a session. Any other raises the same `NotFound`."""
 
     session: Session
     actions: QuerySet[Action]
     redactor: Redactor
 
     def rows(self, around: int, last: int) -> SharedRows:
-        """The page of `PAGE` steps that contains a step, of those up to `last`. Nothing folds."""
+        """Return the page of `PAGE` steps that contains a step, of those up to `last`. Nothing is collapsed."""
         first = (min(max(around, 1), last) - 1) // PAGE * PAGE + 1
         end = min(first + PAGE - 1, last)
         reached = Q(sequence__gte=first - REACH, sequence__lte=end)
@@ -61,7 +61,9 @@ class RecordedSteps:
         )
 
     def step(self, sequence: int, first_bytes: int = FIRST_BYTES) -> SharedStep:
-        """One step with its payloads and passages, and those steps above and inside it that are shown as well."""
+        """Return one step with its payloads and passages, and the steps above and inside it that are shown as
+        well.
+        """
         if not self.actions.filter(sequence=sequence).exists():
             raise link_not_valid()
         found = step(self.session, sequence, first_bytes)
@@ -77,13 +79,15 @@ class RecordedSteps:
         return self._redacted(found, above, inside, first_bytes)
 
     def context_steps(self, sequence: int) -> list[SharedStep]:
-        """The steps that hold the passages of a find or ask: the step itself, or else every find inside it, in order."""
+        """Return the steps with the passages of a find or ask: the step itself, or else every find inside it,
+        in order.
+        """
         found = self.step(sequence)
         inside = [row.sequence for row in found.children if row.kind == "find"]
         return [found] if found.passages or not inside else [self.step(each) for each in inside]
 
     def document(self, sequence: int) -> dict[str, Any]:
-        """One step in the form of the API, whole."""
+        """Return one complete step in the form of the API."""
         return self.redactor.document(recorded_document(self._whole(sequence), self.session.id))
 
     def _unredacted(self, found: Step, parent: SharedRow | None, children: Sequence[SharedRow]) -> SharedStep:
@@ -119,7 +123,7 @@ class RecordedSteps:
         )
 
     def _origin(self, named: dict[str, Any] | None) -> SharedOrigin | None:
-        """The origin of a cached answer. An empty `named` is an origin that is withheld."""
+        """Return the origin of a cached answer. An empty `named` is an origin that is withheld."""
         found = origin_of(self.session.project_id, named)
         if found is None:
             return None
@@ -133,7 +137,9 @@ class RecordedSteps:
         )
 
     def _rows(self, rows: Sequence[Row]) -> list[SharedRow]:
-        """Lines of the timeline. One query where something is withheld, to name them by what is left of their payloads."""
+        """Return lines of the timeline. One query if something is withheld, to name them by the rest of their
+        payloads.
+        """
         if self.redactor.rules is None or not rows:
             return [shared_row(row, None, self.redactor) for row in rows]
         actions = Action.objects.filter(session=self.session, sequence__in=[row.sequence for row in rows])
@@ -152,17 +158,17 @@ class RecordedSteps:
 
 
 def erasures_in(steps: Sequence[SharedStep]) -> dict[int, list[SharedErasure]]:
-    """What was erased of steps, all of one session, by their sequence. One query."""
+    """Return what was erased of steps, all of one session, by sequence. One query."""
     if not steps:
         return {}
-    found = erased_of(steps[0].session, [each.action.sequence for each in steps])
+    found = erased_fields_of(steps[0].session, [each.action.sequence for each in steps])
     return {sequence: [shared_erasure(each) for each in rows] for sequence, rows in found.items()}
 
 
 def deletion_of(found: SharedStep) -> SharedDeletion | None:
-    """The deletion of a step that was deleted whole; None where it was not. One query.
+    """Return the deletion of a step that was deleted completely; None otherwise. One query.
 
-    The label does not say so reliably: whoever recorded the step may have named it like a deleted one.
+    The label does not tell reliably: a step may have been recorded with such a name.
     """
     sequence = found.action.sequence
     deleted = deletions_of(found.session, [sequence]).get(sequence)

@@ -1,6 +1,6 @@
-"""Withholding what a link's redaction profile finds. Without a profile every value comes back as it is.
+"""Withholding what a link's redaction profile matches. Without a profile every value is returned unchanged.
 
-Texts are redacted whole and cut afterwards, so that a cut cannot hide a match from a rule.
+Texts are redacted before they are shortened, so that shortening cannot hide a match from a rule.
 """
 
 from collections.abc import Mapping
@@ -26,37 +26,38 @@ _PASSAGE_TEXT: Final = ("hits", None, "text")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redactor:
-    """Applies the rules of a link; `rules` is None where it withholds nothing."""
+    """Applies the rules of a link; `rules` is None if it withholds nothing."""
 
     rules: Rules | None
 
     @classmethod
     def of(cls, link: ShareLink) -> "Redactor":
-        """The redactor of a link, with the rules as they were when it was created."""
+        """Return the redactor of a link, with the rules as they were when it was created."""
         return cls(rules=None if link.redaction is None else rules_of(link.redaction))
 
     def text[T: (str, str | None)](self, text: T) -> T:
-        """A text that somebody wrote or a program recorded."""
+        """Return a text, redacted."""
         return redact_text(text, self.rules).text if self.rules and text else text
 
     def value(self, value: Any) -> Any:
-        """A JSON value."""
+        """Return a JSON value, redacted."""
         return redact_value(value, self.rules).value if self.rules else value
 
     def measurements(self, value: Any) -> Any:
-        """A JSON value whose numbers were measured, and are never withheld for what they look like."""
+        """Return a JSON value, redacted except for its numbers, which were measured."""
         return redact_value(value, self.rules, numbers=False).value if self.rules else value
 
     def document(self, document: dict[str, Any]) -> dict[str, Any]:
-        """A recorded step, or as many of its fields as there are, in the form of the API."""
+        """Return a recorded step in the form of the API, or some of its fields, redacted."""
         return redact_action(document, self.rules).document if self.rules else document
 
     def session(self, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fields that describe a session."""
+        """Return fields that describe a session, redacted."""
         return redact_session(fields, self.rules).document if self.rules else fields
 
     def label(self, action: Action, document: Mapping[str, Any]) -> str:
-        """The one line that names a step. It is made anew where something that it was made from is withheld.
+        """Return the one line that names a step. It is made again if something that it is based on is
+        withheld.
 
         `document` is the redacted `naming_fields` of the action, or more of its fields.
         """
@@ -74,7 +75,9 @@ class Redactor:
         return self.text(label(draft))
 
     def withholds(self, payload: Payload, fields: frozenset[str]) -> bool:
-        """Whether anything is withheld of a payload that recorded steps refer to in these fields. It is not served then."""
+        """Return whether anything of a payload in these fields of recorded steps is withheld, so that it must
+        not be served.
+        """
         if self.rules is None:
             return False
         try:
@@ -89,7 +92,7 @@ class Redactor:
 
 
 def naming_fields(action: Action) -> dict[str, Any]:
-    """The fields of an action that its label is made from, in the form of the API."""
+    """Return the fields of an action that its label is made from, in the form of the API."""
     error = {"type": action.error_type, "message": action.error_message}
     return {
         "name": action.name,
@@ -101,21 +104,25 @@ def naming_fields(action: Action) -> dict[str, Any]:
 
 
 def error_of(error: Any) -> tuple[str | None, str | None]:
-    """The type and the message of an error in a redacted document; a mark is the message of one that is withheld whole."""
+    """Return the type and the message of an error in a redacted document. If it is withheld completely, the
+    mark is the message.
+    """
     if error is None:
         return None, None
     return (error["type"], error["message"]) if "message" in error else (None, error["withheld"])
 
 
 def payload_text(payload: Payload | None, before: Any, after: Any) -> str | None:
-    """The text of a payload whose value was `before` redaction and is `after` it; None where nothing was recorded."""
+    """Return the text of a payload whose value was `before` redaction and is `after` it; None if nothing was
+    recorded.
+    """
     if payload is None:
         return None
     return payloads.text(payload) if before == after else payloads.text_of(content_of(after).data)
 
 
 def _leads_to_text(path: Path) -> bool:
-    """Whether a path withholds the text of a passage, alone or with what it is in."""
+    """Return whether a path withholds the text of a passage, alone or with what it is in."""
     steps = zip(path.steps, _PASSAGE_TEXT, strict=False)
     return len(path.steps) <= len(_PASSAGE_TEXT) and all(
         step in (ANY, name) or name is None for step, name in steps

@@ -1,7 +1,9 @@
-"""Everything that a visitor may read, and the one way to it: pages under /share/ read the database through a scope only.
+"""Everything that a visitor may read, and the only way to it: pages under /share/ read the database through a
+scope.
 
-`boundaries` says what belongs to a link, and a scope reads nothing beyond that. It returns read models, which are redacted while
-they are built. Asking for anything else raises one and the same `NotFound`, so that a refusal says nothing.
+`boundaries` defines what belongs to a link, and a scope reads nothing beyond that. It returns read models,
+which are redacted while they are built. Anything else raises one and the same `NotFound`, so that a refusal
+reveals nothing.
 """
 
 from collections.abc import Sequence
@@ -10,7 +12,7 @@ from typing import IO
 
 from django.db.models import QuerySet
 
-from timemachine.evidence.sealing.erased_since import Erased
+from timemachine.evidence.sealing.erased_since import ErasureSummary
 from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_parts
 from timemachine.governance.sharing import evidence, recorded_steps, seals
 from timemachine.governance.sharing.boundaries import (
@@ -22,7 +24,7 @@ from timemachine.governance.sharing.boundaries import (
 )
 from timemachine.governance.sharing.comparison_scope import ComparisonScope
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
-from timemachine.governance.sharing.pure.refusal import link_not_valid
+from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models.links import (
     SharedLink,
     SharedSession,
@@ -67,76 +69,86 @@ _NOTHING_ERASED = ErasedParts()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What one link shows. Nothing that a visitor sends widens it. `link` is for commands; pages show `about()`."""
+    """What one link shows. Nothing that a visitor sends widens it. `link` is for commands; pages show
+    `about()`.
+    """
 
     link: ShareLink
 
     def about(self) -> SharedLink:
-        """The link itself: what it is to, who shares it, and until when."""
+        """Return the link itself: what it shows, who shares it, and until when."""
         return shared_link(self.link, self._redactor())
 
     def session(self) -> SharedSession:
-        """The session of a link to a session or a replay."""
+        """Return the session of a link to a session or a replay."""
         return shared_session(self._session(), self._redactor())
 
     def sessions(self) -> Sequence[SharedSession]:
-        """The sessions behind what is shown: one, or those of a comparison in the order in which they started."""
+        """Return the sessions of what is shown: one, or those of a comparison in order of start."""
         if self.link.comparison is None:
             return [self.session()]
         redactor = self._redactor()
         return [shared_session(each, redactor) for each in sessions_of(self.link.comparison)]
 
     def totals(self) -> Totals:
-        """What the recorded actions in the scope add up to. One query."""
+        """Return the totals of the recorded actions in the scope. One query."""
         return totals_of(counted_actions(self.link))
 
     def rows(self, around: int) -> SharedRows:
-        """The page of steps that contains a step; nothing folds. Only a link to a session has a timeline."""
+        """Return the page of steps that contains a step; nothing is collapsed. Only a link to a session has a
+        timeline.
+        """
         return self._recorded().rows(around, self._last(SESSION))
 
     def first_step(self) -> int:
-        """The first recorded step in the scope."""
+        """Return the first recorded step in the scope."""
         first = self._actions().order_by("sequence").values_list("sequence", flat=True).first()
         if first is None:
             raise link_not_valid()
         return first
 
     def step(self, sequence: int, first_bytes: int = FIRST_BYTES) -> SharedStep:
-        """One recorded step with its payloads and passages, and those steps above and inside it that are in the scope."""
+        """Return one recorded step with its payloads and passages, and the steps above and inside it that are
+        in the scope.
+        """
         return self._recorded().step(sequence, first_bytes)
 
     def context_steps(self, sequence: int) -> list[SharedStep]:
-        """The steps that hold the passages of a find or ask: the step itself, or else every find inside it, in order."""
+        """Return the steps with the passages of a find or ask: the step itself, or else every find inside it,
+        in order.
+        """
         return self._recorded().context_steps(sequence)
 
     def document(self, sequence: int) -> dict[str, object]:
-        """One recorded step in the form of the API, whole."""
+        """Return one complete recorded step in the form of the API."""
         return self._recorded().document(sequence)
 
     def payload(self, sha256: str) -> SharedPayload:
-        """The bytes of something in the scope, by their hash. Not there where anything of them is withheld."""
+        """Return the bytes of something in the scope by hash. Raises `NotFound` if anything of them is
+        withheld.
+        """
         found = payloads_within(self.link).filter(sha256=sha256).first()
         if found is None or self._redactor().withholds(found, fields_of(self.link, found)):
             raise link_not_valid()
         return shared_payload(found)
 
     def replay(self) -> SharedReplay:
-        """The replay of a link to a replay."""
+        """Return the replay of a link to a replay."""
         return shared_replay(self._replay(), self._redactor())
 
     def tally(self) -> Tally:
-        """The counts of the replay."""
+        """Return the counts of the replay."""
         return shared_tally(tally(self._replay()), self._redactor())
 
     def replay_steps(self, after: int = 0, most: int = PAGE) -> list[SharedReplayRow]:
-        """The steps of the replay after a step, in order and at most so many, with what they came to."""
+        """Return the steps of the replay after a step, in order, at most `most`, with their results."""
         redactor = self._redactor()
         steps = list(self._replay_steps().filter(sequence__gt=after)[:most])
         erased = erased_parts(steps)
         return [shared_replay_row(each, redactor, erased.get(each.id, _NOTHING_ERASED)) for each in steps]
 
     def replay_step(self, sequence: int) -> SharedReplayStep:
-        """One step of the replay, with what was recorded and what came of it."""
+        """Return one step of the replay with its recorded and new content."""
         found = self._replay_steps().select_related("replay").filter(sequence=sequence).first()
         if found is None:
             raise link_not_valid()
@@ -144,37 +156,37 @@ class Scope:
         return shared_replay_step(found, self._redactor(), erased)
 
     def comparison(self) -> ComparisonScope:
-        """The comparison of a link to a comparison."""
+        """Return the comparison of a link to a comparison."""
         if self.link.comparison is None or self.link.target_type != COMPARISON:
             raise link_not_valid()
         return ComparisonScope(link=self.link, comparison=self.link.comparison)
 
     def seal(self) -> SharedSeal | None:
-        """When it was sealed, by which key, and how far; None where it is not."""
+        """Return when it was sealed, by which key, and how far; None if it is not."""
         return seals.seal_of(self.link)
 
     def earlier_seals(self) -> list[SharedEarlierSeal]:
-        """The seals before that one, and when they were replaced."""
+        """Return the previous seals, and when they were replaced."""
         return seals.earlier_seals(self.link)
 
     def signing_key(self) -> SharedKey | None:
-        """The key that signs a download now; None where nothing was sealed yet."""
+        """Return the key that signs a download now; None if nothing has been sealed yet."""
         return seals.signing_key(self.link)
 
-    def erased(self) -> Erased:
-        """How many fields of what the link shows were erased, and when the last of them was."""
+    def erased(self) -> ErasureSummary:
+        """Return how many fields of what the link shows were erased, and when the last was."""
         return seals.erased_within(self.link)
 
     def erased_fields(self, steps: Sequence[SharedStep]) -> dict[int, list[SharedErasure]]:
-        """What was erased of steps of this scope, all of one session, by their sequence. One query."""
+        """Return what was erased of steps of this scope, all of one session, by sequence. One query."""
         return recorded_steps.erasures_in(steps)
 
     def deletion(self, found: SharedStep) -> SharedDeletion | None:
-        """The deletion of a step of this scope that was deleted whole; None where it was not. One query."""
+        """Return the deletion of a step of this scope that was deleted completely; None otherwise. One query."""
         return recorded_steps.deletion_of(found)
 
     def has_evidence(self) -> bool:
-        """Whether there is evidence of exactly what the link shows."""
+        """Return whether there is evidence of exactly what the link shows."""
         return evidence.can_be_written(self.link)
 
     def write_evidence(self, target: IO[bytes]) -> None:
@@ -185,7 +197,7 @@ class Scope:
         evidence.write(self.link, target, named[0] if self.link.comparison is None else {"sessions": named})
 
     def neighbours(self, sequence: int) -> dict[str, int | None]:
-        """The `previous` and the `next` step of the session or of the replay; None at an end."""
+        """Return the `previous` and the `next` step of the session or of the replay; None at an end."""
         of_session = self.link.target_type == SESSION
         shown = self._actions().order_by("sequence") if of_session else self._replay_steps()
         steps = shown.values_list("sequence", flat=True)
@@ -218,7 +230,7 @@ class Scope:
         return steps_of(self._replay()).filter(id__in=steps_within(self.link).values("id"))
 
     def _last(self, target_type: str) -> int:
-        """The last step of a link to that type of thing that shows more than its evidence."""
+        """Return the last step of a link to that type of thing, if it shows more than its evidence."""
         if self.link.target_type != target_type or self.link.evidence_only:
             raise link_not_valid()
         return self.link.through_sequence or 0

@@ -49,7 +49,7 @@ def move_actions(trace: Trace, old: Session, new: Session, *, by: str) -> bool:
     Returns False if the old session contains anything but spans of the trace. Anything of it that was sealed leaves a
     tombstone. Times, ids and parents of the actions stay; they get the next sequences.
 
-    Raises `NotFound` if one of the two was erased in the meantime. Locks in the order of `evidence.sealing.locks`.
+    Raises `NotFound` if one of the two was erased in the meantime. Locks in the order of `evidence.sealing.seals.locked_seals`.
     """
     for session in sorted((old, new), key=lambda each: str(each.id)):
         keep_from_sealing(session)

@@ -17,9 +17,8 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, TimeMachineError, TooManyRequests
-from timemachine.governance.sharing.commands import Opened, view
-from timemachine.governance.sharing.pure.refusal import link_not_valid
-from timemachine.governance.sharing.pure.token import parse_token
+from timemachine.governance.sharing.commands import OpenedLink, view
+from timemachine.governance.sharing.pure.token import link_not_valid, parse_token
 from timemachine.governance.sharing.scope import Scope
 from timemachine.web.errors import TITLES, waiting
 from timemachine.web.http import requested_part
@@ -87,7 +86,7 @@ def scope_of(request: HttpRequest, public_id: str, parts: Collection[str] = ()) 
     return view(public_id, request.COOKIES.get(_cookie_name(public_id)), part=part)
 
 
-def let_in(response: HttpResponse, opened: Opened, *, opened_at: str) -> HttpResponse:
+def let_in(response: HttpResponse, opened: OpenedLink, *, opened_at: str) -> HttpResponse:
     """Return the response with the cookie for this link only, which the browser sends to its pages and to the page where it was opened (`opened_at`)."""
     public_id = opened.link.public_id
     name = _cookie_name(public_id)

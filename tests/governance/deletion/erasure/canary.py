@@ -142,5 +142,5 @@ def checked(session: Session) -> Sequence[SealCheck]:
         *(sealed_replay(each).seal for each in session.replays.all()),
         *(sealed_comparison(each).seal for each in comparisons),
     ]
-    found = [evidence.check(evidence.ask_for_check(each, by=None).id) for each in seals]
+    found = [evidence.run_check(evidence.request_check(each, by=None).id) for each in seals]
     return [each for each in found if each is not None]

@@ -62,7 +62,7 @@ def test_what_is_no_choice_is_refused(profile: Any, fields: list[str], steps: li
     ],
 )
 def test_what_is_gone_are_the_texts_that_are_not_there(before: Any, after: Any, gone: list[str]) -> None:
-    assert list(repeats.gone(before, after)) == gone
+    assert list(repeats.lost_texts(before, after)) == gone
 
 
 def test_each_sentence_of_what_is_gone_is_found_again() -> None:

@@ -136,7 +136,7 @@ def test_it_still_says_what_was_not_chosen(project: Project) -> None:
 
 def test_nothing_goes_without_a_reason_or_twice(session: Session) -> None:
     found = erasing.prepare(session, by="ada", fields=["output"], steps=[1])
-    with pytest.raises(Conflict, match="still looked through"):
+    with pytest.raises(Conflict, match="still being scanned"):
         erasing.confirm(found, reason="because", by="ada")
     erasing.work(found.id)
     with pytest.raises(InvalidInput, match="reason"):
@@ -145,7 +145,7 @@ def test_nothing_goes_without_a_reason_or_twice(session: Session) -> None:
     erasing.confirm(found, reason="because", by="ada")
     erasing.work(found.id)
     erasing.work(found.id)
-    with pytest.raises(Conflict, match="erased before"):
+    with pytest.raises(Conflict, match="already been erased"):
         erasing.confirm(found, reason="because", by="ada")
 
 
@@ -168,7 +168,7 @@ def test_nothing_is_erased_while_a_replay_runs(session: Session) -> None:
     found = erasing.work(erasing.prepare(session, by="ada", profile=BIRDS).id)
     assert found is not None
     assert found.problem is not None
-    assert "A replay of this session is under way" in found.problem
+    assert "A replay of this session is running" in found.problem
 
 
 def test_recorded_rows_change_in_no_other_way(session: Session) -> None:
@@ -243,7 +243,7 @@ def test_nothing_is_erased_while_a_file_is_put(session: Session) -> None:
     found = erasing.work(erasing.prepare(session, by="ada", profile=BIRDS).id)
     assert found is not None
     assert found.problem is not None
-    assert "A file that is put of this session is under way" in found.problem
+    assert "A file upload of this session is running" in found.problem
 
 
 def test_whoever_erases_a_session_erases_what_its_import_says_of_it(session: Session) -> None:

@@ -74,7 +74,7 @@ def test_what_is_sealed_first_while_it_is_erased_is_sealed_as_what_is_left(sessi
         session, lambda: erasing.work(found.id), lambda: seals.seal_session(session.id), no_key=False
     ) as (done, seal):
         assert done.status == "done", done.problem
-    check = commands.check(commands.ask_for_check(seal, by=None).id)
+    check = commands.run_check(commands.request_check(seal, by=None).id)
     assert check is not None
     assert check.problems == []
 
@@ -138,7 +138,7 @@ def test_a_reason_that_says_what_is_recorded_meanwhile_and_goes_is_refused(trans
         done = erasure.result()
     assert done is not None
     assert (done.status, done.reason) == ("found", None)
-    assert "This reason holds what must not stay" in (done.problem or "")
+    assert "which must not be stored" in (done.problem or "")
 
 
 def test_recording_does_not_wait_until_all_steps_are_compared_with_the_reason_again(
@@ -187,7 +187,7 @@ def test_a_comparison_that_is_sealed_while_one_of_its_sessions_loses_fields_is_s
         session, lambda: erasing.work(found.id), lambda: seals.seal_comparison(both.id), no_key=False
     ) as (done, seal):
         assert done.status == "done", done.problem
-    check = commands.check(commands.ask_for_check(seal, by=None).id)
+    check = commands.run_check(commands.request_check(seal, by=None).id)
     assert check is not None
     assert check.problems == []
     assert _problems(session.project, tmp_path) == []
@@ -196,17 +196,17 @@ def test_a_comparison_that_is_sealed_while_one_of_its_sessions_loses_fields_is_s
 def test_a_comparison_is_checked_as_it_stood_while_one_of_its_sessions_loses_fields(session: Session) -> None:
     other = recorded_session(session.project, key="other")
     both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
-    asked = commands.ask_for_check(seals.seal_comparison(both.id), by=None)
+    asked = commands.request_check(seals.seal_comparison(both.id), by=None)
     found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
     assert found is not None
     erasing.confirm(found, reason="asked for", by="ada")
     with begun_while_the_session_is_held(
-        session, lambda: erasing.work(found.id), lambda: commands.check(asked.id), no_key=False
+        session, lambda: erasing.work(found.id), lambda: commands.run_check(asked.id), no_key=False
     ) as (done, check):
         assert done.status == "done", done.problem
         assert check.problems == []
     again = seals.seal_comparison(both.id)
-    after = commands.check(commands.ask_for_check(again, by=None).id)
+    after = commands.run_check(commands.request_check(again, by=None).id)
     assert after is not None
     assert (after.problems, again and again.generation) == ([], 2)
 
@@ -225,7 +225,7 @@ def test_a_comparison_that_is_sealed_while_one_of_its_sessions_is_erased_is_seal
         no_key=True,
     ):
         pass
-    check = commands.check(commands.ask_for_check(seals.seal_comparison(both.id), by=None).id)
+    check = commands.run_check(commands.request_check(seals.seal_comparison(both.id), by=None).id)
     assert check is not None
     assert check.problems == []
     assert _problems(session.project, tmp_path) == []
@@ -297,14 +297,14 @@ def test_a_replay_and_a_comparison_are_checked_and_shown_while_nothing_can_be_wr
     comparison = compared(session.project, [session], "local:extractive-1", "local:extractive-3")
     replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
     for seal in (seals.seal_comparison(comparison.id), seals.seal_replay(replay.id)):
-        check = commands.check(commands.ask_for_check(seal, by=None).id)
+        check = commands.run_check(commands.request_check(seal, by=None).id)
         assert check is not None
         assert check.problems == []
     for write in (
         lambda target: exporting.write_comparison(target, comparison),
         lambda target: exporting.write_replay(target, replay),
     ):
-        with exporting.whole(write) as zipped:
+        with exporting.temporary_file(write) as zipped:
             (tmp_path / "evidence.zip").write_bytes(zipped.read())
         assert tm_verify.verify(str(tmp_path / "evidence.zip")).problems == []
 

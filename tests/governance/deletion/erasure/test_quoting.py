@@ -2,7 +2,7 @@
 
 import pytest
 
-from timemachine.governance.deletion.erasure.pure.quoting import quotes
+from timemachine.governance.deletion.erasure.pure.repeats import quotes
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.governance.deletion.retention import legal_holds, retention
 from timemachine.governance.deletion.retention.queries import hold_of, holds_of, holds_over
-from timemachine.governance.deletion.retention.session_filter import Which
+from timemachine.governance.deletion.retention.session_filter import SessionFilter
 from timemachine.management.demo.commands import load, remove
 from timemachine.recording.annotations.notes import commands as notes
 from timemachine.recording.sessions.commands import append, start_session
@@ -93,12 +93,12 @@ def _tried(mode: str, statement: str, session: Session) -> None:
 
 def test_a_hold_is_on_what_fitted_at_its_moment(project: Project, session: Session) -> None:
     other = start_session(project, name="Other", by="test", tags=["else"])
-    hold = legal_holds.place(project, reason="the lawsuit of May", by="ada", which=Which(tag="case"))
+    hold = legal_holds.place(project, reason="the lawsuit of May", by="ada", which=SessionFilter(tag="case"))
     later = start_session(project, name="Later", by="test", tags=["case"])
     assert held_among([session.id, other.id, later.id]) == {session.id}
     assert (hold.wanted, hold.number, hold.open) == ({"tag": "case"}, 1, 1)  # type: ignore[attr-defined]
     with pytest.raises(InvalidInput, match="nothing to hold"):
-        legal_holds.place(project, reason="a look", by="ada", which=Which(tag="none"))
+        legal_holds.place(project, reason="a look", by="ada", which=SessionFilter(tag="none"))
 
 
 def test_who_held_and_released_it_and_why_stays_after_the_session_is_gone(
@@ -109,7 +109,7 @@ def test_who_held_and_released_it_and_why_stays_after_the_session_is_gone(
     legal_holds.release(first, reason="it is settled", by="cy")
     with pytest.raises(Conflict, match="the audit"):
         erase_session(session, by="ada")
-    with pytest.raises(Conflict, match="released already"):
+    with pytest.raises(Conflict, match="already been released"):
         legal_holds.release(first, reason="again", by="cy")
     assert [each.reason for each in holds_over(session)] == ["the audit", "the lawsuit of May"]
     legal_holds.release(second, reason="it is over", by="cy", sessions=[session])
@@ -148,4 +148,6 @@ def test_no_project_holds_what_is_anothers(other_project: Project, session: Sess
     with pytest.raises(InvalidInput, match="nothing to hold"):
         legal_holds.place(other_project, reason="the lawsuit of May", by="eve", sessions=[session])
     with pytest.raises(InvalidInput, match="nothing to hold"):
-        legal_holds.place(other_project, reason="the lawsuit of May", by="eve", which=Which(tag="case"))
+        legal_holds.place(
+            other_project, reason="the lawsuit of May", by="eve", which=SessionFilter(tag="case")
+        )

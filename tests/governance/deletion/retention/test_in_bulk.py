@@ -12,9 +12,9 @@ from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.evidence.models import LogEntry
 from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.governance.deletion.retention import commands, legal_holds, retention
-from timemachine.governance.deletion.retention.models import Forgetting, ForgottenSession, RetentionRule
+from timemachine.governance.deletion.retention.models import BulkDeletion, BulkDeletionSession, RetentionRule
 from timemachine.governance.deletion.retention.queries import due_by, rules_of
-from timemachine.governance.deletion.retention.session_filter import Which, which_of
+from timemachine.governance.deletion.retention.session_filter import SessionFilter, read_filter
 from timemachine.governance.tasks import run_deletion
 from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.commands import append, end_session, start_session
@@ -44,7 +44,7 @@ def test_what_would_be_every_session_says_so_and_a_filter_that_holds_for_any_is_
     recorded(project, "two")
     refused = api.post("/forgettings", {"filter": {"min_cost": 0}})
     assert refused.status_code == 422
-    assert "`min_cost` is an amount above 0" in refused.json()["message"]
+    assert "`min_cost` must be above 0" in refused.json()["message"]
     assert api.post("/forgettings", {"filter": {"since": "0001-01-01"}}).json()["every"] is True
     assert api.post("/forgettings", {"filter": {"tag": "junk"}}).json()["every"] is False
     assert api.post("/forgettings", {"filter": {"tag": "none"}}).json()["every"] is False
@@ -110,12 +110,12 @@ def test_what_was_seen_goes_and_what_is_held_stays(api: Program, project: Projec
 def test_a_worker_that_is_killed_leaves_the_rest_to_the_next(project: Project) -> None:
     for n in range(3):
         recorded(project, f"junk-{n}", tags=("junk",))
-    made = commands.prepare(project, Which(tag="junk"), by="ada")
+    made = commands.prepare(project, SessionFilter(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
     first = made.sessions.order_by("id").first()
     assert first is not None
-    Forgetting.objects.filter(pk=made.pk).update(lease_until=now() - timedelta(seconds=1), enqueued_at=None)
-    ForgottenSession.objects.filter(pk=first.pk).update(state="erased")
+    BulkDeletion.objects.filter(pk=made.pk).update(lease_until=now() - timedelta(seconds=1), enqueued_at=None)
+    BulkDeletionSession.objects.filter(pk=first.pk).update(state="erased")
     assert overdue(run_deletion) == [made.id]
     assert overdue(run_deletion) == []
     assert overdue(run_deletion, at_start=True) == [made.id]
@@ -151,7 +151,7 @@ def test_a_session_is_tried_as_often_as_one_that_is_deleted_by_itself(
 ) -> None:
     for n in range(2):
         recorded(project, f"junk-{n}", tags=("junk",))
-    made = commands.prepare(project, Which(tag="junk"), by="ada")
+    made = commands.prepare(project, SessionFilter(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
     with connection.cursor() as cursor:
         cursor.execute(IN_THE_WAY % times)
@@ -166,7 +166,7 @@ def test_a_session_is_tried_as_often_as_one_that_is_deleted_by_itself(
 
 def test_what_does_not_fit_any_more_or_is_gone_is_left(project: Project) -> None:
     sessions = [recorded(project, f"junk-{n}", tags=("junk",)) for n in range(3)]
-    made = commands.prepare(project, Which(tag="junk"), by="ada")
+    made = commands.prepare(project, SessionFilter(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
     Session.objects.filter(pk=sessions[0].pk).update(tags=["good"])
     erase_session(sessions[1], by="bo")
@@ -177,19 +177,19 @@ def test_what_does_not_fit_any_more_or_is_gone_is_left(project: Project) -> None
 
 def test_one_that_was_called_off_deletes_nothing_more(project: Project) -> None:
     recorded(project, "junk", tags=("junk",))
-    made = commands.prepare(project, Which(tag="junk"), by="ada")
+    made = commands.prepare(project, SessionFilter(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
     commands.cancel(made)
     commands.work(made.id)
     assert keys(project) == {"junk"}
-    with pytest.raises(Conflict, match="over"):
+    with pytest.raises(Conflict, match="has finished"):
         commands.cancel(made)
 
 
 @pytest.mark.parametrize("given", [{}, {"tag": ""}, {"older_than_days": 0}, {"agent": "x" * 1001}])
 def test_a_filter_that_means_all_or_nothing_is_refused(given: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
-        which_of(given)
+        read_filter(given)
 
 
 def test_age_counts_from_the_last_that_was_recorded(project: Project) -> None:
@@ -197,7 +197,7 @@ def test_age_counts_from_the_last_that_was_recorded(project: Project) -> None:
     recorded(project, "young", days=80)
     again = recorded(project, "again", days=100)
     append(again.id, [ActionDraft(kind="message", output="late")], was_open=True)
-    made = commands.prepare(project, Which(older_than_days=90), by="ada")
+    made = commands.prepare(project, SessionFilter(older_than_days=90), by="ada")
     assert list(made.sessions.values_list("session", flat=True)) == [old.id]
 
 

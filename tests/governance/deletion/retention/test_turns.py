@@ -87,7 +87,7 @@ def test_its_place_stays_and_the_project_knows_who_when_and_why(session: Session
     assert [(each.sequence, each.erased_by, each.reason) for each in told.values()] == [(2, "Oskar", REASON)]
     label = session.actions.get(sequence=2).label
     assert re.fullmatch(r"\[deleted: turn\] 20\d\d-\d\d-\d\d \d\d:\d\d UTC", label)
-    with pytest.raises(Conflict, match="was deleted before"):
+    with pytest.raises(Conflict, match="already been deleted"):
         erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="Oskar")
 
 

@@ -1,1 +1,1 @@
-"""Irrevocable redaction: chosen fields, or what a profile finds, leave every table in which their session keeps or repeats them."""
+"""Permanent redaction: selected fields, or what a profile matches, are erased from every table that stores or repeats them."""

@@ -1,11 +1,13 @@
-"""Taking what was found out of every table of a session, in the transaction of whoever calls; and what that came to."""
+"""Applying an erasure: rewriting every table that contains something of a session, in the caller's
+transaction.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from timemachine.core.payloads.commands import still_used
 from timemachine.core.pure.errors import Conflict
-from timemachine.governance.deletion.erasure.before_after import Look
+from timemachine.governance.deletion.erasure.before_after import Scan
 from timemachine.governance.deletion.erasure.derived import rename_in_suites, rewrite_derived
 from timemachine.governance.deletion.erasure.replayed import rewrite_launches, rewrite_replays
 from timemachine.governance.deletion.erasure.rewriting import (
@@ -32,8 +34,11 @@ SHOWN_STEPS: Final = 100
 
 @dataclass(slots=True, kw_only=True)
 class Applied:
-    """What went from where. `elsewhere` are rows that repeat the session, by the name of their place; `left` payloads that one
-    row less refers to, `shared` how many of those that the steps had others still use, `summaries` frames that may quote what went.
+    """What an erasure changed.
+
+    `elsewhere` counts rows outside the session that repeated it, by place. `released` are payloads that lost
+    a reference, `shared` how many payloads of the steps others still use, and `summaries` frames that may
+    quote what was erased.
     """
 
     recorded: Rewritten
@@ -43,11 +48,11 @@ class Applied:
     tally: Tally = field(default_factory=Tally)
     collections: list[str] = field(default_factory=list)
     summaries: list[dict[str, Any]] = field(default_factory=list)
-    left: set[int] = field(default_factory=set)
+    released: set[int] = field(default_factory=set)
     shared: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """What is kept of it and the API gives: numbers and names, and nothing that was erased."""
+        """Return what is stored and shown by the API: numbers and names, nothing that was erased."""
         steps = sorted(self.recorded.sequences)
         return {
             "steps": len(steps),
@@ -65,51 +70,53 @@ class Applied:
         }
 
 
-def apply(session: Session, look: Look, steps: list[int]) -> Applied:
-    """Rewrite the steps, the session's own fields and all that repeats them. Raises `Conflict` while something of it runs."""
-    _require_quiet(session)
-    seen = look.session(session) if look.chosen.of_session or look.repeats else None
-    recorded = rewrite_actions(session, look, steps)
+def apply(session: Session, scan: Scan, steps: list[int]) -> Applied:
+    """Rewrite the steps, the session's own fields and everything that repeats them. Raises `Conflict` while
+    something of the session is running.
+    """
+    _require_idle(session)
+    session_fields = scan.session(session) if scan.chosen.of_session or scan.repeats else None
+    recorded = rewrite_actions(session, scan, steps)
     found = Applied(recorded=recorded, tally=recorded.tally.copy())
-    if seen is not None and seen.fields:
+    if session_fields is not None and session_fields.fields:
         before = session.key
-        rewrite_session(session, seen)
+        rewrite_session(session, session_fields)
         rename_in_suites(session, before)
-        found.of_session = seen.fields
-        found.tally += seen.tally
-    replayed, rows = rewrite_replays(session, look, recorded)
+        found.of_session = session_fields.fields
+        found.tally += session_fields.tally
+    replayed, rows = rewrite_replays(session, scan, recorded)
     found.tally += replayed.tally
     found.replayed = len(rows)
-    derived = rewrite_derived(session, look, recorded, rows)
+    derived = rewrite_derived(session, scan, recorded, rows)
     found.elsewhere = derived.rows
-    if launches := rewrite_launches(session, look):
+    if launches := rewrite_launches(session, scan):
         found.elsewhere["replays"] = launches
-    rewrite_deliveries(session, look, recorded.sequences)
+    rewrite_deliveries(session, scan, recorded.sequences)
     frames = recorded.frames | replayed.frames
-    named = Frame.objects.filter(pk__in=frames).values_list("collection__name", flat=True)
+    names = Frame.objects.filter(pk__in=frames).values_list("collection__name", flat=True)
     found.summaries = that_stay(session, since=min(recorded.sequences, default=0))
-    found.collections = sorted({*named, *(each["collection"] for each in found.summaries)})
-    found.shared = still_used(recorded.left | replayed.left)
-    found.left = recorded.left | replayed.left | derived.left
+    found.collections = sorted({*names, *(each["collection"] for each in found.summaries)})
+    found.shared = still_used(recorded.released | replayed.released)
+    found.released = recorded.released | replayed.released | derived.released
     return found
 
 
-def _require_quiet(session: Session) -> None:
-    """Whatever runs has read what is to be erased, and would write it back."""
+def _require_idle(session: Session) -> None:
+    """Raise `Conflict` if something is running: it has read what is to be erased and would write it back."""
     runs = (
         ("A replay", Replay.objects.filter(session=session, status__in=OPEN_REPLAY_STATUSES)),
         ("An ask", AskUnderWay.objects.filter(session=session)),
-        ("A judge", Judgement.objects.filter(session=session, state=ASKING)),
+        ("A judge model", Judgement.objects.filter(session=session, state=ASKING)),
         (
-            "A judge",
+            "A judge model",
             CellOpinion.objects.filter(step__replay__session=session, state__in=("waiting", "asking")),
         ),
-        ("A file that is put", Intake.objects.filter(session=session, status__in=(WAITING, RUNNING))),
+        ("A file upload", Intake.objects.filter(session=session, status__in=(WAITING, RUNNING))),
         ("A sweep", Sweep.objects.filter(session=session, status__in=("queued", "running"))),
     )
     for what, rows in runs:
         if rows.exists():
             raise Conflict(
-                f"{what} of this session is under way, and would write back what is erased. Wait for it or cancel it, then confirm again.",
+                f"{what} of this session is running and would write back what is erased. Wait for it or cancel it, then confirm again.",
                 code="session_busy",
             )

@@ -1,4 +1,4 @@
-"""A recorded step, and its session, before and after: what is erased of each, and by which rule."""
+"""A recorded step and its session before and after an erasure: what is erased of each, and by which rule."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -19,13 +19,13 @@ from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.values import Tally, redact_value
 
 OF_SESSION: Final = ("key", "name", "agent", "user", "metadata", "tags")
-AT_ONCE: Final = 100
+BATCH: Final = 100
 PAYLOADS: Final = ("input", "output", "source")
-NOTHING: Final = Rules()
+NO_RULES: Final = Rules()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class BeforeAfter:
     """A document before and after, and what was found in it."""
 
     before: dict[str, Any]
@@ -34,15 +34,16 @@ class Seen:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the fields that are not what they were."""
+        """Return the names of the fields that changed."""
         return tuple(name for name in self.before if self.before[name] != self.after[name])
 
 
 @dataclass(slots=True, kw_only=True)
-class Look:
-    """How a session is looked through: what was chosen, and then what repeats that.
+class Scan:
+    """How a session is scanned: the selection, and then what repeats it.
 
-    `texts` are those whose repeats are looked for, `payloads` are rows whose bytes are erased as they are, `hashes` the SHA-256 of erased bytes: neither may stand elsewhere.
+    `texts` are searched for in other places, `payloads` are ids of payloads that are erased completely, and
+    `hashes` are SHA-256 hashes of erased bytes. None of them may remain elsewhere.
     """
 
     chosen: Chosen
@@ -51,40 +52,42 @@ class Look:
     payloads: set[int] = field(default_factory=set)
     hashes: set[str] = field(default_factory=set)
 
-    def action(self, action: Action) -> Seen:
-        """A step, read by `with_everything`."""
-        again = [name for name in PAYLOADS if getattr(action, f"{name}_id") in self.payloads]
-        own = self.chosen.rules if self.chosen.takes(action.sequence) else NOTHING
-        paths = tuple(Path(of_session=False, field=name) for name in again)
+    def action(self, action: Action) -> BeforeAfter:
+        """Scan a step that was read by `with_everything`."""
+        repeated = [name for name in PAYLOADS if getattr(action, f"{name}_id") in self.payloads]
+        own = self.chosen.rules if self.chosen.takes(action.sequence) else NO_RULES
+        paths = tuple(Path(of_session=False, field=name) for name in repeated)
         return self.document(ActionOut.of(action).model_dump(), replace(own, paths=own.paths + paths))
 
-    def document(self, before: dict[str, Any], rules: Rules) -> Seen:
-        """A document in the form of a step's."""
+    def document(self, before: dict[str, Any], rules: Rules) -> BeforeAfter:
+        """Scan a document in the form of a step."""
         tally: Tally = Counter()
         after = before
-        for each in (rules, self.repeats or NOTHING):
+        for each in (rules, self.repeats or NO_RULES):
             if each.paths or each.looks_into_texts:
                 found = redact_action(after, each)
                 after = as_erased(placed(found.document, each.marks), each.marks)
                 tally += found.tally
-        return Seen(before=before, after=after, tally=tally)
+        return BeforeAfter(before=before, after=after, tally=tally)
 
-    def session(self, session: Session) -> Seen:
-        """The session's own fields."""
+    def session(self, session: Session) -> BeforeAfter:
+        """Scan the session's own fields."""
         before = {name: getattr(session, name) for name in OF_SESSION}
         tally: Tally = Counter()
         after = before
-        for rules in (self.chosen.rules, self.repeats or NOTHING):
+        for rules in (self.chosen.rules, self.repeats or NO_RULES):
             found = redact_session(after, rules)
             after = as_erased(found.document, rules.marks)
             tally += found.tally
-        return Seen(before=before, after=after, tally=tally)
+        return BeforeAfter(before=before, after=after, tally=tally)
 
     def value(self, value: Any, tally: Tally | None = None) -> Any:
-        """A text or JSON value that was made from the session; fields by their paths are none of it."""
+        """Return a text or JSON value that was derived from the session, redacted. Rules for fields by path
+        do not apply.
+        """
         for rules in (
-            self.chosen.rules if self.chosen.looks_everywhere else NOTHING,
-            self.repeats or NOTHING,
+            self.chosen.rules if self.chosen.looks_everywhere else NO_RULES,
+            self.repeats or NO_RULES,
         ):
             if rules.looks_into_texts:
                 found = redact_value(value, rules, numbers=False)
@@ -106,90 +109,94 @@ class Look:
 def actions_of(
     session: Session, sequences: Collection[int] | None = None, after: int = 0
 ) -> Iterator[Action]:
-    """The session's actions with all that is looked through, in order; those of these sequences, or all behind one."""
+    """Yield the session's actions with everything that is scanned, in order: these sequences, or all after
+    one.
+    """
     found = Action.objects.filter(session=session, sequence__gt=after)
     if sequences is not None:
         found = found.filter(sequence__in=list(sequences))
-    yield from with_everything(found).order_by("sequence").iterator(chunk_size=AT_ONCE)
+    yield from with_everything(found).order_by("sequence").iterator(chunk_size=BATCH)
 
 
-def look_at(session: Session, chosen: Chosen, *, among: Collection[int] | None = None) -> Look:
-    """How the session is looked through: of fields that were chosen, what repeats their texts is looked for, too; of those in some steps alone, `among`."""
-    look = Look(chosen=chosen)
+def scan_of(session: Session, chosen: Chosen, *, among: Collection[int] | None = None) -> Scan:
+    """Return the scan of a session. For selected fields it also looks for what repeats their texts, in the
+    steps `among` if given.
+    """
+    scan = Scan(chosen=chosen)
     if chosen.looks_everywhere:
-        return look
+        return scan
     if chosen.of_session:
-        seen = look.session(session)
-        look.texts |= {
+        seen = scan.session(session)
+        scan.texts |= {
             text
             for name in seen.fields
             if name != "key"
-            for text in repeats.gone(seen.before[name], seen.after[name])
+            for text in repeats.lost_texts(seen.before[name], seen.after[name])
         }
     if any(not path.of_session for path in chosen.rules.paths):
         for action in actions_of(session, chosen.steps if among is None else among):
-            _remember(look, action, look.action(action))
-    look.repeats = repeats.rules_for(look.texts)
-    return look
+            _collect_repeats(scan, action, scan.action(action))
+    scan.repeats = repeats.rules_for(scan.texts)
+    return scan
 
 
-def look_further(session: Session, look: Look, *, after: int) -> bool:
-    """Look for what repeats the steps behind one, too; whether that is anything that was not looked for before."""
-    chosen = look.chosen
+def extend_scan(session: Session, scan: Scan, *, after: int) -> bool:
+    """Also look for what repeats later steps. Return whether there is anything new to look for."""
+    chosen = scan.chosen
     if chosen.looks_everywhere or all(path.of_session for path in chosen.rules.paths):
         return False
-    before = len(look.texts), len(look.payloads)
-    alone = Look(chosen=chosen, texts=look.texts, payloads=look.payloads)
+    before = len(scan.texts), len(scan.payloads)
+    alone = Scan(chosen=chosen, texts=scan.texts, payloads=scan.payloads)
     for action in actions_of(session, chosen.steps, after):
-        _remember(alone, action, alone.action(action))
-    look.repeats = repeats.rules_for(look.texts)
-    return (len(look.texts), len(look.payloads)) != before
+        _collect_repeats(alone, action, alone.action(action))
+    scan.repeats = repeats.rules_for(scan.texts)
+    return (len(scan.texts), len(scan.payloads)) != before
 
 
-def _remember(look: Look, action: Action, seen: Seen) -> None:
-    """What repeats the fields of a step that were chosen: their texts, and payloads that are the same.
+def _collect_repeats(scan: Scan, action: Action, seen: BeforeAfter) -> None:
+    """Add the texts of a step's selected fields and identical payloads to what is looked for.
 
-    Of a step that is deleted it is what the step itself says: not its tags and names, not the passages it was given or the conversation so far,
-    which other steps have as well as it.
+    For a deleted step this is only what the step itself says: not its tags and names, its passages or the
+    conversation so far, which other steps contain as well.
     """
-    own = _own_words(action) if look.chosen.whole else None
+    own = _own_words(action) if scan.chosen.whole else None
     for name in seen.fields:
         if own is None or name in own:
-            look.texts |= set(repeats.gone(seen.before[name], seen.after[name]))
+            scan.texts |= set(repeats.lost_texts(seen.before[name], seen.after[name]))
     for name in PAYLOADS:
         row = getattr(action, name)
         if row is None or seen.after.get(name) != erased(FIELD):
             continue
         if own is None or (name in own and row.size >= SHORTEST):
-            look.payloads.add(row.pk)
+            scan.payloads.add(row.pk)
 
 
 def _own_words(action: Action) -> tuple[str, ...]:
     return ("output",) if action.kind == "llm_call" else ("input", "output")
 
 
-def erased_texts(session: Session, chosen: Chosen, *, after: int = 0) -> Iterator[str]:
-    """The texts of the fields that were chosen by their paths, as they are now. Reads the steps behind one for which they were chosen."""
-    look = Look(chosen=chosen.by_path())
+def texts_to_erase(session: Session, chosen: Chosen, *, after: int = 0) -> Iterator[str]:
+    """Yield the current texts of the fields that are selected by path. Reads the selected steps after one."""
+    scan = Scan(chosen=chosen.by_path())
     if any(path.of_session for path in chosen.rules.paths):
-        yield from _gone(look.session(session))
+        yield from _lost_texts(scan.session(session))
     if any(not path.of_session for path in chosen.rules.paths):
         for action in actions_of(session, chosen.steps, after):
-            yield from _gone(look.action(action))
+            yield from _lost_texts(scan.action(action))
 
 
-def _gone(seen: Seen) -> Iterator[str]:
+def _lost_texts(seen: BeforeAfter) -> Iterator[str]:
     for name in seen.fields:
-        yield from repeats.gone(seen.before[name], seen.after[name])
+        yield from repeats.lost_texts(seen.before[name], seen.after[name])
 
 
-def touched(session: Session, look: Look, *, after: int = 0) -> list[int]:
-    """The steps of which something is erased, behind one of them. Reads them all, and holds up nobody."""
-    return list(touching(session, look, after=after))
+def touched_steps(session: Session, scan: Scan, *, after: int = 0) -> list[int]:
+    """Return the steps after one of which something is erased. Reads them all without locking."""
+    return list(iter_touched_steps(session, scan, after=after))
 
 
-def touching(session: Session, look: Look, *, after: int = 0) -> Iterator[int]:
-    """The same steps one by one, read as far as they are asked for."""
+def iter_touched_steps(session: Session, scan: Scan, *, after: int = 0) -> Iterator[int]:
+    """Yield the same steps one by one."""
     for action in actions_of(session, after=after):
-        if look.action(action).fields:
+        if scan.action(action).fields:
             yield action.sequence

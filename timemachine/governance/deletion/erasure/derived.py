@@ -1,5 +1,6 @@
-"""What else was made from a session and repeats it: notes, judgements, opinions, answers of the cache, diffs, reports of suites, counts;
-and what people and programs wrote beside it: reasons and arms of comparisons, labels of share links, names of files.
+"""Other tables that repeat a session: notes, judgements, opinions, cached answers, diffs, reports of suites,
+counts, and what people and programs wrote in reasons and variants of comparisons, labels of share links and
+names of files.
 """
 
 from collections.abc import Iterator
@@ -9,8 +10,8 @@ from typing import Any, Final
 from django.db.models import QuerySet
 
 from timemachine.core.payloads import queries as payloads
-from timemachine.governance.deletion.erasure.before_after import Look
-from timemachine.governance.deletion.erasure.rewriting import Rewritten, kept
+from timemachine.governance.deletion.erasure.before_after import Scan
+from timemachine.governance.deletion.erasure.rewriting import Rewritten, stored_payload
 from timemachine.recording.annotations.notes.models import LONGEST_STORED, Note
 from timemachine.recording.answering.models import CachedAnswer
 from timemachine.recording.importing.past_imports import imports_of
@@ -29,13 +30,15 @@ from timemachine.replay.suites.models import SuiteReplay, SuiteRun, SuiteSession
 from timemachine.replay.sweeps.models import Sweep, SweepRow
 from timemachine.text.redaction.pure.marks import FIELD, erased
 
-AT_ONCE: Final = 100
+BATCH: Final = 100
 REASONS: Final = "reasons and arms of comparisons"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Rows of one table that may repeat a session: their texts and JSON values, and payloads that are read as texts."""
+    """Rows of one table that may repeat a session: their text and JSON columns, and payloads that are read as
+    text.
+    """
 
     name: str
     rows: QuerySet[Any]
@@ -45,10 +48,10 @@ class Place:
 
 @dataclass(slots=True, kw_only=True)
 class Derived:
-    """What became of it: how many rows, by the name of the place, and the payloads that they no longer refer to."""
+    """How many rows changed, by place, and the payloads that they no longer refer to."""
 
     rows: dict[str, int] = field(default_factory=dict)
-    left: set[int] = field(default_factory=set)
+    released: set[int] = field(default_factory=set)
 
 
 def _places(session: Session) -> Iterator[Place]:
@@ -106,14 +109,14 @@ def _places(session: Session) -> Iterator[Place]:
     )
 
 
-def rewrite_derived(session: Session, look: Look, recorded: Rewritten, replayed: set[int]) -> Derived:
-    """Rewrite what repeats the session, and drop what can be made again."""
+def rewrite_derived(session: Session, scan: Scan, recorded: Rewritten, replayed: set[int]) -> Derived:
+    """Rewrite what repeats the session, and delete what can be computed again."""
     made = Derived()
     for place in _places(session):
-        for row in place.rows.order_by("pk").iterator(chunk_size=AT_ONCE):
-            if _rewrite(session, look, place, row, recorded, replayed, made):
+        for row in place.rows.order_by("pk").iterator(chunk_size=BATCH):
+            if _rewrite(session, scan, place, row, recorded, replayed, made):
                 made.rows[place.name] = made.rows.get(place.name, 0) + 1
-    for name, rows in _made_again(session, recorded, replayed, renamed=REASONS in made.rows):
+    for name, rows in _recomputable(session, recorded, replayed, renamed=REASONS in made.rows):
         if number := rows.count():
             made.rows[name] = number
             rows.delete()
@@ -121,13 +124,13 @@ def rewrite_derived(session: Session, look: Look, recorded: Rewritten, replayed:
 
 
 def rename_in_suites(session: Session, before: str) -> None:
-    """The key of a session is copied to where suites name it."""
+    """Copy the key of a session to where suites name it."""
     if session.key != before:
         SuiteSession.objects.filter(session=session).update(key=session.key)
         SuiteReplay.objects.filter(session=session).update(key=session.key)
 
 
-def _made_again(
+def _recomputable(
     session: Session, recorded: Rewritten, replayed: set[int], *, renamed: bool
 ) -> Iterator[tuple[str, QuerySet[Any]]]:
     if recorded.sequences:
@@ -144,42 +147,44 @@ def _made_again(
 
 def _rewrite(
     session: Session,
-    look: Look,
+    scan: Scan,
     place: Place,
     row: Any,
     recorded: Rewritten,
     replayed: set[int],
     made: Derived,
 ) -> bool:
-    columns = {name: look.value(getattr(row, name)) for name in place.values}
+    columns = {name: scan.value(getattr(row, name)) for name in place.values}
     if place.name in ("judgements", "opinions"):
-        whole = _is_of(row, recorded, replayed)
+        erased_answer = _is_about_erased(row, recorded, replayed)
         for name in place.payloads:
-            columns |= _payload(session, look, row, name, whole=whole)
-        if whole and place.name == "judgements":
+            columns |= _payload(session, scan, row, name, erased_answer=erased_answer)
+        if erased_answer and place.name == "judgements":
             columns |= {"sentences": [], "prompt_sha256": "", "answer_sha256": ""}
-        elif whole:
+        elif erased_answer:
             columns |= {"asked": None}
     if place.name == "notes":
         columns["text"] = columns["text"][: LONGEST_STORED // 6]
     changed = {name: value for name, value in columns.items() if value != getattr(row, name)}
     if changed:
-        made.left |= {getattr(row, f"{name}_id") for name in place.payloads if f"{name}_id" in changed}
+        made.released |= {getattr(row, f"{name}_id") for name in place.payloads if f"{name}_id" in changed}
         type(row).objects.filter(pk=row.pk).update(**changed)
     return bool(changed)
 
 
-def _is_of(row: Any, recorded: Rewritten, replayed: set[int]) -> bool:
-    """Whether it is about an answer of which something was erased: its words are then nobody's to keep."""
+def _is_about_erased(row: Any, recorded: Rewritten, replayed: set[int]) -> bool:
+    """Return whether a row is about an answer of which something was erased, so that all of its words are
+    erased.
+    """
     if isinstance(row, Judgement):
         return row.sequence in recorded.sequences
     return row.step_id in replayed
 
 
-def _payload(session: Session, look: Look, row: Any, name: str, *, whole: bool) -> dict[str, Any]:
+def _payload(session: Session, scan: Scan, row: Any, name: str, *, erased_answer: bool) -> dict[str, Any]:
     payload = getattr(row, name)
     if payload is None:
         return {}
     before = payloads.value(payload)
-    after = erased(FIELD) if whole else look.value(before)
-    return {} if after == before else {f"{name}_id": kept(session, after)}
+    after = erased(FIELD) if erased_answer else scan.value(before)
+    return {} if after == before else {f"{name}_id": stored_payload(session, after)}

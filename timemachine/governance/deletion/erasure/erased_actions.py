@@ -5,7 +5,7 @@ from typing import Any
 
 from timemachine.core.pure.clock import written
 from timemachine.evidence.models import ErasedField
-from timemachine.governance.deletion.erasure.queries import erased_of
+from timemachine.governance.deletion.erasure.queries import erased_fields_of
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.turn_text import Deleted
@@ -18,7 +18,7 @@ def as_given(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:
 
     Two queries, three where something was erased.
     """
-    erased = erased_of(session, [each.sequence for each in actions])
+    erased = erased_fields_of(session, [each.sequence for each in actions])
     deleted = deletions_of(session, erased) if erased else {}
     return [
         _without_erased(each, erased[each.sequence], deleted.get(each.sequence))

@@ -1,4 +1,4 @@
-"""What we keep of an erasure: what was chosen, what it would take away, and that it did. Nothing of what was erased."""
+"""Erasures: what was selected, what would be erased, and that it was done. Nothing of what was erased."""
 
 from django.db import models
 from django.db.models import Q
@@ -15,10 +15,11 @@ STATUSES = (LOOKING, FOUND, ERASING, DONE)
 
 
 class Erasure(Leased, Enqueued):
-    """Fields of a session that somebody wants erased: looked for first (`looking`, `found`), erased when confirmed (`erasing`, `done`).
+    """An erasure of fields of a session: scanned first (`looking`, `found`), erased when confirmed
+    (`erasing`, `done`).
 
-    `fields` are paths and `steps` the sequences they hold for (none: every step); or `profile` is a version of a redaction profile. A
-    `turn` is deleted whole: its step stays as a tombstone.
+    `fields` are paths and `steps` the sequences that they apply to (none: every step), or `profile` is a
+    version of a redaction profile. A `turn` is deleted completely: its step stays as a tombstone.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)

@@ -1,4 +1,4 @@
-"""What is asked of erasures: those of a session, one by its id, and the fields that are gone from a step."""
+"""Queries about erasures: those of a session, one by its id, and the erased fields of a step."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -27,7 +27,9 @@ _HAS_MARKS: Final = "SELECT FROM tm_erased_field WHERE session_id = %(session)s 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasedParts:
-    """What was erased of a replayed step: its recorded or new `answer`, so many of its frozen `passages`, and any that it `found`."""
+    """What was erased of a replayed step: its recorded or new `answer`, how many of its frozen `passages`,
+    and any that it `found`.
+    """
 
     answer: bool = False
     passages: int = 0
@@ -38,18 +40,18 @@ class ErasedParts:
 
 
 def erasures_of(session: Session, after: UUID | None = None) -> QuerySet[Erasure]:
-    """What was erased of a session, or looked for, newest first; behind one of them."""
+    """Return the erasures of a session, newest first; those after one of them if given."""
     found = Erasure.objects.filter(session=session).select_related("session").order_by("-id")
     return found if after is None else found.filter(id__lt=after)
 
 
 def done_of(session: Session) -> QuerySet[Erasure]:
-    """What was erased of a session, newest first."""
+    """Return the finished erasures of a session, newest first."""
     return erasures_of(session).filter(status=DONE)
 
 
 def erasure_of(project: Project, erasure_id: str | UUID) -> Erasure:
-    """The project's erasure of that id. Raises `NotFound`."""
+    """Return the project's erasure with that id. Raises `NotFound`."""
     wanted = uuid_of(str(erasure_id))
     found = (
         Erasure.objects.select_related("session").filter(project=project, id=wanted).first()
@@ -63,8 +65,8 @@ def erasure_of(project: Project, erasure_id: str | UUID) -> Erasure:
     return found
 
 
-def erased_of(session: Session | UUID, sequences: Sequence[int]) -> dict[int, list[ErasedField]]:
-    """The fields that are gone from recorded steps (0: from the session itself), by their sequence. One query."""
+def erased_fields_of(session: Session | UUID, sequences: Sequence[int]) -> dict[int, list[ErasedField]]:
+    """Return the erased fields of recorded steps (0: of the session itself) by sequence. One query."""
     found: dict[int, list[ErasedField]] = {}
     of = session.id if isinstance(session, Session) else session
     for row in rows_of(ErasedField, _ERASED, {"session": of, "sequences": list(sequences)}):
@@ -73,39 +75,44 @@ def erased_of(session: Session | UUID, sequences: Sequence[int]) -> dict[int, li
 
 
 def has_marks(session: Session) -> bool:
-    """Whether anything of a session was erased, so that what it shows may have marks. One query."""
+    """Return whether anything of a session was erased, so that it may contain marks. One query."""
     return bool(prepared_statements.rows(_HAS_MARKS, {"session": session.id}))
 
 
 def erased_passages(hits: Sequence[Hit]) -> set[int]:
-    """Which of a replayed step's frozen passages, by their place from 1, lost something. Those of several finds follow each other. One query, none without passages."""
+    """Return which of a replayed step's frozen passages were partly or completely erased, by position from 1.
+
+    Passages of several finds follow each other. One query, none without passages.
+    """
     if not hits:
         return set()
     steps = Action.objects.filter(id__in={hit.action_id for hit in hits})
     named = dict(steps.values_list("id", "sequence"))
     rows = _of_passages(ErasedField.objects.filter(session__in=steps.values("session"), replay=None))
-    gone = {(sequence, rank_of(field)) for sequence, field in rows if sequence in set(named.values())}
+    erased = {(sequence, rank_of(field)) for sequence, field in rows if sequence in set(named.values())}
     place, found = Counter[int](), set()
     for number, hit in enumerate(hits, 1):
         place[hit.action_id] += 1
-        if (named[hit.action_id], place[hit.action_id]) in gone:
+        if (named[hit.action_id], place[hit.action_id]) in erased:
             found.add(number)
     return found
 
 
 def erased_parts(steps: Sequence[ReplayStep]) -> dict[int, ErasedParts]:
-    """What was erased of replayed steps, by their row, as far as anything was: of the recorded step, the finds inside it, and of what came of it. Three queries at most."""
+    """Return what was erased of replayed steps by id: of the recorded step, the finds inside it and its own
+    results. Steps without erasures are left out. At most three queries.
+    """
     if not steps:
         return {}
     inside = _finds_inside([step.action for step in steps])
-    recorded = _gone_by_step(inside, {step.action.session_id for step in steps})
-    anew = _gone_anew(steps)
+    recorded = _erased_by_step(inside, {step.action.session_id for step in steps})
+    replayed = _erased_in_replays(steps)
     found = {}
     for step in steps:
         here = recorded.get((step.action.session_id, step.sequence), set())
-        own = anew.get((step.replay_id, step.sequence), set())
-        inside_too = {name for name in here if rank_of(name[1])}  # where it has none of its own
-        passages = {name for name in inside_too if name[0] == step.sequence} or inside_too
+        own = replayed.get((step.replay_id, step.sequence), set())
+        of_passages = {name for name in here if rank_of(name[1])}  # where it has none of its own
+        passages = {name for name in of_passages if name[0] == step.sequence} or of_passages
         parts = ErasedParts(
             answer="output" in own or (step.sequence, "output") in here,
             passages=len({(sequence, rank_of(name)) for sequence, name in passages}),
@@ -117,15 +124,15 @@ def erased_parts(steps: Sequence[ReplayStep]) -> dict[int, ErasedParts]:
 
 
 def erased_answers(steps: Sequence[int]) -> set[int]:
-    """Those of some replayed steps, by their rows, whose new answer was erased. One query."""
-    gone = ErasedField.objects.filter(
+    """Return those of some replayed steps (ids) whose new answer was erased. One query."""
+    erased = ErasedField.objects.filter(
         replay=OuterRef("replay"), sequence=OuterRef("sequence"), field="output"
     )
-    return set(ReplayStep.objects.filter(Exists(gone), id__in=steps).values_list("id", flat=True))
+    return set(ReplayStep.objects.filter(Exists(erased), id__in=steps).values_list("id", flat=True))
 
 
 def erased_recordings(asks: Collection[tuple[UUID, int]]) -> set[tuple[UUID, int]]:
-    """Those of some recorded asks, by session and sequence, whose answer was erased. One query."""
+    """Return those of some recorded asks, by session and sequence, whose answer was erased. One query."""
     rows = ErasedField.objects.filter(
         session__in={session for session, _ in asks},
         sequence__in={sequence for _, sequence in asks},
@@ -136,7 +143,7 @@ def erased_recordings(asks: Collection[tuple[UUID, int]]) -> set[tuple[UUID, int
 
 
 def rank_of(field: str) -> int:
-    """The rank of the passage that a field is of; 0 for any other field."""
+    """Return the rank of the passage that a field belongs to; 0 for any other field."""
     kind, _, rest = field.partition(".")
     return int(rest.partition(".")[0]) if kind == "hit" else 0
 
@@ -146,11 +153,11 @@ def _of_passages(rows: QuerySet[ErasedField]) -> QuerySet[ErasedField, tuple[int
 
 
 Steps = Mapping[tuple[UUID, int], tuple[UUID, int]]
-"""The steps of sessions that hold what a step shows, and whose that is: its own, and those inside it."""
+"""Steps (session and sequence) by the step that shows their content: themselves, or the ask they are inside of."""
 
 
 def _finds_inside(actions: Sequence[Action]) -> Steps:
-    """The actions and, of asks, the finds inside them, each with the action that it is of."""
+    """Return the actions and the finds inside the asks among them, each with the action that it belongs to."""
     found = {(each.session_id, each.sequence): (each.session_id, each.sequence) for each in actions}
     asks = [each for each in actions if each.kind == "ask"]
     if not asks:
@@ -168,8 +175,10 @@ def _finds_inside(actions: Sequence[Action]) -> Steps:
     return found
 
 
-def _gone_by_step(inside: Steps, sessions: Collection[UUID]) -> dict[tuple[UUID, int], set[tuple[int, str]]]:
-    """The fields that are gone, with the step that had them, by the step that shows them."""
+def _erased_by_step(
+    inside: Steps, sessions: Collection[UUID]
+) -> dict[tuple[UUID, int], set[tuple[int, str]]]:
+    """Return the erased fields, each with its step, by the step that shows them."""
     rows = ErasedField.objects.filter(
         Q(field="output") | Q(field__startswith="hit."),
         session__in=sessions,
@@ -183,8 +192,8 @@ def _gone_by_step(inside: Steps, sessions: Collection[UUID]) -> dict[tuple[UUID,
     return found
 
 
-def _gone_anew(steps: Sequence[ReplayStep]) -> dict[tuple[UUID, int], set[str]]:
-    """The fields that are gone of what came of steps in their replays."""
+def _erased_in_replays(steps: Sequence[ReplayStep]) -> dict[tuple[UUID, int], set[str]]:
+    """Return the erased fields of what replays of these steps produced."""
     rows = ErasedField.objects.filter(
         replay__in={step.replay_id for step in steps}, sequence__in={step.sequence for step in steps}
     )

@@ -1,4 +1,4 @@
-"""Writing what is left of steps, of their passages and of the session back to their rows. Only inside an erasure."""
+"""Writing what remains of steps, their passages and the session back to their rows. Only inside an erasure."""
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of
-from timemachine.governance.deletion.erasure.before_after import PAYLOADS, Look, Seen, actions_of
+from timemachine.governance.deletion.erasure.before_after import PAYLOADS, BeforeAfter, Scan, actions_of
 from timemachine.recording.sessions.models import Action, Delivery, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.label import label
@@ -33,28 +33,28 @@ OF_HIT: Final = (
 
 @dataclass(slots=True, kw_only=True)
 class Rewritten:
-    """What became of steps: which were rewritten, their fields by name, and the payloads that they no longer refer to."""
+    """What was rewritten: steps, their fields by name, and the payloads that they no longer refer to."""
 
     sequences: set[int] = field(default_factory=set)
     actions: set[int] = field(default_factory=set)
     fields: dict[str, int] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
-    left: set[int] = field(default_factory=set)
+    released: set[int] = field(default_factory=set)
     frames: set[int] = field(default_factory=set)
     names: bool = False
 
 
-def rewrite_actions(session: Session, look: Look, sequences: Sequence[int]) -> Rewritten:
-    """Rewrite steps. What names an action whose id is erased names it by its sequence from then on."""
+def rewrite_actions(session: Session, scan: Scan, sequences: Sequence[int]) -> Rewritten:
+    """Rewrite steps. Steps that name an action by an erased id name it by its sequence afterwards."""
     made = Rewritten()
     for action in actions_of(session, sequences):
-        seen = look.action(action)
+        seen = scan.action(action)
         if seen.fields:
-            _rewrite(session, look, action, seen, made)
+            _rewrite(session, scan, action, seen, made)
     return made
 
 
-def _rewrite(session: Session, look: Look, action: Action, seen: Seen, made: Rewritten) -> None:
+def _rewrite(session: Session, scan: Scan, action: Action, seen: BeforeAfter, made: Rewritten) -> None:
     made.sequences.add(action.sequence)
     made.actions.add(action.id)
     made.tally.update(seen.tally)
@@ -64,7 +64,7 @@ def _rewrite(session: Session, look: Look, action: Action, seen: Seen, made: Rew
     columns = dict(_columns(session, seen))
     for name in PAYLOADS:
         if f"{name}_id" in columns:
-            _leave(look, made, getattr(action, name))
+            _release(scan, made, getattr(action, name))
     if "id" in seen.fields and action.client_id is not None:
         _name_by_sequence(session, action, made)
     if "parent" in seen.fields:
@@ -74,18 +74,18 @@ def _rewrite(session: Session, look: Look, action: Action, seen: Seen, made: Rew
         after = seen.after["retrieval"]
         hits = after.get("hits") if isinstance(after, Mapping) else None
         before = seen.before["retrieval"]["hits"]
-        rewrite_hits(session, look, list(action.hits.all()), before, hits, made)
+        rewrite_hits(session, scan, list(action.hits.all()), before, hits, made)
 
 
-def _columns(session: Session, seen: Seen) -> Iterator[tuple[str, Any]]:
+def _columns(session: Session, seen: BeforeAfter) -> Iterator[tuple[str, Any]]:
     for name in seen.fields:
         after = seen.after[name]
         if name in _TEXTS:
             yield name, after
         elif name in _SHAPED:
-            yield name, shaped(after)
+            yield name, as_object(after)
         elif name in PAYLOADS:
-            yield f"{name}_id", kept(session, after)
+            yield f"{name}_id", stored_payload(session, after)
         else:
             yield from _own_form(name, after)
     if set(_NAMING) & set(seen.fields):
@@ -93,7 +93,7 @@ def _columns(session: Session, seen: Seen) -> Iterator[tuple[str, Any]]:
 
 
 def _own_form(name: str, after: Any) -> Iterator[tuple[str, Any]]:
-    """The columns of a field that is kept in a form of its own."""
+    """Yield the columns of a field with a form of its own."""
     if name == "tags":
         yield name, list(after)
     elif name == "id":
@@ -101,9 +101,9 @@ def _own_form(name: str, after: Any) -> Iterator[tuple[str, Any]]:
     elif name == "error":
         yield from zip(("error_type", "error_message"), _error(after), strict=True)
     elif name == "retrieval":
-        found = shaped(after) or {}
-        told = {key: value for key, value in found.items() if key != "hits" and value is not None}
-        yield name, told or None
+        found = as_object(after) or {}
+        redacted = {key: value for key, value in found.items() if key != "hits" and value is not None}
+        yield name, redacted or None
 
 
 def _label(after: Mapping[str, Any]) -> str:
@@ -112,23 +112,25 @@ def _label(after: Mapping[str, Any]) -> str:
 
 
 def rewrite_hits(
-    session: Session, look: Look, rows: Sequence[Any], before: Sequence[Any], after: Any, made: Rewritten
+    session: Session, scan: Scan, rows: Sequence[Any], before: Sequence[Any], after: Any, made: Rewritten
 ) -> None:
-    """Rewrite the passages of a step, recorded or found by a replay; `after` is what is left of them, no list where nothing is."""
-    left = after if isinstance(after, list) and len(after) == len(rows) else [{}] * len(rows)
-    for row, was, told in zip(rows, before, left, strict=True):
-        if was == told:
+    """Rewrite the passages of a step, recorded or found by a replay. `after` is what remains of them; not a
+    list if nothing does.
+    """
+    remaining = after if isinstance(after, list) and len(after) == len(rows) else [{}] * len(rows)
+    for row, was, redacted in zip(rows, before, remaining, strict=True):
+        if was == redacted:
             continue
-        now = told if isinstance(told, Mapping) else {}
+        now = redacted if isinstance(redacted, Mapping) else {}
         columns = {name: now.get(name) for name in ("frame", "version", "title", "uri")}
-        columns |= {name: shaped(now.get(name)) for name in ("metadata", "scores", "matched")}
+        columns |= {name: as_object(now.get(name)) for name in ("metadata", "scores", "matched")}
         columns["version"] = now.get("version") if isinstance(now.get("version"), int) else None
         columns["score"] = now.get("score") if isinstance(now.get("score"), int | float) else None
         if now.get("text") != was.get("text"):
-            _leave(look, made, row.payload)
+            _release(scan, made, row.payload)
             if row.sha256:
-                look.hashes.add(row.sha256)
-            columns |= {"sha256": None, "payload_id": kept(session, now.get("text"))}
+                scan.hashes.add(row.sha256)
+            columns |= {"sha256": None, "payload_id": stored_payload(session, now.get("text"))}
         elif now.get("sha256") != was.get("sha256"):
             columns["sha256"] = None
         if row.stored_frame_id is not None:
@@ -136,43 +138,45 @@ def rewrite_hits(
         type(row).objects.filter(pk=row.pk).update(**columns)
 
 
-def rewrite_session(session: Session, seen: Seen) -> None:
-    """Rewrite the session's own fields; an erased key becomes one that was never given."""
+def rewrite_session(session: Session, seen: BeforeAfter) -> None:
+    """Rewrite the session's own fields; an erased key is replaced by a random one."""
     columns = {name: seen.after[name] for name in seen.fields}
     if "key" in columns:
         columns["key"] = f"erased-{secrets.token_hex(4)}"
     if "metadata" in columns:
-        columns["metadata"] = shaped(columns["metadata"]) or {}
+        columns["metadata"] = as_object(columns["metadata"]) or {}
     Session.objects.filter(pk=session.pk).update(**columns)
     session.refresh_from_db()
 
 
-def rewrite_deliveries(session: Session, look: Look, sequences: Iterable[int]) -> None:
-    """What was sent with a step could be guessed at by its hash: it goes, and the same request again is refused.
+def rewrite_deliveries(session: Session, scan: Scan, sequences: Iterable[int]) -> None:
+    """Delete the hashes of requests that recorded a step, since they could be used to guess it. The same
+    request is refused later.
 
-    So does the hash of an ask that is under way, which may be recorded already and whose answer is then not kept, and of what began the session.
+    The same applies to the hash of a running ask, which may be recorded already and whose answer is then not
+    stored, and of the request that started the session.
     """
     touched = set(sequences)
     for each in Delivery.objects.filter(session=session):
         columns: dict[str, Any] = {}
         if each.answer is not None or not each.sequences or touched & set(each.sequences):
             columns |= {"request_sha256": "", "answer": None}
-        if look.value(each.key) != each.key:
+        if scan.value(each.key) != each.key:
             columns["key"] = f"erased-{secrets.token_hex(8)}"
         if columns:
             Delivery.objects.filter(pk=each.pk).update(**columns)
 
 
-def kept(session: Session, value: Any) -> int | None:
-    """The payload of what is left of a value; None where nothing is."""
+def stored_payload(session: Session, value: Any) -> int | None:
+    """Return the id of the payload with what remains of a value; None if nothing does."""
     if value is None:
         return None
     content = content_of(value)
     return store(session.project_id, [content])[content]
 
 
-def shaped(value: Any) -> dict[str, Any] | None:
-    """An object that keeps its form; None for one that was erased whole, which the erased fields tell."""
+def as_object(value: Any) -> dict[str, Any] | None:
+    """Return an object unless it was erased completely."""
     if not isinstance(value, Mapping):
         return None
     mark = value.get("withheld")
@@ -186,10 +190,10 @@ def _error(error: Any) -> tuple[str | None, str | None]:
     return (error["type"], error["message"]) if "message" in error else (None, error["withheld"])
 
 
-def _leave(look: Look, made: Rewritten, payload: Any) -> None:
+def _release(scan: Scan, made: Rewritten, payload: Any) -> None:
     if payload is not None:
-        made.left.add(payload.id)
-        look.hashes.add(payload.sha256)
+        made.released.add(payload.id)
+        scan.hashes.add(payload.sha256)
 
 
 def _name_by_sequence(session: Session, action: Action, made: Rewritten) -> None:
@@ -201,7 +205,7 @@ def _name_by_sequence(session: Session, action: Action, made: Rewritten) -> None
 
 
 def _parent_of(session: Session, action: Action) -> int | None:
-    """The sequence of the step that a step names by an erased id."""
+    """Return the sequence of the step that a step names by an erased id."""
     now = Action.objects.filter(pk=action.pk).values_list("parent_id_given", "parent_sequence").get()
     if now[0] is None:
         return now[1]  # its parent was rewritten before

@@ -1,6 +1,6 @@
-"""Where the first things stand that an erasure takes away, and how these places will read.
+"""The first places of which an erasure would erase something, and how they would read.
 
-It is computed when somebody looks and kept nowhere: what stands around a mark may be erased itself one day.
+It is computed when someone looks and never stored: the text around a mark may be erased itself some day.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from timemachine.governance.deletion.erasure.before_after import Look, actions_of, look_at
+from timemachine.governance.deletion.erasure.before_after import Scan, actions_of, scan_of
 from timemachine.governance.deletion.erasure.models import FOUND, Erasure
 from timemachine.governance.deletion.erasure.pure.selection import chosen_of
 from timemachine.text.redaction.pure.excerpts import around
@@ -19,7 +19,9 @@ SHOWN: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A place of which something would go: the step (None: the session itself), its field and where in it, and the text as it would read."""
+    """A place of which something would be erased: the step (None: the session itself), its field and the
+    position in it, and the text as it would read.
+    """
 
     sequence: int | None
     field: str
@@ -27,23 +29,25 @@ class Line:
 
 
 def sample_of(erasure: Erasure) -> list[Line]:
-    """The first `SHOWN` places that would go; none of an erasure that is not waiting for its reason. It reads as many steps at most."""
+    """Return the first `SHOWN` places that would be erased; empty unless the erasure waits for its reason.
+    Reads at most `SHOWN` steps.
+    """
     if erasure.status != FOUND or erasure.preview is None:
         return []
     steps = erasure.preview["first_steps"][:SHOWN]
     chosen = chosen_of(erasure.profile, erasure.fields, erasure.steps, whole=erasure.turn)
-    look = look_at(erasure.session, chosen, among=steps)
-    return list(islice(_lines(erasure, look, steps), SHOWN))
+    scan = scan_of(erasure.session, chosen, among=steps)
+    return list(islice(_lines(erasure, scan, steps), SHOWN))
 
 
-def _lines(erasure: Erasure, look: Look, steps: list[int]) -> Iterator[Line]:
-    if look.chosen.of_session or look.repeats:
-        seen = look.session(erasure.session)
+def _lines(erasure: Erasure, scan: Scan, steps: list[int]) -> Iterator[Line]:
+    if scan.chosen.of_session or scan.repeats:
+        seen = scan.session(erasure.session)
         for name in seen.fields:
             for place, text in around(seen.after[name], OPENING_ERASED, name):
                 yield Line(sequence=None, field=place, text=text)
     for action in actions_of(erasure.session, steps):
-        seen = look.action(action)
+        seen = scan.action(action)
         for name in seen.fields:
             for place, text in around(seen.after[name], OPENING_ERASED, name):
                 yield Line(sequence=action.sequence, field=place, text=text)

@@ -1,1 +1,1 @@
-"""Forgetting: sessions deleted in bulk, by people and by retention rules, and legal holds, which nothing gets past."""
+"""Bulk deletion of sessions by people and by retention rules, and legal holds, which prevent it."""

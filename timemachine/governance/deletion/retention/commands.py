@@ -1,6 +1,8 @@
-"""Deleting sessions together: found first, so that somebody sees what would go; deleted by a worker once a reason is given.
+"""Bulk deletion: sessions are found first, so that someone can review them, and deleted by a worker once a
+reason is given.
 
-Every session goes in a transaction of its own, with its tombstone and what became of it; a worker that is killed leaves the rest to the next one.
+Each session is deleted in its own transaction, with its tombstone and its new state. A killed worker leaves
+the rest to the next one.
 """
 
 from collections.abc import Iterable
@@ -28,31 +30,35 @@ from timemachine.governance.deletion.retention.models import (
     HELD,
     RUNNING,
     WAITING,
-    Forgetting,
-    ForgottenSession,
+    BulkDeletion,
+    BulkDeletionSession,
     RetentionRule,
 )
-from timemachine.governance.deletion.retention.queries import due_by, rules_of, sessions_meant
-from timemachine.governance.deletion.retention.session_filter import Which, which_of
+from timemachine.governance.deletion.retention.queries import due_by, matching_sessions, rules_of
+from timemachine.governance.deletion.retention.session_filter import SessionFilter, read_filter
 from timemachine.recording.answering.summaries import HAS_SUMMARY
 from timemachine.recording.sessions.holds import IS_HELD
 from timemachine.recording.sessions.models import Session
 
-AT_ONCE: Final = 1_000
+BATCH: Final = 1_000
 
 
 @transaction.atomic
-def prepare(project: Project, which: Which, *, by: str) -> Forgetting:
-    """Find the sessions that are meant now; these, and no later ones, are deleted once `confirm` is called. Raises `InvalidInput`."""
-    made = Forgetting.objects.create(project=project, wanted=which.given, requested_by=by[:254])
-    _keep(made, sessions_meant(project, which))
-    return made
+def prepare(project: Project, which: SessionFilter, *, by: str) -> BulkDeletion:
+    """Find the sessions that match now. Only these are deleted after `confirm`, not later ones. Raises
+    `InvalidInput`.
+    """
+    deletion = BulkDeletion.objects.create(project=project, wanted=which.given, requested_by=by[:254])
+    _add_sessions(deletion, matching_sessions(project, which))
+    return deletion
 
 
 @transaction.atomic
-def begin_by_rule(rule: RetentionRule, sessions: QuerySet[Session], words: str) -> Forgetting | None:
-    """Delete what a rule says; None where that is nothing. Sessions under a hold are not taken up: they are looked for again each time."""
-    made = Forgetting(
+def start_for_rule(rule: RetentionRule, sessions: QuerySet[Session], words: str) -> BulkDeletion | None:
+    """Start deleting what a rule selects; None if that is nothing. Sessions under a hold are left out; the
+    rule finds them again next time.
+    """
+    deletion = BulkDeletion(
         project=rule.project,
         rule=rule,
         wanted={"agent": rule.agent, "tag": rule.tag, "older_than_days": rule.days},
@@ -62,133 +68,144 @@ def begin_by_rule(rule: RetentionRule, sessions: QuerySet[Session], words: str) 
         confirmed_by="retention",
         confirmed_at=now(),
     )
-    found = sessions.filter(~IS_HELD)
-    if not found.exists():
+    due = sessions.filter(~IS_HELD)
+    if not due.exists():
         return None
-    made.save(force_insert=True)
-    _keep(made, found)
-    return made
+    deletion.save(force_insert=True)
+    _add_sessions(deletion, due)
+    return deletion
 
 
 @transaction.atomic
-def confirm(forgetting: Forgetting, *, reason: str, by: str) -> Forgetting:
-    """Have the sessions that were found deleted, for a reason that every tombstone keeps. Raises `InvalidInput` without one, `Conflict` where it was done before."""
-    said = required_reason(reason, "why these sessions are deleted")
-    row = Forgetting.objects.select_for_update().get(pk=forgetting.pk)
+def confirm(deletion: BulkDeletion, *, reason: str, by: str) -> BulkDeletion:
+    """Start deleting the sessions that were found, with a reason that every tombstone stores.
+
+    Raises `InvalidInput` without a reason, `Conflict` if it was confirmed before.
+    """
+    checked = required_reason(reason, "why these sessions are deleted")
+    row = BulkDeletion.objects.select_for_update().get(pk=deletion.pk)
     if row.status != FOUND:
         raise Conflict(
-            "This was deleted before, is being deleted, or was called off.", code="forgetting_confirmed"
+            "This has already been deleted, is being deleted, or was cancelled.", code="forgetting_confirmed"
         )
     if not row.sessions.exists():
-        raise Conflict("No session is meant by that, so there is nothing to delete.", code="nothing_to_erase")
-    row.status, row.reason, row.confirmed_by, row.confirmed_at = RUNNING, said, by[:254], now()
+        raise Conflict("No session matches, so there is nothing to delete.", code="nothing_to_erase")
+    row.status, row.reason, row.confirmed_by, row.confirmed_at = RUNNING, checked, by[:254], now()
     row.enqueued_at = now()
     row.save(update_fields=["status", "reason", "confirmed_by", "confirmed_at", "enqueued_at"])
     return row
 
 
 @transaction.atomic
-def cancel(forgetting: Forgetting) -> Forgetting:
-    """Delete none of the sessions that still wait; what is deleted stays deleted. Raises `Conflict` where it is over."""
-    row = Forgetting.objects.select_for_update().get(pk=forgetting.pk)
+def cancel(deletion: BulkDeletion) -> BulkDeletion:
+    """Stop: waiting sessions are not deleted, deleted ones stay deleted. Raises `Conflict` if it has
+    finished.
+    """
+    row = BulkDeletion.objects.select_for_update().get(pk=deletion.pk)
     if row.status not in (FOUND, RUNNING):
-        raise Conflict("This deletion is over; there is nothing to call off.", code="forgetting_over")
+        raise Conflict("This deletion has finished and cannot be cancelled.", code="forgetting_over")
     row.status, row.finished_at = CANCELLED, now()
     row.lease_token = row.lease_until = None
     row.save(update_fields=["status", "finished_at", "lease_token", "lease_until"])
     return row
 
 
-def work(forgetting_id: UUID) -> None:
-    """Delete session after session until none waits. Safe to run twice, at the same time, and to be killed at any point."""
-    with holding(overdue().filter(id=forgetting_id)) as lease:
+def work(deletion_id: UUID) -> None:
+    """Delete one session after another until none waits. Safe to call twice, at the same time, and to be
+    killed at any point.
+    """
+    with holding(overdue().filter(id=deletion_id)) as lease:
         if lease is not None:
             _delete_all(lease)
 
 
-def overdue() -> QuerySet[Forgetting]:
-    """Return the deletions that have begun and are not done."""
-    return Forgetting.objects.filter(status=RUNNING)
+def overdue() -> QuerySet[BulkDeletion]:
+    """Return the deletions that have started and not finished."""
+    return BulkDeletion.objects.filter(status=RUNNING)
 
 
-def _delete_all(lease: Lease[Forgetting]) -> None:
-    found = lease.row("project", "rule")
-    while (each := _next(lease, found)) is not None:
-        _forget(found, each)
-    if not found.sessions.filter(state=WAITING).exists():
+def _delete_all(lease: Lease[BulkDeletion]) -> None:
+    deletion = lease.row("project", "rule")
+    while (each := _next(lease, deletion)) is not None:
+        _delete_with_retries(deletion, each)
+    if not deletion.sessions.filter(state=WAITING).exists():
         lease.release(status=DONE, finished_at=now())
 
 
-def _next(lease: Lease[Forgetting], found: Forgetting) -> ForgottenSession | None:
-    """The next session that waits; None where none does, another worker has the deletion, or it was called off."""
+def _next(lease: Lease[BulkDeletion], deletion: BulkDeletion) -> BulkDeletionSession | None:
+    """Return the next waiting session; None if there is none, another worker has the deletion, or it was
+    cancelled.
+    """
     if not lease.held().exists():
         return None
-    return found.sessions.filter(state=WAITING).order_by("id").first()
+    return deletion.sessions.filter(state=WAITING).order_by("id").first()
 
 
-def _forget(found: Forgetting, each: ForgottenSession) -> None:
-    """Settle a session, as often and with the pauses of one that is deleted by itself where somebody who records is in the way; else it stays, and the others need not."""
+def _delete_with_retries(deletion: BulkDeletion, each: BulkDeletionSession) -> None:
+    """Delete a session, retrying after deadlocks with recorders. If that fails, it stays and the others are
+    deleted.
+    """
     for _ in range(MOST_TRIES - 1):
         try:
-            return _try(found, each)
+            return _delete_one(deletion, each)
         except DatabaseError:
             sleep(PAUSE)
     try:
-        _try(found, each)
+        _delete_one(deletion, each)
     except DatabaseError as why:
-        _tell(each, FAILED, f"The database did not delete it: {str(why).partition(chr(10))[0]}")
+        _set_state(each, FAILED, f"The database did not delete it: {str(why).partition(chr(10))[0]}")
 
 
-def _try(found: Forgetting, each: ForgottenSession) -> None:
+def _delete_one(deletion: BulkDeletion, each: BulkDeletionSession) -> None:
     try:
-        _settle(found, each)
+        _delete_if_waiting(deletion, each)
     except Conflict as why:  # held
-        _tell(each, HELD, why.message)
+        _set_state(each, HELD, why.message)
     except NotFound:
-        _tell(each, GONE)
+        _set_state(each, GONE)
 
 
 @transaction.atomic
-def _settle(found: Forgetting, each: ForgottenSession) -> None:
-    row = ForgottenSession.objects.select_for_update().get(pk=each.pk)
+def _delete_if_waiting(deletion: BulkDeletion, each: BulkDeletionSession) -> None:
+    row = BulkDeletionSession.objects.select_for_update().get(pk=each.pk)
     if row.state == WAITING:
-        _tell(row, _forgotten(found, row))
+        _set_state(row, _deleted_state(deletion, row))
 
 
-def _forgotten(found: Forgetting, row: ForgottenSession) -> str:
-    """Delete the session; what became of it. Raises as `erase_session`."""
-    session = Session.objects.filter(project=found.project_id, id=row.session).first()
+def _deleted_state(deletion: BulkDeletion, row: BulkDeletionSession) -> str:
+    """Delete the session and return its new state. Raises as `erase_session`."""
+    session = Session.objects.filter(project=deletion.project_id, id=row.session).first()
     if session is None:
         return GONE
-    if not _still_meant(found).filter(pk=session.pk).exists():
+    if not _still_matching(deletion).filter(pk=session.pk).exists():
         return CHANGED
-    erase_session(session, by=found.confirmed_by, reason=found.reason)
+    erase_session(session, by=deletion.confirmed_by, reason=deletion.reason)
     return ERASED
 
 
-def _still_meant(found: Forgetting) -> QuerySet[Session]:
-    """What fits as it did when it was found: a tag that was taken off since saves its session."""
-    if found.rule_id is not None:
-        rules = list(rules_of(found.project))
-        mine = next((each for each in rules if each.id == found.rule_id), None)
-        return Session.objects.none() if mine is None else due_by(mine, rules, found.requested_at)
-    return sessions_meant(found.project, which_of(found.wanted), found.requested_at)
+def _still_matching(deletion: BulkDeletion) -> QuerySet[Session]:
+    """Return the sessions that still match: removing a tag saves a session that was found by it."""
+    if deletion.rule_id is not None:
+        rules = list(rules_of(deletion.project))
+        mine = next((each for each in rules if each.id == deletion.rule_id), None)
+        return Session.objects.none() if mine is None else due_by(mine, rules, deletion.requested_at)
+    return matching_sessions(deletion.project, read_filter(deletion.wanted), deletion.requested_at)
 
 
-def _tell(row: ForgottenSession, state: str, problem: str | None = None) -> None:
-    ForgottenSession.objects.filter(pk=row.pk).update(state=state, problem=problem)
+def _set_state(row: BulkDeletionSession, state: str, problem: str | None = None) -> None:
+    BulkDeletionSession.objects.filter(pk=row.pk).update(state=state, problem=problem)
 
 
-def _keep(made: Forgetting, sessions: QuerySet[Session]) -> None:
+def _add_sessions(deletion: BulkDeletion, sessions: QuerySet[Session]) -> None:
     rows: Iterable[tuple[UUID, int, bool]] = (
         sessions.annotate(has_summary=HAS_SUMMARY)
         .order_by("started_at", "id")
         .values_list("id", "last_sequence", "has_summary")
     )
-    ForgottenSession.objects.bulk_create(
+    BulkDeletionSession.objects.bulk_create(
         (
-            ForgottenSession(forgetting=made, session=id_, turns=turns, summarised=summarised)
+            BulkDeletionSession(forgetting=deletion, session=id_, turns=turns, summarised=summarised)
             for id_, turns, summarised in rows
         ),
-        batch_size=AT_ONCE,
+        batch_size=BATCH,
     )

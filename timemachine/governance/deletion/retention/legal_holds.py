@@ -1,4 +1,6 @@
-"""Legal holds: placed on sessions that are named, or on all that fit a filter at that moment; released for a reason."""
+"""Legal holds: placed on named sessions, or on all that match a filter at that moment; released with a
+reason.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,20 +13,22 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.evidence.log import project_log
 from timemachine.evidence.pure.reason import LONGEST, checked_reason
-from timemachine.governance.deletion.retention.queries import hold_of, sessions_meant
-from timemachine.governance.deletion.retention.session_filter import Which
+from timemachine.governance.deletion.retention.queries import hold_of, matching_sessions
+from timemachine.governance.deletion.retention.session_filter import SessionFilter
 from timemachine.recording.sessions.models import HeldSession, Hold, Session
 
 PLACED, RELEASED = "placed", "released"
-AT_ONCE = 1_000
+BATCH = 1_000
 
 
-def required_reason(said: str, what: str) -> str:
-    """The reason, which the project's log keeps. Raises `InvalidInput` where there is none, `ReasonTells` for one that must not stay."""
-    reason = checked_reason(said)
+def required_reason(checked: str, what: str) -> str:
+    """Return the reason, which the project's log stores. Raises `InvalidInput` if there is none,
+    `SensitiveReason` if it must not be stored.
+    """
+    reason = checked_reason(checked)
     if not reason:
         raise InvalidInput(
-            f"Give a reason of at most {LONGEST:,} characters: {what}. It stays in the project's log.",
+            f"Give a reason of at most {LONGEST:,} characters: {what}. It is stored in the project's log.",
             code="reason_missing",
             field="reason",
         )
@@ -38,57 +42,63 @@ def place(
     reason: str,
     by: str,
     sessions: Sequence[Session] = (),
-    which: Which | None = None,
+    which: SessionFilter | None = None,
 ) -> Hold:
-    """Hold these sessions, or all that are meant now: from then on nothing of them can be deleted or erased. Later ones are not held.
+    """Place a hold on these sessions, or on all that match now: nothing of them can be deleted or erased.
+    Later sessions are not included.
 
-    Raises `InvalidInput` without a reason, or where there is no such session.
+    Raises `InvalidInput` without a reason, or if no session matches.
     """
-    said = required_reason(reason, "why nothing of it may be deleted")
+    checked = required_reason(reason, "why nothing of it may be deleted")
     chosen = Session.objects.filter(pk__in=[each.pk for each in sessions], project=project)
     if which is not None:
-        chosen = Session.objects.filter(pk__in=sessions_meant(project, which).order_by().values("pk"))
+        chosen = Session.objects.filter(pk__in=matching_sessions(project, which).order_by().values("pk"))
     ids = list(chosen.order_by("id").select_for_update(no_key=True).values_list("id", flat=True))
     if not ids:
-        raise InvalidInput("No session is meant by that, so there is nothing to hold.", code="nothing_chosen")
+        raise InvalidInput("No session matches, so there is nothing to hold.", code="nothing_chosen")
     made = Hold.objects.create(
-        project=project, wanted=which and which.given, reason=said, placed_by=by[:254], placed_at=now()
+        project=project, wanted=which and which.given, reason=checked, placed_by=by[:254], placed_at=now()
     )
     HeldSession.objects.bulk_create(
-        (HeldSession(hold=made, session_id=each) for each in ids), batch_size=AT_ONCE
+        (HeldSession(hold=made, session_id=each) for each in ids), batch_size=BATCH
     )
-    _note(made, PLACED, by=by, reason=said, ids=ids)
+    _note(made, PLACED, by=by, reason=checked, ids=ids)
     return hold_of(project, made.id)
 
 
 @transaction.atomic
 def release(hold: Hold, *, reason: str, by: str, sessions: Sequence[Session] = ()) -> Hold:
-    """Release a hold, or only these of its sessions; it is over once none is left. Raises `InvalidInput` without a reason, `Conflict` where it is released."""
-    said = required_reason(reason, "why it need not be kept any more")
+    """Release a hold, or only these of its sessions. It ends when none remains.
+
+    Raises `InvalidInput` without a reason, `Conflict` if it was released before.
+    """
+    checked = required_reason(reason, "why it need not be kept any more")
     locked = Hold.objects.select_for_update().get(pk=hold.pk)
     open_ = HeldSession.objects.filter(hold=locked, released_at=None)
     if sessions:
         open_ = open_.filter(session__in=[each.pk for each in sessions])
     ids = list(open_.order_by("id").values_list("session", flat=True))
     if not ids:
-        raise Conflict("This hold is released already, or has none of these sessions.", code="hold_released")
+        raise Conflict(
+            "This hold has already been released, or has none of these sessions.", code="hold_released"
+        )
     moment = now()
     open_.update(released_at=moment)
     if not HeldSession.objects.filter(hold=locked, released_at=None).exists():
-        locked.released_at, locked.released_by, locked.release_reason = moment, by[:254], said
+        locked.released_at, locked.released_by, locked.release_reason = moment, by[:254], checked
         locked.save(update_fields=["released_at", "released_by", "release_reason"])
-    _note(locked, RELEASED, by=by, reason=said, ids=ids)
+    _note(locked, RELEASED, by=by, reason=checked, ids=ids)
     return hold_of(locked.project, locked.pk)
 
 
 def _note(hold: Hold, what: str, *, by: str, reason: str, ids: Sequence[UUID]) -> None:
-    """Lines in the project's log: which sessions, when, by whom and why."""
-    told: dict[str, Any] = {
+    """Add lines to the project's log: which sessions, when, by whom and why."""
+    entry: dict[str, Any] = {
         "entry": project_log.HOLD,
         "id": str(hold.id),
         "what": what,
         "by": by,
         "reason": reason,
     }
-    parts = [ids[begin : begin + AT_ONCE] for begin in range(0, len(ids), AT_ONCE)]
-    project_log.append(hold.project, [{**told, "sessions": [str(each) for each in part]} for part in parts])
+    parts = [ids[begin : begin + BATCH] for begin in range(0, len(ids), BATCH)]
+    project_log.append(hold.project, [{**entry, "sessions": [str(each) for each in part]} for part in parts])

@@ -1,4 +1,4 @@
-"""What we keep of forgetting: deletions in bulk with the sessions of each, and the project's retention rules."""
+"""Bulk deletions with their sessions, and the project's retention rules."""
 
 from django.db import models
 from django.db.models import Q
@@ -13,13 +13,14 @@ FOUND, RUNNING, DONE, CANCELLED = "found", "running", "done", "cancelled"
 STATUSES = (FOUND, RUNNING, DONE, CANCELLED)
 WAITING, ERASED, HELD, CHANGED, GONE, FAILED = "waiting", "erased", "held", "changed", "gone", "failed"
 STATES = (WAITING, ERASED, HELD, CHANGED, GONE, FAILED)
-OVER = (DONE, CANCELLED)
+FINISHED = (DONE, CANCELLED)
 
 
 class RetentionRule(models.Model):
-    """How long sessions are kept: those of an agent, with a tag, both, or all of the project; `days` after they ended, None for good.
+    """How long sessions are kept: those of an agent, with a tag, both, or all of the project. `days` count
+    from their last activity; None keeps them.
 
-    One that was removed stays as history.
+    A removed rule stays as history.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -49,11 +50,11 @@ class RetentionRule(models.Model):
         return f"retention rule {self.id}"
 
 
-class Forgetting(Leased, Enqueued):
-    """Sessions that are deleted together: what was asked for (`wanted`), what that found, and what became of it.
+class BulkDeletion(Leased, Enqueued):
+    """A deletion of several sessions: the filter (`wanted`) and its state.
 
-    `found` waits for somebody's yes and a reason; one of a retention `rule` begins `running`. The sessions are those that
-    fitted when it was made.
+    `found` waits for a confirmation with a reason; one by a retention `rule` starts as `running`. The
+    sessions are those that matched when it was created.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -87,14 +88,13 @@ class Forgetting(Leased, Enqueued):
         return f"forgetting {self.id}: {self.status}"
 
 
-class ForgottenSession(models.Model):
-    """A session that is, or is not, deleted by a forgetting: how many turns it had when it was found, whether a summary of it stands in a
-
-    collection and stays, and what became of it.
+class BulkDeletionSession(models.Model):
+    """A session of a bulk deletion: its number of turns when it was found, whether a summary of it stays in a
+    collection, and its state.
     """
 
     id = models.BigAutoField(primary_key=True)
-    forgetting = models.ForeignKey(Forgetting, on_delete=models.DB_CASCADE, related_name="sessions")
+    forgetting = models.ForeignKey(BulkDeletion, on_delete=models.DB_CASCADE, related_name="sessions")
     session = models.UUIDField()
     turns = models.BigIntegerField()
     summarised = models.BooleanField(default=False, db_default=False)

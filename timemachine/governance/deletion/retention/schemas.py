@@ -9,8 +9,8 @@ from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.governance.deletion.retention import models
 from timemachine.governance.deletion.retention.queries import Amount, Outcome
-from timemachine.governance.deletion.retention.retention import FLOOR_DAYS, Preview, is_early, words_of
-from timemachine.governance.deletion.retention.session_filter import LONGEST_DAYS, Which, which_of
+from timemachine.governance.deletion.retention.retention import FLOOR_DAYS, Preview, describe, is_early
+from timemachine.governance.deletion.retention.session_filter import LONGEST_DAYS, SessionFilter, read_filter
 from timemachine.recording.sessions.models import HeldSession, Hold, Session
 from timemachine.recording.sessions.pure.vocabulary import Kind
 
@@ -40,9 +40,9 @@ class SelectionIn(Strict):
     min_cost: float | None = Field(default=None, ge=0)
     older_than_days: Days | None = None
 
-    def which(self) -> Which:
+    def which(self) -> SessionFilter:
         """The filter. Raises `InvalidInput` if no filter is given."""
-        return which_of(self.model_dump())
+        return read_filter(self.model_dump())
 
 
 class SelectionOut(Schema):
@@ -132,7 +132,7 @@ class DeletionOut(Schema):
     @classmethod
     def of(
         cls,
-        found: models.Forgetting,
+        found: models.BulkDeletion,
         outcome: Outcome,
         held: int | None = None,
         *,
@@ -177,7 +177,7 @@ class DeletionSession(Schema):
     problem: str | None
 
     @classmethod
-    def of(cls, row: models.ForgottenSession, session: Session | None) -> "DeletionSession":
+    def of(cls, row: models.BulkDeletionSession, session: Session | None) -> "DeletionSession":
         """The session, None where it is deleted."""
         return cls.model_construct(
             session=str(row.session),
@@ -314,7 +314,7 @@ class RetentionRuleOut(Schema):
             agent=rule.agent,
             tag=rule.tag,
             days=rule.days,
-            says=words_of(rule),
+            says=describe(rule),
             early=is_early(rule.days),
             reason=rule.reason,
             set_by=rule.set_by,

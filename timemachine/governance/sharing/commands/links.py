@@ -1,5 +1,6 @@
-"""A link is created and revoked. Its scope never changes."""
+"""Creating and revoking links, and the project's policy for them. A link's scope never changes."""
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -13,11 +14,19 @@ from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
 from timemachine.core.pure.ids import secret_hash, uuid7
 from timemachine.governance.sharing import log, queries
-from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION, ShareGrant, ShareLink
-from timemachine.governance.sharing.pure import terms
+from timemachine.governance.sharing.models import (
+    COMPARISON,
+    REPLAY,
+    SESSION,
+    ShareGrant,
+    ShareLink,
+    SharePolicy,
+)
+from timemachine.governance.sharing.pure import policy, terms
+from timemachine.governance.sharing.pure.policy import Policy
 from timemachine.governance.sharing.pure.terms import ORDINARY, Terms
 from timemachine.governance.sharing.pure.token import new_token
-from timemachine.governance.sharing.queries import Shareable
+from timemachine.governance.sharing.queries import Shareable, policy_of
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.progress import progress_of
@@ -33,31 +42,34 @@ def create_link(
     by: str,
     link_id: UUID | None = None,
 ) -> tuple[ShareLink, str]:
-    """A new link to a session, replay or comparison of the project, and its token, which exists only here: what is kept is a hash.
+    """Create a link to a session, replay or comparison of the project. Return it with its token, of which
+    only a hash is stored.
 
-    What it shows is fixed now: the steps up to `chosen.through_sequence`, or up to the last there is; of a comparison, which has to be
-    over, the answers that there are. The same `link_id` a second time makes no second link. Raises `InvalidInput`, `NotFound`
-    (another project's, or no such step), `Conflict`.
+    Its scope is fixed now: the steps up to `chosen.through_sequence` or the last one, or the answers of a
+    finished comparison. The same `link_id` twice does not create a second link. Raises `InvalidInput`,
+    `NotFound` (in another project, or no such step), `Conflict`.
     """
-    link, token = _made(project, target, chosen, by, link_id)
+    link, token = _new_link(project, target, chosen, by, link_id)
     _insert(link)
     log.append(link, log.CREATED, by=link.created_by, facts=_facts(link))
     return link, token
 
 
-def link_to(project: Project, target: Shareable, chosen: Terms, *, by: str) -> ShareLink:
-    """The link that would be made, to see what it would show; nobody can open it, for it is not kept. Raises as `create_link` does."""
-    return _made(project, target, chosen, by, None)[0]
+def unsaved_link(project: Project, target: Shareable, chosen: Terms, *, by: str) -> ShareLink:
+    """Return the link as it would be created, without saving it, for a preview. Raises as `create_link` does."""
+    return _new_link(project, target, chosen, by, None)[0]
 
 
 def url_of(token: str) -> str:
-    """The address that opens a link."""
+    """Return the URL that opens a link."""
     return f"{settings.PUBLIC_URL}/share/{token}"
 
 
 @transaction.atomic
 def revoke(link: ShareLink, *, by: str) -> ShareLink:
-    """End a link for good, effective on the next request of whoever has it open; one revoked before keeps its time."""
+    """Revoke a link permanently, from the next request of its visitors. A link that was revoked before keeps
+    its time.
+    """
     if ShareLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=Now(), revoked_by=by[:254]):
         log.append(link, log.ENDED, by=by[:254])
     ShareGrant.objects.filter(link_id=link.pk).delete()
@@ -66,12 +78,12 @@ def revoke(link: ShareLink, *, by: str) -> ShareLink:
 
 
 def revoke_all(project: Project, *, by: str) -> int:
-    """Revoke every link of the project that is neither revoked nor expired, one after the other; how many those were."""
+    """Revoke every link of the project that is neither revoked nor expired; return how many."""
     return len([revoke(link, by=by) for link in queries.revocable(project)])
 
 
 def _facts(link: ShareLink) -> dict[str, Any]:
-    """What was decided when the link was made, for the log."""
+    """Return the link's settings, for the log."""
     return {
         "target_type": link.target_type,
         "target_id": str(link.target_id),
@@ -84,7 +96,7 @@ def _facts(link: ShareLink) -> dict[str, Any]:
     }
 
 
-def _made(
+def _new_link(
     project: Project, target: Shareable, chosen: Terms, by: str, link_id: UUID | None
 ) -> tuple[ShareLink, str]:
     moment, policy = now(), queries.policy_of(project)
@@ -117,7 +129,7 @@ def _scope_of(project: Project, target: Shareable, through: int | None) -> dict[
         return {"session": target, "target_type": SESSION, "through_sequence": _last_step(target, through)}
     if through is not None:
         raise InvalidInput(
-            "A replay or comparison is shared whole; leave `through_sequence` out.",
+            "Replays and comparisons are shared completely. Leave `through_sequence` out.",
             code="invalid_field",
             field="through_sequence",
         )
@@ -139,8 +151,8 @@ def _of_replay(replay: Replay) -> dict[str, Any]:
 def _of_comparison(comparison: Comparison) -> dict[str, Any]:
     if not progress_of([comparison])[comparison.id].over:
         raise Conflict(
-            "This comparison still runs, and a link shows the answers that there are when it is made. "
-            "Share it when it is over, or cancel what is left of it.",
+            "This comparison is still running, and a link shows the answers that exist when it is created. "
+            "Share it when it has finished, or cancel the rest of it.",
             code="comparison_running",
         )
     return {"comparison": comparison, "target_type": COMPARISON}
@@ -172,7 +184,23 @@ def _insert(link: ShareLink) -> None:
         if "tm_share_link_pkey" not in str(why):
             raise
         raise Conflict(
-            "This form was sent before, and its link exists; its address was shown then and cannot be shown again. "
-            "Revoke it under Shares if nobody has it, and create another.",
+            "This form was already sent and its link exists. Its URL was shown once and cannot be shown again. "
+            "If you did not keep it, revoke the link under Shares and create another.",
             code="link_exists",
         ) from why
+
+
+@transaction.atomic
+def set_policy(project: Project, chosen: Policy, *, by: str) -> Policy:
+    """Store the policy and log the change. If links are forbidden, existing ones stop working.
+
+    The passphrase and the longest lifetime apply to new links only. Raises `InvalidInput`.
+    """
+    policy.check(chosen)
+    SharePolicy.objects.get_or_create(project=project)
+    row = SharePolicy.objects.select_for_update().get(project=project)
+    before = policy_of(project)
+    if chosen != before:
+        SharePolicy.objects.filter(project=project).update(**asdict(chosen))
+        log.append_policy(row, by=by[:254], facts={"before": before.as_json(), "now": chosen.as_json()})
+    return chosen

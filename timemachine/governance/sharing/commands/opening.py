@@ -1,4 +1,4 @@
-"""Opening a link: once counted, logged, and silent about why not."""
+"""Opening a link: counted, logged, and without a hint why it failed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,15 +17,14 @@ from timemachine.core.pure.ids import secret, secret_hash
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.log import OPENED, WRONG_PASSPHRASE, WRONG_SECRET
 from timemachine.governance.sharing.models import REVOKED, ShareGrant, ShareLink, ShareMiss
-from timemachine.governance.sharing.pure.refusal import link_not_valid
 from timemachine.governance.sharing.pure.throttle import Limit, seconds_to_wait
-from timemachine.governance.sharing.pure.token import parse_token
+from timemachine.governance.sharing.pure.token import link_not_valid, parse_token
 from timemachine.governance.sharing.pure.visitor import Visitor, visitor
 
 GRANT_LIFETIME: Final = timedelta(hours=12)
 MISSES: Final = Limit(most=10, window=timedelta(minutes=1))
 PASSPHRASES: Final = Limit(most=5, window=timedelta(minutes=15))  # of one network
-ANYBODYS: Final = Limit(
+PASSPHRASES_OF_ANYONE: Final = Limit(
     most=10, window=timedelta(minutes=15)
 )  # of all networks from which a link was never opened
 GUESSES: Final = Limit(most=30, window=timedelta(hours=1))
@@ -33,20 +32,20 @@ MISSES_KEPT: Final = timedelta(days=1)
 
 
 class PassphraseNeeded(NotSignedIn):
-    """The link is right and asks for its passphrase; nothing was counted."""
+    """The link works but needs its passphrase; nothing was counted."""
 
     default_code = "passphrase_needed"
 
 
 class WrongPassphrase(NotSignedIn):
-    """The link is right, and the passphrase is not."""
+    """The link works, but the passphrase is wrong."""
 
     default_code = "wrong_passphrase"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """What somebody who opened a link gets: a secret for their cookie, good until `expires_at`."""
+class OpenedLink:
+    """What a visitor gets for opening a link: a secret for their cookie, valid until `expires_at`."""
 
     link: ShareLink
     secret: str
@@ -60,71 +59,72 @@ def open_link(
     address: str | None = None,
     browser: str | None = None,
     held: str | None = None,
-) -> Opened:
-    """Open a link once: counted, logged, and answered with a grant for this link alone, for at most twelve hours.
+) -> OpenedLink:
+    """Open a link once: count and log it, and return a grant for this link, valid for at most twelve hours.
 
-    Who holds such a grant (`held`, its secret) goes on with it: that is no other opening.
+    A valid grant (`held`, its secret) is returned again without counting another opening.
 
-    Raises the same `NotFound` for a link that is unknown, revoked, expired, forbidden or opened as often as it may be, and for a
-    wrong secret; `PassphraseNeeded` or `WrongPassphrase` only to somebody with the right secret of a link that would open;
-    `TooManyRequests` after ten tries in a minute from one address that opened nothing, thirty wrong secrets in an hour for one
-    link, five wrong passphrases from one network, or ten from any for one from which the link was never opened. Who has the right
-    secret of a link that opens never waits for what others tried, but for their passphrases there.
+    Raises the same `NotFound` for an unknown, revoked, expired, forbidden or used-up link and for a wrong
+    secret. Raises `PassphraseNeeded` or `WrongPassphrase` only for the right secret of a link that would
+    open. Raises `TooManyRequests` after ten failed tries in a minute from one address, thirty wrong secrets
+    in an hour for one link, five wrong passphrases from one network, or ten from anywhere for a network that
+    never opened the link. With the right secret of a link that opens, visitors only wait for wrong
+    passphrases, never for other failed tries.
     """
     seen, origin = visitor(address, browser), origin_of(address)
     link, right = queries.link_of_token(token)
     if link is None or not right:
-        _miss(origin, seen, link, WRONG_SECRET, public_id=_named(token))
+        _record_miss(origin, seen, link, WRONG_SECRET, public_id=_named(token))
         raise link_not_valid()
-    again = _held(link, held)
-    if again is not None:
-        return again
+    existing = _existing_grant(link, held)
+    if existing is not None:
+        return existing
     if link.passphrase_hash is not None and _openable(link).exists():
         _check_passphrase(link, passphrase, seen)
-    opened = _opened(link, seen)
+    opened = _count_opening(link, seen)
     if opened is None:
-        _miss(origin, seen, *_why_not(link))
+        _record_miss(origin, seen, *_refusal(link))
         raise link_not_valid()
     return opened
 
 
-def _held(link: ShareLink, held: str | None) -> Opened | None:
-    """The grant of that secret, where it is one of this link and still good."""
+def _existing_grant(link: ShareLink, held: str | None) -> OpenedLink | None:
+    """Return the grant of that secret if it is for this link and still valid."""
     try:
         grant = queries.grant_of(link.public_id, held) if held else None
     except NotFound:
         return None
-    return Opened(link=link, secret=held, expires_at=grant.expires_at) if grant and held else None
+    return OpenedLink(link=link, secret=held, expires_at=grant.expires_at) if grant and held else None
 
 
 def _named(token: str) -> str | None:
-    """The public id that a token names, whether there is such a link or not: both are counted the same."""
+    """Return the public id in a token, whether there is such a link or not: both count the same."""
     parts = parse_token(token)
     return parts.public_id if parts else None
 
 
 @transaction.atomic
-def _opened(link: ShareLink, seen: Visitor) -> Opened | None:
-    """The grant of one counted opening, or None where the link does not open."""
+def _count_opening(link: ShareLink, seen: Visitor) -> OpenedLink | None:
+    """Return the grant of one counted opening, or None if the link does not open."""
     if not _openable(link).update(opens=F("opens") + 1, last_open_at=Now()):
         return None
     log.append(link, OPENED, seen)
     made, ends = secret(), min(now() + GRANT_LIFETIME, link.expires_at)
     ShareGrant.objects.filter(link=link, expires_at__lt=Now()).delete()
     ShareGrant.objects.create(link=link, secret_sha256=secret_hash(made), expires_at=ends)
-    return Opened(link=link, secret=made, expires_at=ends)
+    return OpenedLink(link=link, secret=made, expires_at=ends)
 
 
 def _openable(link: ShareLink) -> QuerySet[ShareLink]:
-    """The link where it opens at this moment: a condition that the database checks again when it counts."""
-    room = Q(max_opens=None) | Q(opens__lt=F("max_opens"))
+    """Return the link if it opens at this moment: a condition that the database checks again when it counts."""
+    has_opens = Q(max_opens=None) | Q(opens__lt=F("max_opens"))
     return ShareLink.objects.filter(
-        room, queries.allowed("project_id"), pk=link.pk, revoked_at=None, expires_at__gt=Now()
+        has_opens, queries.allowed("project_id"), pk=link.pk, revoked_at=None, expires_at__gt=Now()
     )
 
 
-def _why_not(link: ShareLink) -> tuple[ShareLink | None, str]:
-    """The link as it is now with its state; None where it was erased meanwhile."""
+def _refusal(link: ShareLink) -> tuple[ShareLink | None, str]:
+    """Return the link as it is now with its state; None if it was deleted."""
     current = ShareLink.objects.filter(pk=link.pk).annotate(clock=Now()).first()
     if current is None:
         return None, REVOKED
@@ -133,20 +133,20 @@ def _why_not(link: ShareLink) -> tuple[ShareLink | None, str]:
 
 def _check_passphrase(link: ShareLink, passphrase: str | None, seen: Visitor) -> None:
     if not passphrase:
-        raise PassphraseNeeded("This link asks for a passphrase. Whoever sent it knows it.")
+        raise PassphraseNeeded("This link needs a passphrase. Ask the person who sent it.")
     if not _passphrase_is_right(link, passphrase, seen):
-        raise WrongPassphrase("This is not the passphrase. Try again, or ask whoever sent the link.")
+        raise WrongPassphrase("This is not the passphrase. Try again, or ask the person who sent the link.")
 
 
 @transaction.atomic
 def _passphrase_is_right(link: ShareLink, passphrase: str, seen: Visitor) -> bool:
-    # Many tries at once would otherwise all be checked before the first failure is counted.
-    _one_at_a_time(f"passphrase of share link {link.pk}")
+    # Otherwise, simultaneous tries would all be checked before the first failure is counted.
+    _lock(f"passphrase of share link {link.pk}")
     tried = link.openings.filter(result=WRONG_PASSPHRASE).order_by("-sequence").values_list("at", flat=True)
-    _check_patience(tried.filter(address=seen.network)[: PASSPHRASES.most], PASSPHRASES)
-    # Whoever opened it before is kept out by nobody but their own network, or others could do so for as long as they go on.
+    _check_rate(tried.filter(address=seen.network)[: PASSPHRASES.most], PASSPHRASES)
+    # A network that has opened the link is only limited by its own tries, or others could lock it out.
     if not link.openings.filter(result=OPENED, address=seen.network).exists():
-        _check_patience(tried[: ANYBODYS.most], ANYBODYS)
+        _check_rate(tried[: PASSPHRASES_OF_ANYONE.most], PASSPHRASES_OF_ANYONE)
     right = check_password(passphrase, link.passphrase_hash or "")
     if not right:
         log.append(link, WRONG_PASSPHRASE, seen)
@@ -154,18 +154,18 @@ def _passphrase_is_right(link: ShareLink, passphrase: str, seen: Visitor) -> boo
 
 
 @transaction.atomic
-def _miss(
+def _record_miss(
     origin: str | None, seen: Visitor, link: ShareLink | None, result: str, *, public_id: str | None = None
 ) -> None:
-    """Count a try that opened nothing against where it came from and the link that it guessed at; log it where there is a link.
+    """Count a failed try against its origin and the guessed link, and log it if the link exists.
 
-    Not in constant time: the line in the log of a link that is there takes longer, so that its public id, which is no secret and opens
-    nothing, can be told from one that is not.
+    The time is not constant: logging for an existing link takes longer. Its public id, which is not secret
+    and opens nothing, can therefore be recognised.
     """
     for what, limit in (({"origin": origin}, MISSES), ({"public_id": public_id}, GUESSES)):
         if None not in what.values():
-            _one_at_a_time(f"share misses of {what}")
-            _check_patience(_misses(what, limit), limit)
+            _lock(f"share misses of {what}")
+            _check_rate(_misses(what, limit), limit)
     ShareMiss.objects.create(origin=origin, public_id=public_id, at=now())
     ShareMiss.objects.filter(at__lt=now() - MISSES_KEPT).delete()
     if link is not None:
@@ -177,7 +177,7 @@ def _misses(what: dict[str, str | None], limit: Limit) -> QuerySet[ShareMiss, da
     return newest.values_list("at", flat=True)[: limit.most]
 
 
-def _check_patience(failures: Iterable[datetime], limit: Limit) -> None:
+def _check_rate(failures: Iterable[datetime], limit: Limit) -> None:
     wait = seconds_to_wait(failures, limit, now())
     if wait:
         raise TooManyRequests(
@@ -187,6 +187,6 @@ def _check_patience(failures: Iterable[datetime], limit: Limit) -> None:
         )
 
 
-def _one_at_a_time(what: str) -> None:
+def _lock(what: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [what])

@@ -1,7 +1,9 @@
-"""The lines of an access log as a chain: each says what happened and names the hash of the line before it. Pure.
+"""The lines of an access log as a chain: each describes an event and contains the hash of the line before it.
+Pure.
 
-A line's hash is the SHA-256 of its canonical JSON (`timemachine.core.pure.content.canonical_json`), in which the hash of the line before
-stands. Whoever kept one hash can later tell that nothing up to that line was changed, left out or put in.
+A line's hash is the SHA-256 of its canonical JSON (`timemachine.core.pure.content.canonical_json`), which
+contains the hash of the line before. Anyone who kept one hash can later verify that nothing up to that line
+was changed, removed or inserted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,9 +19,10 @@ BEFORE_THE_FIRST: Final = "0" * 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line: `chain` names the link, or the project whose policy it is; `sequence` counts from 1.
+    """One line. `chain` names the link, or the project of a policy; `sequence` counts from 1.
 
-    `by` is who did it where that is known by name, `address` and `browser` what is kept of a visitor, `facts` what was decided.
+    `by` is the person, if known by name; `address` and `browser` are what is stored of a visitor; `facts` are
+    the settings.
     """
 
     chain: str
@@ -35,32 +38,34 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Break:
-    """The first line that does not fit, by the number that it should have, and what does not."""
+    """The first line that does not fit, by the number that it should have, and why."""
 
     sequence: int
     why: str
 
 
 def sha256_of(line: Line) -> str:
-    """The hash of a line, in lower-case hex."""
+    """Return the hash of a line, in lower-case hex."""
     return sha256_hex(line_bytes(line))
 
 
 def line_bytes(line: Line) -> bytes:
-    """The bytes that a line's hash is of."""
+    """Return the bytes that a line's hash covers."""
     at = line.at.astimezone(UTC).isoformat(timespec="microseconds")
     return canonical_json(asdict(line) | {"format": FORMAT, "at": at})
 
 
 def first_break(lines: Iterable[tuple[Line, str]]) -> Break | None:
-    """The first of these lines, each with its kept hash in the order of their numbers, that does not fit; None where all do."""
+    """Return the first of these lines (each with its stored hash, in order) that does not fit; None if all
+    do.
+    """
     before = BEFORE_THE_FIRST
-    for number, (line, kept) in enumerate(lines, 1):
+    for number, (line, stored) in enumerate(lines, 1):
         if line.sequence != number:
             return Break(sequence=number, why="the line is missing")
         if line.previous_sha256 != before:
             return Break(sequence=number, why="it does not follow the line before it")
-        if sha256_of(line) != kept:
+        if sha256_of(line) != stored:
             return Break(sequence=number, why="it was changed")
-        before = kept
+        before = stored
     return None

@@ -1,4 +1,4 @@
-"""What a project allows of its links. Pure."""
+"""What a project allows for its links. Pure."""
 
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -11,9 +11,10 @@ LONGEST_DAYS: Final = 366
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Whether links are `forbidden` (those there are stop opening, too), whether each needs a passphrase, or a redaction profile, and how long one may live.
+    """Whether links are `forbidden` (existing ones stop working, too), whether each needs a passphrase or a
+    redaction profile, and how long one may live.
 
-    `longest_days` None is as long as any link may.
+    `longest_days` None is the longest lifetime of any link.
     """
 
     forbidden: bool = False
@@ -23,11 +24,11 @@ class Policy:
 
     @property
     def longest(self) -> timedelta:
-        """How long a link may live."""
+        """Return the longest lifetime of a link."""
         return timedelta(days=LONGEST_DAYS if self.longest_days is None else self.longest_days)
 
     def as_json(self) -> dict[str, Any]:
-        """The policy as programs and the log have it."""
+        """Return the policy as in the API and the log."""
         return asdict(self)
 
 
@@ -35,7 +36,7 @@ OPEN: Final = Policy()
 
 
 def check(policy: Policy) -> None:
-    """Raise `InvalidInput` where it cannot be kept."""
+    """Raise `InvalidInput` if the policy is invalid."""
     if policy.longest_days is not None and not 1 <= policy.longest_days <= LONGEST_DAYS:
         raise InvalidInput(
             f"A link lives between 1 and {LONGEST_DAYS} days; leave it out for as long as any may.",
@@ -45,7 +46,7 @@ def check(policy: Policy) -> None:
 
 
 def require_allowed(policy: Policy) -> None:
-    """Raise `NotAllowed` where no link may be made."""
+    """Raise `NotAllowed` if links are forbidden."""
     if policy.forbidden:
         raise NotAllowed(
             "An administrator of this project has forbidden share links. Ask them to allow it under Settings, Sharing.",

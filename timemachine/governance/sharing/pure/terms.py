@@ -1,4 +1,4 @@
-"""Until when, how often and with which word a link opens, and what cannot be asked for. Pure."""
+"""A link's lifetime, number of openings and passphrase, and the limits of these. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -19,11 +19,12 @@ _UNTYPABLE: Final = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What the owner chose for a link: the end, a passphrase, how often it opens, and a label that only the project sees.
+    """The settings of a link: its end, passphrase, number of openings, and a label that only the project
+    sees.
 
-    `expires_at` None is 14 days from now, `through_sequence` None the last step there is; no passphrase and no
-    `max_opens` is none. `evidence_only` shows what it is and the download of its evidence, and no text that was recorded.
-    `redaction` is the profile by which the link withholds; None withholds nothing.
+    `expires_at` None is 14 days from now, `through_sequence` None the last step; without a passphrase or
+    `max_opens` there is none. `evidence_only` shows what it is and the download of its evidence, without
+    recorded text. `redaction` is the profile that withholds; None withholds nothing.
     """
 
     expires_at: datetime | None = None
@@ -39,18 +40,18 @@ ORDINARY: Final = Terms()
 
 
 def check(terms: Terms, now: datetime, policy: Policy = OPEN) -> None:
-    """Raise `InvalidInput` that names the field which cannot be as it is, and what can; `NotAllowed` where links are forbidden."""
+    """Raise `InvalidInput` naming the invalid field and what is allowed; `NotAllowed` if links are forbidden."""
     require_allowed(policy)
     check_end(terms.expires_at, now, policy.longest)
     if policy.passphrase_required and terms.passphrase is None:
         raise InvalidInput(
-            "Every link of this project needs a passphrase; choose one.",
+            "Every link of this project needs a passphrase. Choose one.",
             code="passphrase_required",
             field="passphrase",
         )
     if policy.profile_required and terms.redaction is None:
         raise InvalidInput(
-            "Every link of this project withholds by a redaction profile; choose one (`built-in` is in every project).",
+            "Every link of this project needs a redaction profile. Choose one; `built-in` is always available.",
             code="profile_required",
             field="redaction",
         )
@@ -68,19 +69,19 @@ def check(terms: Terms, now: datetime, policy: Policy = OPEN) -> None:
         )
     if terms.passphrase is not None and _UNTYPABLE.search(terms.passphrase):
         raise _invalid(
-            "passphrase", "A passphrase cannot have half a character in it; leave the lone surrogate out."
+            "passphrase", "A passphrase cannot contain half a character. Remove the lone surrogate."
         )
     if len(terms.label) > LONGEST_LABEL:
         raise _invalid("label", f"A label has at most {LONGEST_LABEL} characters; shorten it.")
 
 
 def end_of(terms: Terms, now: datetime, policy: Policy = OPEN) -> datetime:
-    """When the link ends."""
+    """Return when the link expires."""
     return terms.expires_at or now + min(DEFAULT_LIFETIME, policy.longest)
 
 
 def check_end(expires_at: datetime | None, now: datetime, longest: timedelta) -> None:
-    """Raise `InvalidInput` for an end that is past or too far away."""
+    """Raise `InvalidInput` for an end in the past or too far away."""
     if expires_at is None:
         return
     if expires_at.tzinfo is None:

@@ -1,11 +1,14 @@
-"""What stands in the address of a share link: `tms_<public id>_<secret>`. Pure.
+"""Tokens in the URL of a share link, `tms_<public id>_<secret>`, and the error for links that do not open.
+Pure.
 
-The prefix lets scanners of secrets find a leaked one, the public id finds its row, the secret is 256 random bits.
+The prefix lets secret scanners find a leaked token, the public id finds its row, the secret is 256 random
+bits.
 """
 
 import re
 from dataclasses import dataclass, field
 
+from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import public_id, secret
 
 _WRITTEN = re.compile(r"tms_([a-z0-9]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
@@ -13,7 +16,7 @@ _WRITTEN = re.compile(r"tms_([a-z0-9]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """The two parts of a written token; the secret is in no representation of it but `str`."""
+    """The two parts of a token. Only `str` shows the secret."""
 
     public_id: str
     secret: str = field(repr=False)
@@ -23,11 +26,21 @@ class Token:
 
 
 def new_token() -> Token:
-    """A token that nobody has seen."""
+    """Return a new random token."""
     return Token(public_id=public_id(), secret=secret())
 
 
 def parse_token(text: str) -> Token | None:
-    """The parts of a written token, or None for anything else."""
+    """Return the parts of a token, or None for anything else."""
     found = _WRITTEN.fullmatch(text)
     return Token(public_id=found[1], secret=found[2]) if found else None
+
+
+def link_not_valid() -> NotFound:
+    """Return the error for every link, and every page of one, that shows nothing. Only the owner of the link
+    can see why.
+    """
+    return NotFound(
+        "There is no such link, or it is no longer valid. Ask whoever sent it for a new one.",
+        code="share_link_not_valid",
+    )

@@ -1,4 +1,4 @@
-"""What the access log keeps of a visitor: the network, never the address, and the browser's family. Pure."""
+"""What the access log stores of a visitor: the network, never the address, and the browser's family. Pure."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _FAMILIES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    """A network (`203.0.113.0/24`, `2001:db8:1::/48`) and a browser's family; None where it is not known."""
+    """A network (`203.0.113.0/24`, `2001:db8:1::/48`) and a browser's family; None if unknown."""
 
     network: str | None = None
     browser: str | None = None
@@ -29,12 +29,12 @@ NOBODY: Final = Visitor()
 
 
 def visitor(address: str | None, user_agent: str | None) -> Visitor:
-    """What is kept of somebody who came from that address with that `User-Agent`."""
+    """Return what is stored of a visitor from that address with that `User-Agent`."""
     return Visitor(network=network_of(address), browser=browser_family(user_agent))
 
 
 def network_of(address: str | None) -> str | None:
-    """The /24 of an IPv4 address, the /48 of an IPv6 address; None for an absent address or one that is none."""
+    """Return the /24 of an IPv4 address or the /48 of an IPv6 address; None without a valid address."""
     try:
         found = ipaddress.ip_address((address or "").split("%")[0])
     except ValueError:
@@ -46,7 +46,7 @@ def network_of(address: str | None) -> str | None:
 
 
 def browser_family(user_agent: str | None) -> str | None:
-    """`Firefox`, `Chrome`, …; `other` for one that is not among them, None where none was sent."""
+    """Return `Firefox`, `Chrome`, …; `other` for an unknown one, None if none was sent."""
     if not user_agent:
         return None
     return next((name for name, marks in _FAMILIES if any(mark in user_agent for mark in marks)), "other")

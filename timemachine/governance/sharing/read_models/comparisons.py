@@ -1,4 +1,4 @@
-"""A comparison as a visitor sees it: how it was made, its answers, and what people and judges say of them."""
+"""A comparison as a visitor sees it: how it was made, its answers, and remarks by people and judge models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,10 +32,12 @@ class SharedComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedResults:
-    """What the figures show of the answers in the link; None where a worker has not computed them (`state`, as in `Results`).
+    """The statistics of the answers in the link; None if a worker has not computed them (`state`, as in
+    `Results`).
 
-    `later` answers came after the link was created and are in none of it; where they leave more than a few to count again, no two columns are
-    compared (`paired` is False). `due` says that a worker has still to compute them.
+    `later` answers came after the link was created and are excluded. If they leave too many answers to count
+    again, no two columns are compared (`paired` is False). `due` is whether a worker still has to compute
+    them.
     """
 
     findings: Findings | None
@@ -47,7 +49,7 @@ class SharedResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedMark:
-    """What a person says of an answer."""
+    """A person's verdict on an answer."""
 
     verdict: str
     note: str
@@ -57,7 +59,7 @@ class SharedMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedJudgement:
-    """What a judge model said when it saw the two answers in one order."""
+    """A judge model's verdict when it saw the two answers in one order."""
 
     order: str
     relation: str | None
@@ -67,7 +69,7 @@ class SharedJudgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedOpinion:
-    """What a judge model says of an answer, not who asked it."""
+    """A judge model's opinion of an answer, without who requested it."""
 
     model: str
     state: str
@@ -86,7 +88,7 @@ class SharedOpinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedRemarks:
-    """Asks with their questions, and by the steps of their answers what people and judges say of them."""
+    """Asks with their questions, and the remarks about their answers by step."""
 
     asks: Sequence[Ask]
     marks: Mapping[int, Sequence[SharedMark]]
@@ -95,7 +97,7 @@ class SharedRemarks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedCell:
-    """One answer of a comparison beside the recorded one. `arm` counts its models from 1."""
+    """One answer of a comparison with the recorded one. `arm` counts its models from 1."""
 
     step: SharedReplayStep
     arm: int
@@ -104,11 +106,11 @@ class SharedCell:
 
 
 def shared_comparison(comparison: Comparison, redactor: Redactor) -> SharedComparison:
-    """The comparison with its reason and its models redacted."""
+    """Return the comparison with its reason and models redacted."""
     return SharedComparison(
         id=comparison.id,
         reason=redactor.text(comparison.reason),
-        arms=[_arm(each) for each in redactor.value(comparison.arms)],
+        arms=[_variant(each) for each in redactor.value(comparison.arms)],
         repeats=comparison.repeats,
         noise_floor=comparison.noise_floor,
         created_at=comparison.created_at,
@@ -116,7 +118,7 @@ def shared_comparison(comparison: Comparison, redactor: Redactor) -> SharedCompa
 
 
 def shared_mark(mark: CellMark, redactor: Redactor) -> SharedMark:
-    """A person's mark with its note redacted."""
+    """Return a person's mark with its note redacted."""
     return SharedMark(
         verdict=mark.verdict,
         note=redactor.text(mark.note),
@@ -126,7 +128,7 @@ def shared_mark(mark: CellMark, redactor: Redactor) -> SharedMark:
 
 
 def shared_opinion(opinion: CellOpinion, redactor: Redactor) -> SharedOpinion:
-    """A judge's opinion with its reasons redacted."""
+    """Return a judge model's opinion with its reasons redacted."""
     return SharedOpinion(
         model=redactor.text(opinion.model),
         state=opinion.state,
@@ -145,7 +147,9 @@ def shared_opinion(opinion: CellOpinion, redactor: Redactor) -> SharedOpinion:
 
 
 def shared_ask(ask: Ask, action: Action | None, redactor: Redactor) -> Ask:
-    """An ask with its question and errors redacted. `action` is the recorded step; None where nothing is withheld."""
+    """Return an ask with its question and errors redacted. `action` is the recorded step; None if nothing is
+    withheld.
+    """
     return Ask(
         session=ask.session,
         session_name=session_name(ask.session_name, redactor),
@@ -180,12 +184,12 @@ def _answer(cell: Cell, redactor: Redactor) -> Cell:
 
 
 def _question(action: Action, redactor: Redactor) -> str:
-    """What was asked at a step; its label where that was not recorded."""
+    """Return the question of a step, or its label if that was not recorded."""
     document = redactor.document(naming_fields(action))
     return frozen.question_in(document["input"]) or redactor.label(action, document)
 
 
-def _arm(options: Mapping[str, Any]) -> Arm:
+def _variant(options: Mapping[str, Any]) -> Arm:
     return Arm(
         model=options["model"],
         system_prompt=options.get("system_prompt"),
@@ -196,10 +200,10 @@ def _arm(options: Mapping[str, Any]) -> Arm:
     )
 
 
-def _judgement(asked: Mapping[str, Any]) -> SharedJudgement:
+def _judgement(verdict: Mapping[str, Any]) -> SharedJudgement:
     return SharedJudgement(
-        order=asked.get("order", ""),
-        relation=asked.get("relation"),
-        preference=asked.get("preference"),
-        reason=asked.get("reason"),
+        order=verdict.get("order", ""),
+        relation=verdict.get("relation"),
+        preference=verdict.get("preference"),
+        reason=verdict.get("reason"),
     )

@@ -1,8 +1,9 @@
 """Which fields of the database a share link shows, and which it does not.
 
-Every field and relation of every model that a link leads to is in exactly one list: `shown` where a read model has a field of that
-name, `shown_as` where one has it under another name, or `not_shown`. `tests/governance/sharing/test_decisions.py` fails for a field that is in none, and follows the
-relations that are shown to the next model.
+Every field and relation of every model that a link leads to is in exactly one list: `shown` if a read model
+has a field of that name, `shown_as` if one has it under another name, or `not_shown`.
+`tests/governance/sharing/test_decisions.py` fails for a field that is in none, and follows the shown
+relations to the next model.
 """
 
 from collections.abc import Mapping
@@ -67,7 +68,7 @@ from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayHit, Rep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What is decided for one model. `shown` are the fields that `read_models` have by the same name, and all of those."""
+    """The decision for one model. `shown` are all fields that `read_models` have by the same name."""
 
     read_models: tuple[type, ...] = ()
     shown: frozenset[str] = frozenset()
@@ -103,7 +104,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
             "id created_at memberships api_keys invitations share_policy model_servers provider_keys"
         ),
     ),
-    # A session's own counts are of the whole of it, and a link may show a part: pages add up what the link shows.
+    # A session's own counts cover all of it, and a link may show a part: pages add up what the link shows.
     Session: Decision(
         read_models=(SharedSession,),
         shown=_names("id name agent started_at is_undated"),
@@ -245,7 +246,7 @@ DECISIONS: Final[Mapping[type[Model], Decision]] = {
         shown=_names("erased_at"),
         not_shown=_names("id session sequence erased_by reason"),
     ),
-    # The evidence that a visitor downloads is made of a seal's records; `sharing/evidence.py` says what it discloses of them.
+    # Downloaded evidence contains a seal's records; `sharing/evidence.py` decides what it discloses of them.
     Seal: Decision(
         shown_as={"checkpoints": (SharedSeal, "at"), "checks": (SharedSeal, "checked_at")},
         not_shown=_names(

@@ -1,4 +1,4 @@
-"""The link itself, and the session behind it, as a visitor sees them."""
+"""The link itself and its session as a visitor sees them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,10 +19,10 @@ class SharedProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedLink:
-    """What a link is to, who shows it, and for how long.
+    """What a link shows, who shares it, and until when.
 
-    `through_sequence` is the last step that it shows; None for a comparison. `models` is how many models a comparison is
-    of, and `replay_kind` the kind of a replay; None where the link is to something else.
+    `through_sequence` is the last step that it shows; None for a comparison. `models` is how many models a
+    comparison has and `replay_kind` the kind of a replay; None for other links.
     """
 
     public_id: str
@@ -42,7 +42,7 @@ class SharedLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedSession:
-    """A session as a whole: its name, its agent and when it was. Neither who used it nor a count that goes beyond the link."""
+    """A session's name, agent and time. Neither its user nor a count that goes beyond the link."""
 
     id: UUID
     name: str
@@ -52,7 +52,7 @@ class SharedSession:
 
 
 def shared_link(link: ShareLink, redactor: Redactor) -> SharedLink:
-    """The link, named after what it is to."""
+    """Return the link, named after what it shows."""
     profile = link.redaction
     return SharedLink(
         public_id=link.public_id,
@@ -74,7 +74,7 @@ def shared_link(link: ShareLink, redactor: Redactor) -> SharedLink:
 
 
 def shared_session(session: Session, redactor: Redactor) -> SharedSession:
-    """The session with its name and agent redacted."""
+    """Return the session with its name and agent redacted."""
     named = redactor.session({"name": session.name, "agent": session.agent})
     return SharedSession(
         id=session.id,
@@ -86,5 +86,5 @@ def shared_session(session: Session, redactor: Redactor) -> SharedSession:
 
 
 def session_name(name: str, redactor: Redactor) -> str:
-    """The name of a session of which nothing else is read."""
+    """Return the redacted name of a session of which nothing else is read."""
     return str(redactor.session({"name": name})["name"])

@@ -47,7 +47,7 @@ class SharedLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedReplayRow:
-    """A step of a replay in a list: its name, and what it came to."""
+    """A step of a replay in a list: its name and result."""
 
     id: int
     sequence: int
@@ -69,7 +69,7 @@ class SharedReplayRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedFrame:
-    """A passage of a replayed step with its whole text; None where no text was recorded."""
+    """A passage of a replayed step with its complete text; None if no text was recorded."""
 
     rank: int
     frame: Any
@@ -82,7 +82,7 @@ class SharedFrame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedAttempt:
-    """One try at a step. What it failed of is shown only where the step itself failed."""
+    """One attempt at a step. Its error is shown only if the step itself failed."""
 
     number: int
     started_at: datetime
@@ -109,9 +109,9 @@ class SharedRecording:
 class SharedReplayStep:
     """A step of a replay, recorded and replayed.
 
-    `asked` is the question that a trial asked instead of the recorded one. `recorded_frames` are the passages that were frozen with
-    the step, `found_frames` those that the replay found, `answer_frames` those that the new answer rests on. `erased_ranks` are the ranks of the frozen passages of
-    which something was erased.
+    `asked` is the question that a trial asked instead of the recorded one. `recorded_frames` are the frozen
+    passages, `found_frames` those that the replay found, `answer_frames` those that the new answer is based
+    on. `erased_ranks` are the ranks of frozen passages that were partly or completely erased.
     """
 
     id: int
@@ -146,7 +146,7 @@ class SharedReplayStep:
 
 
 def shared_replay(replay: Replay, redactor: Redactor) -> SharedReplay:
-    """The replay with its texts and options redacted."""
+    """Return the replay with its texts and options redacted."""
     return SharedReplay(
         id=replay.id,
         kind=replay.kind,
@@ -161,7 +161,7 @@ def shared_replay(replay: Replay, redactor: Redactor) -> SharedReplay:
 
 
 def shared_tally(counted: Tally, redactor: Redactor) -> Tally:
-    """The counts of a replay. What its steps failed of is shown only with those that the link shows."""
+    """Return the counts of a replay. Errors are shown only with the steps that the link shows."""
     return Tally(
         kind=counted.kind,
         status=counted.status,
@@ -185,7 +185,7 @@ def shared_tally(counted: Tally, redactor: Redactor) -> Tally:
 
 
 def shared_replay_row(step: ReplayStep, redactor: Redactor, erased: ErasedParts) -> SharedReplayRow:
-    """A step of a replay for a list. No field of it quotes an answer where a profile withholds something."""
+    """Return a step of a replay for a list. No field of it quotes an answer if a profile withholds something."""
     return SharedReplayRow(
         id=step.id,
         sequence=step.sequence,
@@ -209,15 +209,15 @@ def shared_replay_row(step: ReplayStep, redactor: Redactor, erased: ErasedParts)
 
 
 def shared_replay_step(step: ReplayStep, redactor: Redactor, erased: ErasedParts) -> SharedReplayStep:
-    """A step of a replay with what was recorded and what came of it, both redacted by the same rules."""
+    """Return a step of a replay with its recorded and new content, both redacted by the same rules."""
     hits, found = frozen.hits_of(step.action), list(step.hits.all())
     recorded = _recorded(step.action, hits)
     new = _new(step, recorded, found if step.retrieval is not None else hits)
-    left, right = redactor.document(recorded), redactor.document(new)
-    recorded_frames = _frames(hits, recorded, left)
-    found_frames = [] if step.retrieval is None else _frames(found, new, right)
+    shown_recorded, shown_new = redactor.document(recorded), redactor.document(new)
+    recorded_frames = _frames(hits, recorded, shown_recorded)
+    found_frames = [] if step.retrieval is None else _frames(found, new, shown_new)
     withheld = _changed_hashes(hits, recorded_frames) | _changed_hashes(found, found_frames)
-    touched = left["output"] != recorded["output"] or right["output"] != new["output"]
+    touched = shown_recorded["output"] != recorded["output"] or shown_new["output"] != new["output"]
     action = step.action
     failed = action.error_type is not None or action.error_message is not None
     return SharedReplayStep(
@@ -230,28 +230,28 @@ def shared_replay_step(step: ReplayStep, redactor: Redactor, erased: ErasedParts
         context=step.context,
         evidence=_without_quotes(step.evidence, redactor) if touched else redactor.value(step.evidence),
         frames=redactor.measurements(_without(step.frames, withheld)),
-        retrieval=_new_retrieval(step, right["retrieval"], withheld),
+        retrieval=_new_retrieval(step, shown_new["retrieval"], withheld),
         error_message=redactor.text(step.error_message),
-        model=right["model"],
-        parameters=right["parameters"],
+        model=shown_new["model"],
+        parameters=shown_new["parameters"],
         input_tokens=step.input_tokens,
         output_tokens=step.output_tokens,
         cost_usd=step.cost_usd,
         duration_ms=step.duration_ms,
-        grounding=right["grounding"],
+        grounding=shown_new["grounding"],
         action=SharedRecording(
-            model=left["model"],
-            parameters=left["parameters"],
+            model=shown_recorded["model"],
+            parameters=shown_recorded["parameters"],
             input_tokens=action.input_tokens,
             output_tokens=action.output_tokens,
             cost_usd=action.cost_usd,
-            grounding=left["grounding"],
-            retrieval=shown_of_retrieval(action, left["retrieval"]),
+            grounding=shown_recorded["grounding"],
+            retrieval=shown_of_retrieval(action, shown_recorded["retrieval"]),
         ),
-        question=frozen.question_in(left["input"]),
+        question=frozen.question_in(shown_recorded["input"]),
         asked=redactor.value(step.replay.options).get("question"),
-        recorded_answer=None if failed or step.kind != "ask" else frozen.answer_in(left["output"]),
-        new_answer=payload_text(step.output, new["output"], right["output"]),
+        recorded_answer=None if failed or step.kind != "ask" else frozen.answer_in(shown_recorded["output"]),
+        new_answer=payload_text(step.output, new["output"], shown_new["output"]),
         recorded_frames=recorded_frames,
         found_frames=found_frames,
         answer_frames=_answer_frames(step, recorded_frames, found_frames),
@@ -279,7 +279,9 @@ def _label(action: Action, redactor: Redactor) -> str:
 
 
 def _recorded(action: Action, hits: Sequence[FrozenPassage]) -> dict[str, Any]:
-    """What is shown of a recorded step, in the form of the API, with the passages of the finds inside it where it has none of its own."""
+    """Return the shown part of a recorded step in the form of the API. Without passages of its own it gets
+    those of the finds inside it.
+    """
     found = action.retrieval or {}
     retrieval = {name: found.get(name) for name in RETRIEVAL} | {
         "hits": [HitOut.of(hit).model_dump() for hit in hits]
@@ -295,7 +297,7 @@ def _recorded(action: Action, hits: Sequence[FrozenPassage]) -> dict[str, Any]:
 
 
 def _new(step: ReplayStep, recorded: Mapping[str, Any], hits: Sequence[FrozenPassage]) -> dict[str, Any]:
-    """What came of the step in the same form, so that the same rules hold for it."""
+    """Return the step's result in the same form, so that the same rules apply."""
     return {
         "input": recorded["input"],
         "output": payloads.value(step.output),
@@ -307,7 +309,7 @@ def _new(step: ReplayStep, recorded: Mapping[str, Any], hits: Sequence[FrozenPas
 
 
 def _new_retrieval(step: ReplayStep, redacted: Any, withheld: set[str | None]) -> Mapping[str, Any] | None:
-    """How the new list of passages differs; None where nothing was looked for, or all of it is withheld."""
+    """Return how the new list of passages differs; None if nothing was searched, or all of it is withheld."""
     if step.retrieval is None or not isinstance(redacted, Mapping):
         return None
     found: dict[str, Any] = _without(
@@ -320,19 +322,19 @@ def _frames(
     hits: Sequence[FrozenPassage], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> list[SharedFrame]:
     documents = zip(hits, hits_in(before, len(hits)), hits_in(after, len(hits)), strict=True)
-    return [_frame(hit, recorded, left) for hit, recorded, left in documents]
+    return [_frame(hit, recorded, redacted) for hit, recorded, redacted in documents]
 
 
-def _frame(hit: FrozenPassage, recorded: Mapping[str, Any], left: Mapping[str, Any]) -> SharedFrame:
-    score = left.get("score")
+def _frame(hit: FrozenPassage, recorded: Mapping[str, Any], redacted: Mapping[str, Any]) -> SharedFrame:
+    score = redacted.get("score")
     return SharedFrame(
         rank=hit.rank,
-        frame=left.get("frame"),
-        version=left.get("version"),
-        title=left.get("title"),
-        sha256=left.get("sha256"),
+        frame=redacted.get("frame"),
+        version=redacted.get("version"),
+        title=redacted.get("title"),
+        sha256=redacted.get("sha256"),
         score=score if isinstance(score, int | float) else None,
-        text=payload_text(hit.payload, recorded.get("text"), left.get("text")),
+        text=payload_text(hit.payload, recorded.get("text"), redacted.get("text")),
     )
 
 
@@ -345,12 +347,12 @@ def _answer_frames(
 
 
 def _changed_hashes(hits: Sequence[FrozenPassage], frames: Sequence[SharedFrame]) -> set[str | None]:
-    """The hashes that are withheld."""
+    """Return the hashes that are withheld."""
     return {hit.sha256 for hit, frame in zip(hits, frames, strict=False) if hit.sha256 != frame.sha256}
 
 
 def _without(value: Any, hashes: set[str | None]) -> Any:
-    """A JSON value with these hashes replaced by a mark."""
+    """Return a JSON value with these hashes replaced by a mark."""
     if isinstance(value, str):
         return mark(HASH) if value in hashes else value
     if isinstance(value, list):
@@ -361,12 +363,12 @@ def _without(value: Any, hashes: set[str | None]) -> Any:
 
 
 def _without_quotes(evidence: Mapping[str, Any] | None, redactor: Redactor) -> dict[str, Any] | None:
-    """What a verdict rests on, without the quotes: what is withheld may be among them."""
+    """Return the basis of a verdict without quotes, which may contain withheld text."""
     if evidence is None:
         return None
-    kept = {
+    remaining = {
         name: redactor.value(value)
         for name, value in evidence.items()
         if name in _NO_QUOTES or isinstance(value, bool | int | float)
     }
-    return kept if len(kept) == len(evidence) else kept | {"withheld": mark(REPEATS)}
+    return remaining if len(remaining) == len(evidence) else remaining | {"withheld": mark(REPEATS)}

@@ -11,7 +11,7 @@ from timemachine.recording.timeline.rows import Row
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedRow:
-    """One line of the timeline. `significance` is what was recorded, not what somebody said of it later."""
+    """One line of the timeline. `significance` is the recorded one, not a later annotation."""
 
     sequence: int
     kind: str
@@ -25,7 +25,7 @@ class SharedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedPlace:
-    """A row and the steps that it is inside of, as in `timeline.pure.nesting`. Nothing folds."""
+    """A row and the steps that it is inside of, as in `timeline.pure.nesting`. Nothing is collapsed."""
 
     step: SharedRow
     above: tuple[int, ...]
@@ -44,7 +44,9 @@ class SharedRows:
 
 
 def shared_row(row: Row, action: Action | None, redactor: Redactor) -> SharedRow:
-    """A line of the timeline. `action` is the step with its payloads, which a line is named by; None where nothing is withheld."""
+    """Return a line of the timeline. `action` is its step with payloads, for naming it; None if nothing is
+    withheld.
+    """
     document = None if action is None else redactor.document(naming_fields(action))
     return SharedRow(
         sequence=row.sequence,
@@ -59,5 +61,5 @@ def shared_row(row: Row, action: Action | None, redactor: Redactor) -> SharedRow
 
 
 def shared_place(place: Place[Row], row: SharedRow) -> SharedPlace:
-    """Where a row stands."""
+    """Return a row with its place."""
     return SharedPlace(step=row, above=place.above, below=place.below, depth=place.depth)

@@ -4,19 +4,21 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from timemachine.evidence.models import ErasedField, SigningKey
-from timemachine.evidence.sealing.previous_seals import Earlier
+from timemachine.evidence.sealing.previous_seals import PreviousSeal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedSeal:
-    """The signed state that covers what the link shows: of the `records` in the link, `left` are not in it yet.
+    """The signed state that covers what the link shows. `left` of the `records` in the link are not in it
+    yet.
 
-    That is the state of exactly these records (`own`), which the link's evidence has, where it was signed before the last check. Otherwise it is
-    the state that was checked, or the newest, with more records; `own_at` is then when the evidence's own state was signed, None until the first
-    download signs it.
-    `result` is what the last check found, `intact` or `altered`; None where there was none. It is of the whole session, replay or comparison, also
-    where the link shows a part; `checked_records` is how many there were, where that is fewer than the link shows.
-    `erased_since` says that something was erased after the check.
+    It is the state of exactly these records (`own`), which the link's evidence has, if that was signed before
+    the last check. Otherwise it is the state that was checked, or the newest, with more records; `own_at` is
+    then when the evidence's own state was signed, None until the first download signs it.
+
+    `result` is the result of the last check, `intact` or `altered`; None without one. It covers the complete
+    session, replay or comparison, even if the link shows a part; `checked_records` is how many records there
+    were, if fewer than the link shows. `erased_since` is whether something was erased after the check.
     """
 
     at: datetime
@@ -33,7 +35,7 @@ class SharedSeal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedEarlierSeal:
-    """A seal that was replaced. `replaced_at` is when, after an erasure; None where it ran again."""
+    """A seal that was replaced. `replaced_at` is the time of the erasure; None if it ran again."""
 
     sealed_at: datetime
     root: str
@@ -49,7 +51,7 @@ class SharedKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedErasure:
-    """A field of a step of which something was erased, and when."""
+    """A field of a step that was partly or completely erased, and when."""
 
     field: str
     erased_at: datetime
@@ -57,13 +59,13 @@ class SharedErasure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedDeletion:
-    """That a step was deleted whole, and when."""
+    """The time at which a step was deleted completely."""
 
     erased_at: datetime
 
 
-def shared_earlier_seal(earlier: Earlier) -> SharedEarlierSeal:
-    """The earlier seal by its newest state."""
+def shared_earlier_seal(earlier: PreviousSeal) -> SharedEarlierSeal:
+    """Return the previous seal by its newest state."""
     return SharedEarlierSeal(
         sealed_at=earlier.newest.sealed_at,
         root=earlier.newest.root,
@@ -72,10 +74,10 @@ def shared_earlier_seal(earlier: Earlier) -> SharedEarlierSeal:
 
 
 def shared_key(key: SigningKey) -> SharedKey:
-    """The key by its fingerprint."""
+    """Return the key by its fingerprint."""
     return SharedKey(fingerprint=key.fingerprint)
 
 
 def shared_erasure(erased: ErasedField) -> SharedErasure:
-    """The erasure of one field."""
+    """Return the erasure of one field."""
     return SharedErasure(field=erased.field, erased_at=erased.erased_at)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.content import content_of
-from timemachine.governance.sharing.pure.key_holders import is_maker
+from timemachine.governance.sharing.pure.link_rules import is_maker
 from timemachine.governance.sharing.read_models.rows import SharedRow
 from timemachine.governance.sharing.redactor import error_of
 from timemachine.recording.sessions.models import Action, FrozenPassage
@@ -100,7 +100,7 @@ class SharedHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedPassage:
-    """A frozen passage with the beginning of its text; None where no text was recorded."""
+    """A frozen passage with the beginning of its text; None if no text was recorded."""
 
     hit: SharedHit
     text: Head | None
@@ -108,7 +108,7 @@ class SharedPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedAction:
-    """The fields of a recorded step. Neither its agent nor anything else names who had it recorded."""
+    """The fields of a recorded step. Nothing in it names who had it recorded."""
 
     sequence: int
     kind: str
@@ -148,7 +148,7 @@ class SharedAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedOrigin:
-    """Which ask an answer from the cache was first given to. `session` is set where it is of the same session; another one has no name."""
+    """The ask that a cached answer was first given to. `session` is only set if it is the same session."""
 
     session: UUID | None
     sequence: int | None
@@ -160,7 +160,9 @@ class SharedOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedStep:
-    """One step with the beginnings of its payloads, its passages, and those steps above and inside it that the link shows."""
+    """One step with the beginnings of its payloads, its passages, and the steps above and inside it that the
+    link shows.
+    """
 
     session: UUID
     action: SharedAction
@@ -174,13 +176,13 @@ class SharedStep:
 
     @property
     def failed(self) -> bool:
-        """Whether an error was recorded."""
+        """Return whether an error was recorded."""
         return self.action.error_type is not None or self.action.error_message is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedPayload:
-    """The bytes of a payload that nothing is withheld of."""
+    """The bytes of a payload of which nothing is withheld."""
 
     sha256: str
     media_type: str
@@ -188,14 +190,14 @@ class SharedPayload:
 
 
 def shared_payload(payload: Payload) -> SharedPayload:
-    """A payload, whole."""
+    """Return a payload with all of its bytes."""
     return SharedPayload(sha256=payload.sha256, media_type=payload.media_type, data=bytes(payload.data))
 
 
 def recorded_document(action: Action, session: UUID) -> dict[str, Any]:
-    """The fields of a recorded step that a link may show, in the form of the API and before redaction.
+    """Return the fields of a recorded step that a link may show, in the form of the API and before redaction.
 
-    The agent is withheld where it is a key or a person's address, and an answer from the cache names no other session.
+    The agent is withheld if it is a key or a person's address, and a cached answer names no other session.
     """
     recorded = ActionOut.of(action).model_dump()
     shown = {name: recorded[name] for name in DOCUMENT if name in recorded}
@@ -207,7 +209,7 @@ def recorded_document(action: Action, session: UUID) -> dict[str, Any]:
 
 
 def cached_from(action: Action, session: UUID) -> dict[str, Any] | None:
-    """Which ask a cached answer came from, without the name of another session."""
+    """Return the ask that a cached answer came from, without naming another session."""
     origin = action.cached_from
     if origin is None or origin.get("session") == str(session):
         return origin
@@ -215,9 +217,10 @@ def cached_from(action: Action, session: UUID) -> dict[str, Any] | None:
 
 
 def shared_action(action: Action, document: Mapping[str, Any] | None, *, has_parent: bool) -> SharedAction:
-    """The fields of an action. `document` is its redacted `recorded_document`; None where nothing is withheld.
+    """Return the fields of an action. `document` is its redacted `recorded_document`; None if nothing is
+    withheld.
 
-    Without a parent that the link shows, the step does not say that it has one.
+    Without a parent that the link shows, the step does not tell that it has one.
     """
     words = _words(action) if document is None else _redacted_words(action, document)
     return SharedAction(
@@ -259,7 +262,9 @@ def shared_action(action: Action, document: Mapping[str, Any] | None, *, has_par
 
 
 def shared_hit(hit: FrozenPassage, document: Mapping[str, Any]) -> SharedHit:
-    """A passage. `document` is what is left of it in the redacted document of its step; its fields where nothing is withheld."""
+    """Return a passage. `document` is what remains of it in the redacted document of its step; its own fields
+    if nothing is withheld.
+    """
     score = document.get("score")
     return SharedHit(
         rank=hit.rank,
@@ -278,19 +283,19 @@ def shared_hit(hit: FrozenPassage, document: Mapping[str, Any]) -> SharedHit:
 def shared_passages(
     found: Step, before: Mapping[str, Any], after: Mapping[str, Any], first_bytes: int
 ) -> list[SharedPassage]:
-    """The passages of a step, by its documents before and after redaction."""
+    """Return the passages of a step, from its documents before and after redaction."""
     texts = zip(found.passages, hits_in(before), hits_in(after, len(found.passages)), strict=True)
     return [
         SharedPassage(
-            hit=shared_hit(each.hit, left),
-            text=shared_head(each.text, recorded.get("text"), left.get("text"), first_bytes),
+            hit=shared_hit(each.hit, redacted),
+            text=shared_head(each.text, recorded.get("text"), redacted.get("text"), first_bytes),
         )
-        for each, recorded, left in texts
+        for each, recorded, redacted in texts
     ]
 
 
 def unredacted_passages(found: Step) -> list[SharedPassage]:
-    """The passages of a step of which nothing is withheld."""
+    """Return the passages of a step of which nothing is withheld."""
     return [
         SharedPassage(
             hit=shared_hit(each.hit, {name: getattr(each.hit, name) for name in HIT if name != "text"}),
@@ -301,7 +306,9 @@ def unredacted_passages(found: Step) -> list[SharedPassage]:
 
 
 def hits_in(document: Mapping[str, Any], number: int | None = None) -> list[Mapping[str, Any]]:
-    """The passages of a document; where they are withheld whole, as many marks as there are passages (`number`)."""
+    """Return the passages of a document. If they are withheld completely, return as many marks as there are
+    passages (`number`).
+    """
     retrieval = document["retrieval"]
     hits = retrieval.get("hits") if isinstance(retrieval, Mapping) else []
     if not isinstance(hits, list) or (number and not hits):
@@ -310,7 +317,7 @@ def hits_in(document: Mapping[str, Any], number: int | None = None) -> list[Mapp
 
 
 def shared_head(head: Head | None, before: Any, after: Any, first_bytes: int) -> Head | None:
-    """The beginning of a payload whose value was `before` redaction and is `after` it."""
+    """Return the beginning of a payload whose value was `before` redaction and is `after` it."""
     if head is None or before == after:
         return head
     content = content_of(after)
@@ -326,14 +333,16 @@ def shared_head(head: Head | None, before: Any, after: Any, first_bytes: int) ->
 
 
 def shown_of_retrieval(action: Action, retrieval: Any) -> dict[str, Any] | None:
-    """How the passages of an action were found, from its document; None where that was not recorded or is withheld whole."""
+    """Return how the passages of an action were found; None if that was not recorded or is withheld
+    completely.
+    """
     if action.retrieval is None or not isinstance(retrieval, Mapping):
         return None
     return {name: retrieval[name] for name in RETRIEVAL if name in retrieval}
 
 
 def _words(action: Action) -> dict[str, Any]:
-    """The fields that redaction may change, as they were recorded."""
+    """Return the fields that redaction may change, as they were recorded."""
     return {
         "agent": _agent(action),
         "name": action.name,
@@ -353,7 +362,7 @@ def _words(action: Action) -> dict[str, Any]:
 
 
 def _redacted_words(action: Action, document: Mapping[str, Any]) -> dict[str, Any]:
-    """The same fields as they are in a redacted document."""
+    """Return the same fields from a redacted document."""
     error_type, error_message = error_of(document["error"])
     return {
         "agent": document["agent"],
@@ -385,5 +394,5 @@ def _shown_retrieval(retrieval: Mapping[str, Any] | None) -> dict[str, Any] | No
 
 
 def _mapping(value: Any) -> Mapping[str, Any] | None:
-    """A map that is withheld whole says so in the form of a map."""
+    """Return a mapping; one that is withheld completely becomes a mapping with a mark."""
     return value if value is None or isinstance(value, Mapping) else dict(_WITHHELD)

@@ -13,8 +13,8 @@ from timemachine.core.pure.errors import NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import whole_number
 from timemachine.evidence.queries import sealed_comparison
-from timemachine.evidence.seal_status import listed_as
-from timemachine.evidence.sealing.erased_since import erased_around, erased_in
+from timemachine.evidence.seal_status import listed_seal
+from timemachine.evidence.sealing.erased_since import erased_of_comparison, erased_of_replay
 from timemachine.governance.deletion.erasure.queries import erased_parts
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
@@ -128,7 +128,7 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
             "revision": revision,
             "so_far": so_far,
             "may_run": access.may("operator"),
-            "seal": listed_as(sealed_comparison(found)),
+            "seal": listed_seal(sealed_comparison(found)),
             "judged": judged_count(found),
             **_judging(access, found, request.GET.get("judge")),
         },
@@ -170,7 +170,7 @@ def cell(request: HttpRequest, id: str, step: int) -> HttpResponse:  # noqa: A00
         "replay": shown.replay,
         "session": shown.replay.session,
         "step": shown,
-        "erased": erased_around(shown.replay),
+        "erased": erased_of_replay(shown.replay),
         "erased_parts": erased_parts([shown]),
         "sides": side_by_side(pair_of(shown), everything=request.GET.get("all") == "1"),
         "marks": history_of(shown),
@@ -238,7 +238,7 @@ def _comparison(found: Comparison, progress: Progress, results: Results, asked: 
         "cancelled": cancelled_of(found),
         "results": results,
         "sessions": sessions_of(found),
-        "erased": erased_in(found),
+        "erased": erased_of_comparison(found),
         "asked": asked,
     }
     if results.findings is None:

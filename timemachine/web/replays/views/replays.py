@@ -10,8 +10,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.evidence.queries import sealed_replay
-from timemachine.evidence.seal_status import listed_as
-from timemachine.evidence.sealing.erased_since import erased_around
+from timemachine.evidence.seal_status import listed_seal
+from timemachine.evidence.sealing.erased_since import erased_of_replay
 from timemachine.governance.deletion.erasure.queries import erased_parts
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
@@ -79,8 +79,8 @@ def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "session": found.session,
         "counts": counts,
         "erased_parts": erased_parts(shown),
-        "erased": erased_around(found),
-        "seal": listed_as(sealed_replay(found)),
+        "erased": erased_of_replay(found),
+        "seal": listed_seal(sealed_replay(found)),
         "sentence": sentence(counts),
         "steps": shown[:SHOWN_STEPS],
         "next": shown[SHOWN_STEPS - 1].sequence if len(shown) > SHOWN_STEPS else None,
@@ -110,7 +110,7 @@ def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa:
         "beside": _beside(found, shown),
         "is_over": shown.status in TERMINAL_STEP_STATUSES,
         "may_try": access.may("operator"),
-        "erased": erased_around(found),
+        "erased": erased_of_replay(found),
         "erased_parts": erased_parts([shown]),
     }
     return page(request, "replays/step.html", context, parts=("step",))

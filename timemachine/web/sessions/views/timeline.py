@@ -12,7 +12,7 @@ from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.numbers import counted
 from timemachine.evidence.seal_status import listed_seals
-from timemachine.governance.deletion.erasure.queries import erased_of, has_marks
+from timemachine.governance.deletion.erasure.queries import erased_fields_of, has_marks
 from timemachine.memory.patterns.similar import met_at
 from timemachine.recording.annotations.notes.commands import add
 from timemachine.recording.annotations.notes.queries import notes_of
@@ -267,7 +267,7 @@ def _selection(session: Session, asked: UrlState) -> dict[str, Any]:
     context["pin"] = pin
     context["here"] = preserved_query(asked) | {"step": sequence, "pin": pin.step}
     context["beside"] = queries.neighbours(session, found.action, asked.shown)
-    context["erased_fields"] = erased_of(session, [sequence])
+    context["erased_fields"] = erased_fields_of(session, [sequence])
     context["erased"] = context["erased_fields"].get(sequence)
     if found.action.label.startswith(DELETED_TURN):
         context["deleted"] = deletions_of(session, [sequence]).get(sequence)

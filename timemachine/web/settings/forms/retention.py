@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from timemachine.evidence.pure.reason import LONGEST
-from timemachine.governance.deletion.retention.session_filter import LONGEST_DAYS, Which, which_of
+from timemachine.governance.deletion.retention.session_filter import LONGEST_DAYS, SessionFilter, read_filter
 from timemachine.web.form_parts import RecordForm, line_field
 from timemachine.web.number_fields import WholeNumber
 
@@ -31,9 +31,9 @@ class WhichForm(RecordForm):
     named = line_field("Name or key contains")
     q = line_field("Content contains")
 
-    def which(self) -> Which:
+    def which(self) -> SessionFilter:
         """Return the filter. Raises `InvalidInput` if it is empty."""
-        return which_of(self.cleaned_data)
+        return read_filter(self.cleaned_data)
 
 
 class ReasonForm(RecordForm):

@@ -16,9 +16,9 @@ from timemachine.governance.deletion.retention.queries import (
     held_by,
     hold_of,
     holds_over,
-    sessions_meant,
+    matching_sessions,
 )
-from timemachine.governance.deletion.retention.session_filter import NAMES, Which, which_of
+from timemachine.governance.deletion.retention.session_filter import NAMES, SessionFilter, read_filter
 from timemachine.recording.sessions.holds import holds_on
 from timemachine.recording.sessions.models import Hold
 from timemachine.recording.sessions.queries import session_of
@@ -74,7 +74,7 @@ def place(request: HttpRequest) -> HttpResponse:
                 return see_other("hold", made.id)
             except TimeMachineError as why:
                 status = form.refuse(why)
-    shown = {"of": which.words(), "amount": amount_of(sessions_meant(who.project, which)), "form": form}
+    shown = {"of": which.words(), "amount": amount_of(matching_sessions(who.project, which)), "form": form}
     return page(request, "retention/place_hold.html", shown, status=status)
 
 
@@ -108,15 +108,15 @@ def release(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 def _hold(
     request: HttpRequest, who: Access, found: Hold, form: ReasonForm, *, status: int = 200
 ) -> HttpResponse:
-    words = Which(**found.wanted).words() if found.wanted else ""
+    words = SessionFilter(**found.wanted).words() if found.wanted else ""
     shown = {"hold": found, "of": words, "rows": held_by(found), "form": form}
     return page(request, "retention/hold.html", shown | _may(who), status=status)
 
 
-def _which(asked: dict[str, Any]) -> Which:
+def _which(asked: dict[str, Any]) -> SessionFilter:
     days = asked.get("older_than_days", "")
     number = int(days) if days.isascii() and days.isdigit() and len(days) < 7 else 0  # noqa: PLR2004
-    return which_of(asked | ({"older_than_days": number} if days else {}))
+    return read_filter(asked | ({"older_than_days": number} if days else {}))
 
 
 def _number(hold: Hold) -> int:

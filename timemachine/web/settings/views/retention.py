@@ -17,26 +17,26 @@ from timemachine.governance.deletion.retention.models import (
     FOUND,
     RUNNING,
     WAITING,
-    Forgetting,
+    BulkDeletion,
     RetentionRule,
 )
 from timemachine.governance.deletion.retention.queries import (
     amount_of,
+    bulk_deletion_of,
+    bulk_deletions_of,
     due_by,
-    forgetting_of,
-    forgettings_of,
-    held_of,
+    existing_sessions,
+    held_count,
     holds_of,
     is_every,
-    named,
-    outcomes_of,
+    outcomes_by_deletion,
     rule_of,
     rules_of,
     sessions_of,
-    singly_deleted,
+    single_deletions,
 )
-from timemachine.governance.deletion.retention.retention import FLOOR_DAYS, is_early, words_of
-from timemachine.governance.deletion.retention.session_filter import NAMES, Which
+from timemachine.governance.deletion.retention.retention import FLOOR_DAYS, describe, is_early
+from timemachine.governance.deletion.retention.session_filter import NAMES, SessionFilter
 from timemachine.governance.tasks import run_deletion
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.holds import held_among
@@ -71,7 +71,7 @@ def settings(request: HttpRequest) -> HttpResponse:
         made = retention.set_rule(who.project, by=who.user.email, **form.values())
     except TimeMachineError as why:
         return _settings(request, who, form, WhichForm(), status=form.refuse(why))
-    messages.success(request, f"Rule set: {words_of(made)}.")
+    messages.success(request, f"Rule set: {describe(made)}.")
     return see_other("retention")
 
 
@@ -82,7 +82,7 @@ def remove_rule(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     who = access.of(request)
     who.require(ADMIN)
     gone = retention.remove_rule(rule_of(who.project, id), by=who.user.email)
-    messages.success(request, f"Rule removed: {words_of(gone)}.")
+    messages.success(request, f"Rule removed: {describe(gone)}.")
     return see_other("retention")
 
 
@@ -110,7 +110,7 @@ def forgetting(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """`/forgettings/{id}/`: preview, progress and result of a bulk deletion."""
     who = access.of(request)
     who.require(ADMIN)
-    return _deletion_page(request, who, forgetting_of(who.project, id), ReasonForm())
+    return _deletion_page(request, who, bulk_deletion_of(who.project, id), ReasonForm())
 
 
 @never_cache
@@ -119,13 +119,13 @@ def confirm(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """Start deleting the found sessions."""
     who = access.of(request)
     who.require(ADMIN)
-    found, form = forgetting_of(who.project, id), ReasonForm(request.POST)
+    found, form = bulk_deletion_of(who.project, id), ReasonForm(request.POST)
     if not form.is_valid():
         return _deletion_page(request, who, found, form, status=422)
     try:
         commands.confirm(found, reason=form.cleaned_data["reason"], by=who.user.email)
     except TimeMachineError as why:
-        return _deletion_page(request, who, forgetting_of(who.project, id), form, status=form.refuse(why))
+        return _deletion_page(request, who, bulk_deletion_of(who.project, id), form, status=form.refuse(why))
     enqueue(run_deletion, found.id)
     return see_other("forgetting", found.id)
 
@@ -136,7 +136,7 @@ def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """Cancel the deletion of the remaining sessions."""
     who = access.of(request)
     who.require(ADMIN)
-    found = forgetting_of(who.project, id)
+    found = bulk_deletion_of(who.project, id)
     try:
         found = commands.cancel(found)
     except Conflict as why:
@@ -152,8 +152,8 @@ def _preview(request: HttpRequest, form: RuleForm) -> HttpResponse:
     moment = now()
     shown = {
         "preview": found,
-        "says": words_of(found.rule),
-        "replaced": found.replaced and words_of(found.replaced),
+        "says": describe(found.rule),
+        "replaced": found.replaced and describe(found.replaced),
         "early": is_early(found.rule.days),
         "floor": FLOOR_DAYS,
         "later": found.first if found.first and found.first > moment else None,
@@ -170,15 +170,15 @@ def _settings(
     request: HttpRequest, who: Access, rule_form: RuleForm, which_form: WhichForm, *, status: int = 200
 ) -> HttpResponse:
     rules = list(rules_of(who.project))
-    forgettings = list(forgettings_of(who.project).exclude(status=FOUND)[:SHOWN])
-    outcomes = outcomes_of(forgettings)
+    forgettings = list(bulk_deletions_of(who.project).exclude(status=FOUND)[:SHOWN])
+    outcomes = outcomes_by_deletion(forgettings)
     shown = {
         "rules": [_rule(rule, rules) for rule in rules],
         "floor": FLOOR_DAYS,
         "rule_form": rule_form,
         "which_form": which_form,
         "forgettings": [_line(each, outcomes[each.id]) for each in forgettings],
-        "singly": singly_deleted(who.project, SHOWN),
+        "singly": single_deletions(who.project, SHOWN),
         "holds": list(holds_of(who.project)[:SHOWN]),
         "administers": who.administers,
     }
@@ -187,28 +187,28 @@ def _settings(
 
 def _rule(rule: RetentionRule, rules: list[RetentionRule]) -> dict[str, Any]:
     due = None if rule.days is None else amount_of(due_by(rule, rules))
-    return {"rule": rule, "says": words_of(rule), "early": is_early(rule.days), "due": due}
+    return {"rule": rule, "says": describe(rule), "early": is_early(rule.days), "due": due}
 
 
-def _line(found: Forgetting, outcome: Any) -> dict[str, Any]:
+def _line(found: BulkDeletion, outcome: Any) -> dict[str, Any]:
     when = found.confirmed_at or found.requested_at
     return {"forgetting": found, "outcome": outcome, "of": _words(found), "when": when}
 
 
-def _words(found: Forgetting) -> str:
-    return Which(**{name: value for name, value in found.wanted.items() if value is not None}).words()
+def _words(found: BulkDeletion) -> str:
+    return SessionFilter(**{name: value for name, value in found.wanted.items() if value is not None}).words()
 
 
 def _deletion_page(
-    request: HttpRequest, who: Access, found: Forgetting, form: ReasonForm, *, status: int = 200
+    request: HttpRequest, who: Access, found: BulkDeletion, form: ReasonForm, *, status: int = 200
 ) -> HttpResponse:
-    outcome = outcomes_of([found])[found.id]
+    outcome = outcomes_by_deletion([found])[found.id]
     rows = sessions_of(found)
-    there = named(rows, who.project)
+    there = existing_sessions(rows, who.project)
     on_hold = held_among(there)
     waiting = outcome.states.get("waiting", 0)
     is_found = found.status == FOUND
-    held = held_of(found) if is_found else outcome.states.get("held", 0)
+    held = held_count(found) if is_found else outcome.states.get("held", 0)
     goes = is_found and outcome.sessions > held
     shown = {
         "forgetting": found,

@@ -12,17 +12,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from timemachine.core.accounts.models import ADMIN, OPERATOR
 from timemachine.evidence import commands
-from timemachine.evidence.bundles.downloads import bundle_of, download
-from timemachine.evidence.bundles.kinds import KINDS
+from timemachine.evidence.bundles.downloads import KINDS, download_bundle, zip_response
 from timemachine.evidence.log import keys, project_log
-from timemachine.evidence.log.anchors import outside_of
+from timemachine.evidence.log.anchors import first_confirmations
 from timemachine.evidence.models import Seal, SealCheckpoint
-from timemachine.evidence.queries import Sealed, checkpoints_of, earlier_keys_of, marked_as_cut
+from timemachine.evidence.queries import Sealed, checkpoints_of, earlier_keys_of, with_is_cut
 from timemachine.evidence.sealing.comparison_subject import run_ended_at
 from timemachine.evidence.tasks import check_seal
 from timemachine.governance.deletion.erasure.queries import done_of
 from timemachine.governance.sharing import log_heads
-from timemachine.governance.sharing.queries import links_called
+from timemachine.governance.sharing.queries import ids_by_public_id
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
@@ -53,11 +52,11 @@ def evidence(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A
         "file": kind.file(thing),
         "sealed": sealed,
         "checkpoints": _states(sealed.seal) if sealed.seal else [],
-        "outside": outside_of(sealed.checkpoint) if sealed.checkpoint else [],
+        "outside": first_confirmations(sealed.checkpoint) if sealed.checkpoint else [],
         "earlier": earlier,
         "newest_earlier": earlier[-1] if earlier else None,
         "has_evidence": _has_evidence(thing),
-        "signing_key": keys.signing_now(who.project),
+        "signing_key": keys.existing_key(who.project),
         "earlier_keys": earlier_keys_of(sealed.seal) if sealed.seal else [],
         "erasures": list(done_of(session)[:SHOWN_ERASURES]) if session else [],
         "may_run": who.may(OPERATOR),
@@ -82,7 +81,7 @@ def check(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A002
 @require_safe
 def bundle(request: HttpRequest, id: str, of: str) -> FileResponse:  # noqa: A002
     """Download the evidence as a ZIP file."""
-    return bundle_of(access.of(request).project, of, id)
+    return download_bundle(access.of(request).project, of, id)
 
 
 @never_cache
@@ -91,7 +90,7 @@ def bundle_of_log(request: HttpRequest) -> FileResponse:
     """Download the evidence of the project's log as a ZIP file."""
     who = access.of(request)
     who.require(ADMIN)
-    return download("evidence-log.zip", lambda target: log_heads.write_log(target, who.project))
+    return zip_response("evidence-log.zip", lambda target: log_heads.write_log(target, who.project))
 
 
 @require_safe
@@ -108,7 +107,7 @@ def replace_key(request: HttpRequest) -> HttpResponse:
     who = access.of(request)
     who.require(ADMIN)
     if request.method != "POST":
-        return render(request, "accounts/replace_evidence_key.html", {"key": keys.signing_now(who.project)})
+        return render(request, "accounts/replace_evidence_key.html", {"key": keys.existing_key(who.project)})
     made = project_log.replace_key(who.project, by=who.user.email)
     messages.success(request, f"New seals are signed by {made.fingerprint}.")
     return see_other("settings")
@@ -116,8 +115,8 @@ def replace_key(request: HttpRequest) -> HttpResponse:
 
 def _states(seal: Seal) -> list[SealCheckpoint]:
     """Return the newest signed states, each with whether it is partial, and the share link it was made for, if any. Two queries."""
-    shown = list(marked_as_cut(checkpoints_of(seal))[:SHOWN_CHECKPOINTS])
-    links = links_called(seal.project_id, {each.cut_for for each in shown if each.cut_for})
+    shown = list(with_is_cut(checkpoints_of(seal))[:SHOWN_CHECKPOINTS])
+    links = ids_by_public_id(seal.project_id, {each.cut_for for each in shown if each.cut_for})
     for each in shown:
         each.link = links.get(each.cut_for or "")  # type: ignore[attr-defined]
     return shown
@@ -158,8 +157,8 @@ def _addresses(of: str, id_: UUID) -> dict[str, Any]:
 
 def _check(who: Access, sealed: Sealed) -> None:
     """Check small ones in the request, large ones in the background."""
-    asked = commands.ask_for_check(sealed.seal, by=who.user.email)
+    asked = commands.request_check(sealed.seal, by=who.user.email)
     if sealed.seal is not None and commands.fits_in_a_request(sealed.seal):
-        commands.check(asked.id)
+        commands.run_check(asked.id)
     else:
         enqueue(check_seal, asked.id)

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from timemachine.evidence.bundles import downloads
 from timemachine.governance.sharing.commands import PassphraseNeeded, WrongPassphrase, download, open_link
 from timemachine.governance.sharing.models import COMPARISON, REPLAY, SESSION
-from timemachine.governance.sharing.pure.refusal import link_not_valid
+from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models.steps import SharedPayload
 from timemachine.governance.sharing.scope import Scope
 from timemachine.jobs.queue import enqueue
@@ -143,7 +143,7 @@ def shared_evidence(request: HttpRequest, public_id: str) -> HttpResponseBase:
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         return StreamingHttpResponse((), content_type="application/zip", headers=headers)  # of unknown length
     with download(scope.link, address=address_of(request), browser=request.headers.get("User-Agent")):
-        return downloads.download(name, scope.write_evidence)
+        return downloads.zip_response(name, scope.write_evidence)
 
 
 @for_visitors

@@ -185,9 +185,9 @@ def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpRespons
         return _form(request, target, form, 422)
     try:
         if "preview" in request.POST:
-            would_be = commands.link_to(who.project, target, form.terms(), by=who.user.email)
+            would_be = commands.unsaved_link(who.project, target, form.terms(), by=who.user.email)
             return _form(request, target, form, 200, preview=_preview(would_be))
-        unaware = _unaware(commands.link_to(who.project, target, form.terms(), by=who.user.email))
+        unaware = _unaware(commands.unsaved_link(who.project, target, form.terms(), by=who.user.email))
         made, token = commands.create_link(
             who.project, target, form.terms(), by=who.user.email, link_id=form.cleaned_data["form_id"]
         )

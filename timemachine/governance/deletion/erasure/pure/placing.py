@@ -1,4 +1,6 @@
-"""Where the sentences of an answer stand, and what they rest on, once marks say that something was erased. Pure."""
+"""Moving the offsets of an answer's sentences and passages to where they are after marks replace erased text.
+Pure.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +9,7 @@ from timemachine.text.redaction.pure.marks import erased_place
 
 
 def placed(document: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    """A redacted step whose sentences will be where they say after `as_erased`."""
+    """Return a redacted step with its sentence offsets as they will be after `as_erased`."""
     grounding = document.get("grounding")
     sentences = grounding.get("sentences") if isinstance(grounding, Mapping) else None
     if grounding is None or not isinstance(sentences, list):

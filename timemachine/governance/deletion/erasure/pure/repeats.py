@@ -1,41 +1,86 @@
-"""What was erased of a step may stand elsewhere in its session, word for word: rules that find its sentences again. Pure."""
+"""Finding erased texts that are repeated elsewhere: in the session, word for word, and in the reason for the
+erasure. Pure.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from timemachine.text.pure.language.sentences import sentence_texts
+from timemachine.text.pure.language.words import WORD, folded
 from timemachine.text.redaction.pure.engine import readable
 from timemachine.text.redaction.pure.literals import Wordings
 from timemachine.text.redaction.pure.rules import Rules
 
 NAME: Final = "repeated text"
 _LONGEST: Final = 1_000
+SHORTEST: Final = 3
+"""Fewest letters and digits of a text that is looked for; shorter ones are found everywhere."""
 
 
-def gone(before: Any, after: Any) -> Iterator[str]:
-    """The texts of a JSON value that are not in it any more as they were."""
+def lost_texts(before: Any, after: Any) -> Iterator[str]:
+    """Yield the texts of a JSON value that are no longer in it unchanged."""
     if before == after:
         return
     if isinstance(before, dict):
         inner = after if isinstance(after, dict) else {}
         for key, value in before.items():
-            yield from gone(value, inner.get(key))
+            yield from lost_texts(value, inner.get(key))
     elif isinstance(before, list):
         same = isinstance(after, list) and len(after) == len(before)
         for place, value in enumerate(before):
-            yield from gone(value, after[place] if same else None)
+            yield from lost_texts(value, after[place] if same else None)
     elif isinstance(before, str):
         yield before
 
 
 def rules_for(texts: Iterable[str]) -> Rules | None:
-    """Rules that find these texts, and each of their sentences, wherever they stand; None where all are too short to be looked for."""
+    """Return rules that find these texts and each of their sentences anywhere; None if all are too short to
+    look for.
+    """
     found = Wordings.of((piece for text in texts for piece in _pieces(text)), NAME)
     return Rules(texts=found) if found.by_begin else None
 
 
 def _pieces(text: str) -> Iterator[str]:
-    legible = readable(text)
-    for each in (legible, *sentence_texts(legible)):
+    for each in _sentences(text):
         stripped = each.strip()
         yield from (stripped[begin : begin + _LONGEST] for begin in range(0, len(stripped), _LONGEST))
+
+
+def quotes(text: str, texts: Iterable[str]) -> bool:
+    """Return whether a text contains one of the others, or one of their sentences: the same words in a row,
+    ignoring case and punctuation.
+    """
+    words = _words(text)
+    return any(_stands_in(each, words) for other in texts for each in _quotable(other))
+
+
+def _quotable(text: str) -> Iterator[list[str]]:
+    for each in _sentences(text):
+        words = _words(each)
+        if sum(map(_letters, words)) >= SHORTEST:
+            yield words
+
+
+def _words(text: str) -> list[str]:
+    return [folded(word) for word in WORD.findall(text)]
+
+
+def _letters(word: str) -> int:
+    """Return how many letters a word counts for: a single non-ASCII character counts as two, since it can be
+    a whole word.
+    """
+    return 2 if len(word) == 1 and not word.isascii() else len(word)
+
+
+def _stands_in(words: list[str], text_words: list[str]) -> bool:
+    return any(
+        text_words[begin : begin + len(words)] == words for begin in range(len(text_words) - len(words) + 1)
+    )
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Yield the readable text and each of its sentences."""
+    legible = readable(text)
+    yield legible
+    yield from sentence_texts(legible)

@@ -1,4 +1,6 @@
-"""What somebody wants erased: fields of steps and of the session by their paths, or whatever the rules of a profile find. Pure."""
+"""What is to be erased: fields of steps and of the session by path, or whatever the rules of a profile find.
+Pure.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +15,9 @@ MOST_STEPS: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The rules, and the steps whose fields they lead to: None for every step. `whole`: these steps are deleted, and not fields that somebody chose."""
+    """The rules, and the steps that they apply to (None: every step). `whole`: these steps are deleted
+    completely.
+    """
 
     rules: Rules
     steps: frozenset[int] | None = None
@@ -21,25 +25,25 @@ class Chosen:
 
     @property
     def of_session(self) -> bool:
-        """Whether the session's own fields are looked through."""
+        """Return whether the session's own fields are scanned."""
         rules = self.rules
         return bool(rules.detect or rules.patterns) or any(each.of_session for each in rules.paths)
 
     @property
     def looks_everywhere(self) -> bool:
-        """Whether what is found does not depend on the step: a profile, and not fields that somebody chose."""
+        """Return whether matches do not depend on the step: the rules are of a profile, not selected fields."""
         return bool(self.rules.detect or self.rules.patterns)
 
     def takes(self, sequence: int) -> bool:
-        """Whether the rules hold for that step."""
+        """Return whether the rules apply to that step."""
         return self.steps is None or sequence in self.steps
 
     def by_path(self) -> "Chosen":
-        """The fields alone, without what a profile looks for in texts."""
+        """Return the selected fields alone, without what a profile looks for in texts."""
         return replace(self, rules=Rules(fields=self.rules.fields, paths=self.rules.paths))
 
     def within(self, fields: Sequence[str]) -> Rules:
-        """The rules with these fields beside."""
+        """Return the rules with these fields added."""
         paths = tuple(Path(of_session=False, field=name) for name in fields)
         return replace(self.rules, paths=self.rules.paths + paths)
 
@@ -47,7 +51,9 @@ class Chosen:
 def chosen_of(
     profile: Mapping[str, Any] | None, fields: Sequence[str], steps: Sequence[int], *, whole: bool = False
 ) -> Chosen:
-    """What was chosen, as it is kept. Raises `InvalidInput` where that is nothing, or both a profile and fields."""
+    """Return the selection as it is stored. Raises `InvalidInput` if there is none, or both a profile and
+    fields.
+    """
     if (profile is None) == (not fields):
         raise InvalidInput(
             "Choose either fields, or a redaction profile that finds them.",
