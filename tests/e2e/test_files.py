@@ -46,7 +46,7 @@ def test_a_pdf_is_uploaded_followed_and_shown_with_its_passage_marked(ada: Page,
     ada.get_by_role("link", name="rules.pdf, characters").click()
     assert ada.locator("mark").inner_text() == "Travel\nTickets are booked in second class."
     with ada.expect_download() as download:
-        ada.get_by_role("link", name="Download the original").click()
+        ada.get_by_role("link", name="Download original").click()
     assert download.value.suggested_filename == "rules.pdf"
     assert Path(download.value.path()).read_bytes() == pdf(RULES, title="House rules")
 

@@ -193,7 +193,7 @@ def test_the_page_says_what_a_judge_would_cost(
         f"/comparisons/{made.id}/?judge=openai%3Astub-judge#judges",
     )
     page = browser.get(sent["Location"]).text
-    assert "2 cells, 4 calls" in page
+    assert "2 answers, 4 calls" in page
     assert "estimated cost" in page
     assert "unknown" in page[page.index("estimated cost") :][:60]
     assert f'value="{JUDGE}"' in page
@@ -234,7 +234,7 @@ def test_a_cell_counts_once_whoever_judges_it_and_one_that_was_cancelled_does_no
     one = CellOpinion.objects.earliest("id")
     CellOpinion.objects.filter(id=one.id).update(state="asking", asked_at=now())
     assert counts(api, made) == (2, 1, 1)
-    assert "2 cells, 1 being asked about, 1 still to be asked about" in browser.get(f"{address}/").text
+    assert "2 answers, 1 being judged, 1 waiting" in browser.get(f"{address}/").text
     CellOpinion.objects.filter(state="waiting").update(state="cancelled", finished_at=now())
     assert counts(api, made) == (1, 0, 1)
     assert "hx-trigger" in browser.get(f"{address}/").text
@@ -302,7 +302,7 @@ def test_the_page_asks_a_judge_and_shows_whose_opinion_it_is(
     sent = browser.post(f"/comparisons/{made.id}/judge/", {"other_model": JUDGE})
     assert (sent.status_code, sent["Location"]) == (303, f"/comparisons/{made.id}/#judges")
     waiting = browser.get(f"/comparisons/{made.id}/").text
-    assert "2 still to be asked about" in waiting
+    assert "2 answers, 2 waiting" in waiting
     assert "hx-trigger" in waiting
     work_off(made.id)
     page = browser.get(f"/comparisons/{made.id}/").text

@@ -88,9 +88,9 @@ def test_several_judgements_stand_side_by_side(
     items = api.get(path).json()["items"]
     assert [each["model"] for each in items] == [MODEL, "openai:gpt-4o", MODEL]
     shown = browser_of(session.project, "viewer").get(f"/sessions/{session.id}/?step={ASK}").text
-    assert shown.count("disagrees with the grounding") == 2
+    assert shown.count(">disagrees with the grounding<") == 2
     assert shown.count("? quote not found") == 5
-    assert shown.count("or another</span>") == 5
+    assert shown.count("or any other</span>") == 5
     assert shown.count('<div class="rerun">') == 3 * 3
     assert "Let a model judge this answer" not in shown
 

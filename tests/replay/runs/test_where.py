@@ -294,7 +294,7 @@ def test_a_person_looks_on_the_session_s_page(project: Project, session: Session
     viewer = browser_of(project, VIEWER)
     page = f"/sessions/{session.id}/where/"
     assert page in viewer.get(f"/sessions/{session.id}/?step=2").text
-    assert "Where is it?" in viewer.get(page).text
+    assert "Find a frame's rank" in viewer.get(page).text
     found = viewer.get(page, {"frame": "0"}).text
     assert "found at rank 1" in found
     assert "of 4" in found
