@@ -16,14 +16,6 @@ class Emptiness:
     message: str
     first_frame_at: datetime | None
 
-    def as_json(self) -> dict[str, str | None]:
-        """As the API answers it."""
-        return {
-            "why": self.why,
-            "message": self.message,
-            "first_frame_at": written(self.first_frame_at),
-        }
-
 
 def emptiness(collection: Collection, at: datetime) -> Emptiness | None:
     """Why the collection was empty at a moment; None where it had frames then."""

@@ -68,7 +68,7 @@ class ImportReport:
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as the API answers it."""
+        """Return the report as it is stored."""
         return {
             "lines": self.lines,
             "became": dict(self.became),
