@@ -52,7 +52,7 @@ def test_a_line_whose_text_is_empty_is_a_frame(tmp_path: Path) -> None:
         ('{"text": 3}', "`text` has to be a text"),
         ('{"text": "a", "title": ["b"]}', "`title` has to be a text"),
         ('{"text": "a", "n": NaN}', "NaN is not JSON"),
-        ('{"text": "a", "text": "b"}', "twice"),
+        ('{"text": "a", "text": "b"}', "Duplicate JSON key"),
         ("[" * 99_999, "nested deeper"),
     ],
 )
