@@ -294,7 +294,7 @@ def test_an_ended_passage_leads_to_the_file_that_ended_it(operator: Client, hand
 def test_the_page_of_a_file_says_what_was_left_out_of_it(operator: Client, handbook: Collection) -> None:
     upload(operator, ("page.html", b"<nav>Home</nav><main><p>Prices are net.</p></main>"))
     source = Source.objects.get()
-    assert "<dd>navigation (navigation and page chrome" in operator.get(f"{HERE}sources/{source.id}/").text
+    assert "<dd>navigation (still in the original)" in operator.get(f"{HERE}sources/{source.id}/").text
     assert text(source.text) == "Prices are net."
 
 

@@ -59,7 +59,7 @@ def _opened(data: bytes) -> "PdfDocument":
                 "This PDF is encrypted: save it without a password and send it again.", code="encrypted"
             ) from why
         raise InvalidInput(
-            "This PDF cannot be read: it is damaged, or is no PDF. Open it in a PDF reader, save it anew, and send that.",
+            "This PDF cannot be read: it is damaged or not a PDF. Open it in a PDF reader, save a copy, and upload that copy.",
             code="unreadable_document",
             reader_said=str(why),
         ) from why

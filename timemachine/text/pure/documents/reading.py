@@ -130,7 +130,7 @@ def _over(limits: Limits) -> TooLarge:
 def _broken(said: bytes) -> InvalidInput:
     last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
     return InvalidInput(
-        "This file cannot be read: its reader broke off. Open it where it was made, save it anew, and send that.",
+        "This file cannot be read: its reader failed. Open it in its original application, save a copy, and upload that copy.",
         code="unreadable_document",
         reader_said=last[:200],
     )
