@@ -4,16 +4,16 @@ from django.apps import AppConfig
 
 
 class TimeMachineConfig(AppConfig):
-    """One app, many rooms."""
+    """The only Django app of the project."""
 
     name = "timemachine"
     label = "timemachine"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Let Django's checks, which every start runs, know of ours, and its connections of vectors."""
+        """Register the system checks and signal receivers, and adapt database connections to vectors."""
         from timemachine.evidence import receivers  # noqa: F401
         from timemachine.knowledge.prepared_statements import send_vectors_as_they_are
-        from timemachine.llm import base_urls, price_overrides  # noqa: F401
+        from timemachine.llm import checks  # noqa: F401
 
         send_vectors_as_they_are()

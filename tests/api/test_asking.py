@@ -17,7 +17,7 @@ from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.server_sent import events_in
-from timemachine.llm.concurrency import places
+from timemachine.llm.concurrency import call_slots
 from timemachine.llm.pure.cancellation import Cancellation
 from timemachine.recording.answering import running_asks
 from timemachine.recording.answering.models import AskUnderWay
@@ -253,7 +253,7 @@ def test_more_asks_than_there_are_places_are_refused(
     handbook: Program, settings: Settings, stub: StubModelServer
 ) -> None:
     settings.ASKS_AT_ONCE = 1
-    places.cache_clear()
+    call_slots.cache_clear()
     go_on = threading.Event()
     stub.script(Script(held=go_on, answer=ANSWER))
     first = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
@@ -268,7 +268,7 @@ def test_more_asks_than_there_are_places_are_refused(
     go_on.set()
     list(first)
     assert ask(handbook, "local:extractive").status_code == 200
-    places.cache_clear()
+    call_slots.cache_clear()
 
 
 def test_a_session_ends_only_once_its_asks_have_their_record(

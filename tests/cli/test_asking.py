@@ -95,7 +95,7 @@ def test_an_answer_that_breaks_off_ends_in_one_line(recording: Here, stub: StubM
     assert typed.read().startswith("Invoices")
     code, said = typed.end()
     assert (code, said.count("\n")) == (1, 1)
-    assert "broke off" in said
+    assert "interrupted" in said
 
 
 def test_what_is_refused_before_is_one_line_too(recording: Here) -> None:
@@ -110,7 +110,7 @@ def test_who_waits_for_a_busy_model_is_told_so(recording: Here, stub: StubModelS
     assert typed.read().startswith(f"{ANSWER}\n")
     code, said = typed.end()
     assert code == 0
-    busy = f"{MODELS[0]} answered 429: Too many requests; slow down. It is asked again at once (attempt 2).\n"
+    busy = f"{MODELS[0]} answered 429: Too many requests; slow down. Retrying immediately (attempt 2).\n"
     assert said == busy
 
 

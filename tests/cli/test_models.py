@@ -15,9 +15,11 @@ def test_the_models_are_listed_with_their_keys_and_prices(tm: Here, monkeypatch:
     found = {row.split()[0]: " ".join(row.split()[1:]) for row in rows}
     assert found["local:extractive-5"] == "yes none needed $0 $0 local"
     assert found["ollama:llama3.2"].startswith("not checked none needed $0 $0 ")
-    assert found["ollama:llama3.2"].endswith("nobody has tested it yet")
+    assert found["ollama:llama3.2"].endswith("not tested yet")
     assert found["xai:grok-4.7"].startswith("no missing $2.00 $6.00 genai-prices ")
-    assert found["xai:grok-4.7"].endswith("XAI_API_KEY is not set, and this project has no key of its own.")
+    assert found["xai:grok-4.7"].endswith(
+        "XAI_API_KEY is not set, and this project does not have its own key."
+    )
 
 
 def test_an_unknown_price_is_no_number(tm: Here, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,5 +40,5 @@ def test_a_model_that_only_the_operators_prices_name_has_a_row(
     file.write_text('[[prices]]\nmodel = "ollama:our-own"\ninput = 3\noutput = 9\n')
     settings.MODEL_PRICES = str(file)
     (row,) = (row for row in tm.run("models").out.splitlines() if row.startswith("ollama:our-own"))
-    words = "not checked none needed $3.00 $9.00 override ollama:our-own nobody has tested it yet"
+    words = "not checked none needed $3.00 $9.00 override ollama:our-own not tested yet"
     assert " ".join(row.split()[1:]) == words

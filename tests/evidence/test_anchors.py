@@ -27,7 +27,7 @@ from timemachine.evidence.sealing import seals
 from timemachine.evidence.tasks import send_anchor
 from timemachine.jobs.registry import overdue
 from timemachine.llm import outbound_posts
-from timemachine.llm.outbound_posts import Unreached, post
+from timemachine.llm.outbound_posts import Unreachable, post
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -136,7 +136,7 @@ def test_of_a_long_answer_no_more_is_read_than_may_be_kept() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         answering = Thread(target=lambda: endless(server.accept()[0]))
         answering.start()
-        with pytest.raises(Unreached, match="longer than 65,536"):
+        with pytest.raises(Unreachable, match="longer than 65,536"):
             post(f"http://127.0.0.1:{server.getsockname()[1]}/", b"", "text/plain")
         answering.join()
     assert sent < 20_000_000
@@ -162,7 +162,7 @@ def test_a_name_that_leads_into_a_private_network_is_not_called(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbound_posts, "is_refused_as_written", lambda *_: False)
-    with pytest.raises(outbound_posts.Unreached, match="not on the public internet"):
+    with pytest.raises(outbound_posts.Unreachable, match="not on the public internet"):
         outbound_posts.post("https://localhost:1/x", b"", "text/plain")
 
 

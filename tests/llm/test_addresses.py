@@ -138,7 +138,7 @@ def test_a_name_with_one_inner_address_among_public_ones_is_refused(monkeypatch:
     [
         (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "no name server knows it; check its name"),
         (UnicodeError("label too long"), "no name server knows it; check its name"),
-        (socket.gaierror(socket.EAI_AGAIN, "Temporary failure"), "no name server answered just now; try again later"),
+        (socket.gaierror(socket.EAI_AGAIN, "Temporary failure"), "no name server responded; try again later"),
         (OSError(24, "Too many open files"), r"looking it up failed \(Too many open files\); try again later"),
     ],
 )  # fmt: skip

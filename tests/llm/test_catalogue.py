@@ -126,7 +126,7 @@ def test_a_provider_is_usable_once_its_key_is_set(name: str) -> None:
     variable = PROVIDERS[name].key_variable
     model = ModelName(provider=name, model="m")
     assert usable(model, environment={}).why_not == (
-        f"{variable} is not set, and this project has no key of its own."
+        f"{variable} is not set, and this project does not have its own key."
     )
     assert usable(model, environment={str(variable): "  "}).usable is False
     assert usable(model, environment={str(variable): "key"}).usable is True
@@ -180,7 +180,7 @@ ADDRESSES_WITH_A_USER = [
 @pytest.mark.parametrize("own_key", [None, "project-key"])
 def test_an_address_with_a_user_in_it_is_refused_and_never_told(address: str, own_key: str | None) -> None:
     environment = {"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": address}
-    with pytest.raises(Unavailable, match="OPENAI_BASE_URL has a user or a password") as refused:
+    with pytest.raises(Unavailable, match="OPENAI_BASE_URL contains a user or a password") as refused:
         connection_to(ModelName(provider="openai", model="m"), environment, own_key=own_key)
     (told,) = [each for each in listed({}, {}, environment) if each.provider == "openai"]
     assert not told.usability.usable
@@ -220,7 +220,7 @@ def test_a_form_offers_every_provider_and_says_which_it_cannot_call() -> None:
     assert list(offered)[:3] == ["local:extractive-1", "local:extractive-3", "local:extractive-5"]
     assert (
         offered["openai:gpt-6.1-terra"]
-        == "OPENAI_API_KEY is not set, and this project has no key of its own."
+        == "OPENAI_API_KEY is not set, and this project does not have its own key."
     )
     assert offered["groq:openai/gpt-oss-120b"] is None
     assert offered["house:qwen3"] is None

@@ -26,7 +26,7 @@ def test_a_broken_provider_is_asked_three_times_and_then_quoted(
     stub.script(Script(mode="500"))
     connection = connect(stub)
     with pytest.raises(
-        ModelFailed, match=r"answered 500: The stub broke.* It was tried 3 times\.$"
+        ModelFailed, match=r"answered 500: The stub broke.* It was attempted 3 times\.$"
     ) as failure:
         complete(request_to(connection))
     assert len(stub.calls()) == 3
@@ -181,7 +181,7 @@ def test_a_server_that_does_not_run_is_out_of_reach(waits: list[float]) -> None:
     with StubModelServer() as gone:
         connection = openai_connection(gone)
     with pytest.raises(
-        ModelFailed, match=r"cannot be reached: nobody answers there\. .* It was tried 3 times\.$"
+        ModelFailed, match=r"cannot be reached: no server is listening there\. .* It was attempted 3 times\.$"
     ) as failure:
         complete(request_to(connection))
     assert failure.value.code == "model_unreachable"

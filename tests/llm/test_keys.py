@@ -61,7 +61,7 @@ def test_a_projects_key_goes_before_the_environments_and_its_removal_falls_back(
     remove_key(project.id, "openai", by="ada@example.org")
     assert connection_of(project.id, OPENAI).api_key == "sk-environment"
     assert listed(project, "openai").key_source == "environment"
-    with pytest.raises(NotFound, match="has no key of its own for openai"):
+    with pytest.raises(NotFound, match="does not have its own key for openai"):
         remove_key(project.id, "openai", by="ada@example.org")
 
 
@@ -148,10 +148,12 @@ def test_a_key_survives_a_new_secret_only_with_the_old_one_at_hand(
 ) -> None:
     set_key(project.id, "openai", KEY, by="ada")
     old, settings.SECRET_KEY = settings.SECRET_KEY, "another secret"
-    with pytest.raises(Unavailable, match="SECRET_KEY has changed since it was kept") as refused:
+    with pytest.raises(Unavailable, match="cannot be decrypted because SECRET_KEY has changed") as refused:
         connection_of(project.id, OPENAI)
     assert refused.value.code == "key_unreadable"
-    with pytest.raises(Unavailable, match="openai:gpt-4o-mini cannot be used: Its kept key cannot be read"):
+    with pytest.raises(
+        Unavailable, match="openai:gpt-4o-mini cannot be used: Its stored key cannot be decrypted"
+    ):
         usable_model(project.id, "openai:gpt-4o-mini")
     assert not listed(project, "openai").usability.usable
     settings.SECRET_KEY_FALLBACKS = [old]
@@ -165,7 +167,7 @@ def test_a_servers_key_that_cannot_be_read_makes_it_unusable_too(
         project.id, name="house", base_url="https://8.8.8.8/v1", api_key=KEY, default_model="m", by="a"
     )
     settings.SECRET_KEY = "another secret"
-    with pytest.raises(Unavailable, match="Its kept key cannot be read"):
+    with pytest.raises(Unavailable, match="Its stored key cannot be decrypted"):
         usable_model(project.id, "house")
 
 

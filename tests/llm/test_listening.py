@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from timemachine.llm.pure.cancellation import Cancellation, Listening, Waiting
+from timemachine.llm.pure.cancellation import Cancellation, Listening, RetryWait
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def test_a_connection_that_comes_too_late_is_shut_at_once(ends: tuple[socket.soc
     cancellation = Cancellation()
     cancellation.cancel()
     cancellation.connected(ends[0])
-    assert cancellation.wanted
+    assert cancellation.requested
     assert ends[1].recv(1) == b""
 
 
@@ -32,7 +32,7 @@ def test_a_closed_connection_and_none_at_all_are_no_trouble() -> None:
     cancellation.connected(ours)
     cancellation.cancel()
     cancellation.cancel()
-    assert cancellation.wanted
+    assert cancellation.requested
 
 
 def test_after_an_attempt_its_socket_is_left_alone(ends: tuple[socket.socket, socket.socket]) -> None:
@@ -56,7 +56,7 @@ def test_an_attempt_that_is_out_of_time_loses_its_socket_and_any_later_one(
         with ours, theirs:
             cancellation.connected(ours)
             assert theirs.recv(1) == b""
-    assert not cancellation.wanted
+    assert not cancellation.requested
 
 
 def test_the_time_of_one_attempt_is_not_taken_from_the_next(
@@ -75,15 +75,15 @@ def test_the_time_of_one_attempt_is_not_taken_from_the_next(
 
 def test_nobody_listens_unless_somebody_does() -> None:
     Listening().on_text("into the air")
-    assert not Listening().cancellation.wanted
+    assert not Listening().cancellation.requested
 
 
 @pytest.mark.parametrize(
     ("seconds", "says"),
     [
-        (0.4, "Busy. It is asked again at once (attempt 2)."),
-        (12.6, "Busy. It is asked again in 13 s (attempt 2)."),
+        (0.4, "Busy. Retrying immediately (attempt 2)."),
+        (12.6, "Busy. Retrying in 13 s (attempt 2)."),
     ],
 )
 def test_a_wait_says_when_it_is_asked_again(seconds: float, says: str) -> None:
-    assert Waiting(why="Busy.", seconds=seconds, attempt=2).says == says
+    assert RetryWait(why="Busy.", seconds=seconds, attempt=2).message == says

@@ -7,8 +7,8 @@ import pytest
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.pure.errors import ModelFailed, Unavailable
 from timemachine.llm import openai_embeddings
-from timemachine.llm.base_urls import check_base_urls
 from timemachine.llm.calling import Connection, ModelName, ModelRequest
+from timemachine.llm.checks import check_base_urls
 from timemachine.llm.openai_embeddings import embeddings
 
 KEY = "sk-test-0123456789"
@@ -114,7 +114,7 @@ def test_a_server_out_of_reach_is_told_without_its_address(
 
 def test_a_server_whose_address_has_a_password_in_it_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBEDDING_SERVER_URL", "http://user:s3cret@127.0.0.1:9/v1")
-    with pytest.raises(Unavailable, match="EMBEDDING_SERVER_URL has a user or a password") as refused:
+    with pytest.raises(Unavailable, match="EMBEDDING_SERVER_URL contains a user or a password") as refused:
         embeddings("m", ["a"])
     assert "s3cret" not in refused.value.message
     assert [(each.id, "s3cret" in each.msg) for each in check_base_urls(None)] == [

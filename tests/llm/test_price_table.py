@@ -211,29 +211,29 @@ GOOD = {"model": "openai:gpt-4o", "input": 1, "output": 2}
 BAD: list[tuple[Any, str]] = [
     ([], "it needs a list `prices`"),
     ({"prices": {}}, "it needs a list `prices`"),
-    ({"prices": [], "model": "x"}, "there is no field `model` beside"),
+    ({"prices": [], "model": "x"}, "unknown field `model`; the fields are"),
     ({"prices": [], "currency": "EUR"}, "`currency` can only be USD"),
     ({"prices": ["x"]}, "entry 1 cannot be used: it is not a table"),
     ({"prices": [GOOD, GOOD]}, "openai:gpt-4o has two entries"),
     ({"prices": [{**GOOD, "from": "2026-01-01"}] * 2}, "openai:gpt-4o from 2026-01-01 has two entries"),
     (
         {"prices": [GOOD, {**GOOD, "until": "2026"}]},
-        "prices.json, entry 2 (openai:gpt-4o) cannot be used: there is no field `until`",
+        "prices.json, entry 2 (openai:gpt-4o) cannot be used: unknown field `until`",
     ),
-    ({"prices": [{**GOOD, "note": 5}]}, "`note` has to be a text"),
-    ({"prices": [{**GOOD, "model": "gpt-4o"}]}, "`model` has to be like"),
-    ({"prices": [{**GOOD, "model": "openai:gpt-*"}]}, "`model` has to be like"),
-    ({"prices": [{**GOOD, "model": 5}]}, "`model` has to be like"),
+    ({"prices": [{**GOOD, "note": 5}]}, "`note` must be text"),
+    ({"prices": [{**GOOD, "model": "gpt-4o"}]}, "`model` must look like"),
+    ({"prices": [{**GOOD, "model": "openai:gpt-*"}]}, "`model` must look like"),
+    ({"prices": [{**GOOD, "model": 5}]}, "`model` must look like"),
     ({"prices": [{**GOOD, "model": "local:*"}]}, "always cost nothing"),
-    ({"prices": [{**GOOD, "from": "soon"}]}, "`from` has to be a day like"),
-    ({"prices": [{**GOOD, "from": 2026}]}, "`from` has to be a day like"),
-    ({"prices": [{"model": "openai:gpt-4o", "input": 1}]}, "`output` has to be a number"),
-    ({"prices": [{**GOOD, "input": True}]}, "`input` has to be a number"),
-    ({"prices": [{**GOOD, "cache_read": "0"}]}, "`cache_read` has to be a number"),
-    ({"prices": [{**GOOD, "cache_write": None}]}, "`cache_write` has to be a number"),
-    ({"prices": [{**GOOD, "input": -1}]}, "`input` has to lie between"),
-    ({"prices": [{**GOOD, "input": float("nan")}]}, "`input` has to lie between"),
-    ({"prices": [{**GOOD, "output": 1_000_001}]}, "`output` has to lie between"),
+    ({"prices": [{**GOOD, "from": "soon"}]}, "`from` must be a day like"),
+    ({"prices": [{**GOOD, "from": 2026}]}, "`from` must be a day like"),
+    ({"prices": [{"model": "openai:gpt-4o", "input": 1}]}, "`output` must be a number"),
+    ({"prices": [{**GOOD, "input": True}]}, "`input` must be a number"),
+    ({"prices": [{**GOOD, "cache_read": "0"}]}, "`cache_read` must be a number"),
+    ({"prices": [{**GOOD, "cache_write": None}]}, "`cache_write` must be a number"),
+    ({"prices": [{**GOOD, "input": -1}]}, "`input` must be between"),
+    ({"prices": [{**GOOD, "input": float("nan")}]}, "`input` must be between"),
+    ({"prices": [{**GOOD, "output": 1_000_001}]}, "`output` must be between"),
 ]
 
 
@@ -252,7 +252,7 @@ def test_a_file_that_cannot_be_used_says_what_is_wrong_with_which_entry(content:
         (b"{", "p.json", "it cannot be read"),
         (b"[[", "p.toml", "it cannot be read"),
         (b"\xff", "p.toml", "it cannot be read"),
-        (b"", "p.yaml", "its name has to end in .toml or .json"),
+        (b"", "p.yaml", "its name must end in .toml or .json"),
     ],
 )
 def test_a_file_in_no_format_that_is_known_is_refused(data: bytes, name: str, why: str) -> None:
@@ -287,7 +287,7 @@ def test_a_start_with_unusable_prices_is_refused_by_a_check(
 
 def test_a_path_that_depends_on_the_folder_is_refused(settings: Settings) -> None:
     settings.MODEL_PRICES = "prices.toml"
-    with pytest.raises(Unavailable, match="not a whole path"):
+    with pytest.raises(Unavailable, match="not an absolute path"):
         price_overrides()
 
 

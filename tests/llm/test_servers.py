@@ -114,7 +114,7 @@ def test_a_server_belongs_to_its_project_only(project: Project, other_project: P
     assert servers_of(other_project.id) == {}
     with pytest.raises(InvalidInput, match="no model provider 'house'"):
         usable_model(other_project.id, "house")
-    with pytest.raises(Unavailable, match="no model server named house"):
+    with pytest.raises(Unavailable, match="no longer has a model server named house"):
         connection_of(other_project.id, HOUSE)
     with pytest.raises(NotFound):
         remove_server(other_project.id, "house", by="test")
@@ -132,7 +132,7 @@ def test_a_removed_server_is_gone_with_its_key(project: Project) -> None:
 
 def test_a_name_is_given_once_in_a_project(project: Project) -> None:
     add(project)
-    with pytest.raises(Conflict, match="has a model server named house already") as refused:
+    with pytest.raises(Conflict, match="already has a model server named house") as refused:
         add(project, base_url="https://8.8.4.4/v1")
     assert refused.value.code == "name_taken"
     assert servers_of(project.id)["house"].base_url == "https://8.8.8.8/v1"

@@ -124,16 +124,16 @@ BROKEN: list[tuple[Mode, str, str, str | None]] = [
     (
         "closed",
         "model_interrupted",
-        "broke off: the server ended the connection in the middle of its answer",
+        "was interrupted: the server closed the connection in the middle of its answer",
         "Refunds",
     ),
     (
         "error_event",
         "model_interrupted",
-        "broke off its answer: Overloaded. It may have been billed",
+        "interrupted its answer: Overloaded. It may have been billed",
         "Refunds",
     ),
-    ("broken_event", "model_not_understood", "an event in its stream is no JSON", "Refunds"),
+    ("broken_event", "model_not_understood", "an event in its stream is not JSON", "Refunds"),
     ("html", "model_not_understood", "it was sent as text/html", None),
     ("garbage", "model_not_understood", "it was sent as application/json", None),
 ]
@@ -159,7 +159,7 @@ def test_an_answer_in_one_piece_that_breaks_off_is_not_asked_for_again(
 ) -> None:
     stub.script(Script(mode="no_stream", times=1))
     stub.script(Script(mode="closed", answer=SAID))
-    with pytest.raises(ModelFailed, match="broke off"):
+    with pytest.raises(ModelFailed, match="was interrupted"):
         complete(request_to(connect(stub)))
     assert ["stream" in call.body for call in stub.calls()] == [True, False]
 

@@ -145,9 +145,7 @@ def test_who_waits_reads_why_and_for_how_long(
     stub.script(Script(mode="429_then_ok", retry_after="3", answer=ANSWER))
     events = told(asked(operator, session, MODELS[0], EVENTS))
     waits = [data["says"] for name, data in events if name == "waiting"]
-    assert waits == [
-        f"{MODELS[0]} answered 429: Too many requests; slow down. It is asked again in 3 s (attempt 2)."
-    ]
+    assert waits == [f"{MODELS[0]} answered 429: Too many requests; slow down. Retrying in 3 s (attempt 2)."]
     assert "failed" not in events[-1][1]
 
 
@@ -175,7 +173,7 @@ def test_an_ask_under_way_is_shown_and_cancelled_from_another_page(
     *_, end = stream
     assert json.loads(end.data)["failed"]
     shown = operator.get(json.loads(end.data)["address"]).content.decode()
-    assert "was cancelled before its end" in shown
+    assert "was cancelled before it finished" in shown
     assert "Partial output (not an answer)" in shown
     assert AskUnderWay.objects.count() == 0
     assert operator.post(address).status_code == 404

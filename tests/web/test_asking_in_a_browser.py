@@ -119,7 +119,7 @@ def test_cancel_ends_an_ask_however_silent_its_model_is(page: Page, stub: StubMo
         re.compile("Asking the model|Writing the answer")
     )
     page.locator("#writing").get_by_role("button", name="Cancel").click()
-    expect(page.locator("#done")).to_contain_text("was cancelled before its end")
+    expect(page.locator("#done")).to_contain_text("was cancelled before it finished")
     expect(page.get_by_label("Question or query")).to_have_value("How long are invoices kept?")
     expect(page.locator("#done")).not_to_contain_text("Grounding")
 

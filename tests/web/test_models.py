@@ -51,7 +51,7 @@ def test_every_member_reads_what_can_be_asked_and_why_not(project: Project) -> N
         "local:extractive-1 Best-matching sentence (not a language model) yes none needed",
         "local:extractive-5",
         "openai:gpt-6.1-terra OpenAI yes from the server OPENAI_API_KEY $1.00 input , $5.00 output",
-        "xai:grok-4.7 xAI no XAI_API_KEY is not set, and this project has no key of its own. missing an administrator can set one here, or the operator sets XAI_API_KEY",
+        "xai:grok-4.7 xAI no XAI_API_KEY is not set, and this project does not have its own key. missing an administrator can set one here, or the operator sets XAI_API_KEY",
         "runs on your own machine",
         "up to 272,000 input tokens",
         "default model local:extractive-3",
@@ -118,7 +118,7 @@ def test_a_key_that_cannot_be_read_any_more_says_so(project: Project, settings: 
     set_key(project.id, "xai", KEY, by="ada")
     settings.SECRET_KEY = of_now
     words = seen(browser_of(project, ADMIN))
-    assert "xai:grok-4.7 xAI no Its kept key cannot be read, because SECRET_KEY has changed since" in words
+    assert "xai:grok-4.7 xAI no Its stored key cannot be decrypted because SECRET_KEY has changed" in words
     assert "no longer readable" in words
 
 
@@ -129,7 +129,7 @@ def test_an_administrator_adds_and_removes_a_server(project: Project) -> None:
     assert "house:qwen3 https://8.8.8.8/v1 yes from this project unknown" in seen(browser)
     assert ModelServer.objects.get().created_by is not None
     taken = browser.post(f"{PAGE}servers/", server)
-    assert (taken.status_code, "has a model server named house already" in taken.text) == (409, True)
+    assert (taken.status_code, "already has a model server named house" in taken.text) == (409, True)
     inner = browser.post(f"{PAGE}servers/", server | {"name": "inner", "base_url": "http://10.0.0.1"})
     assert (inner.status_code, "in MODEL_HOSTS_ALLOWED" in inner.text) == (422, True)
     assert KEY not in inner.text
@@ -183,8 +183,8 @@ def test_only_those_who_may_change_keys_and_only_operators_test(project: Project
 
 def test_a_server_without_a_key_is_not_called_usable_before_it_was_tested(project: Project) -> None:
     browser = browser_of(project, OPERATOR)
-    assert "Ollama (on this machine) not checked nobody has tested it yet; a test shows" in seen(browser)
-    assert "nobody has tested it yet none needed" in seen(browser_of(project, VIEWER))
+    assert "Ollama (on this machine) not checked not tested yet; a test shows" in seen(browser)
+    assert "not tested yet none needed" in seen(browser_of(project, VIEWER))
 
 
 def test_a_refused_server_says_so_above_its_form(project: Project) -> None:
@@ -215,9 +215,7 @@ def test_an_answer_is_a_sign_of_life_and_a_failed_test_is_told(
         project=project, name="house", base_url=f"{stub.url}/v1", default_model="qwen3"
     )
     browser = browser_of(project, OPERATOR)
-    assert "not checked nobody has tested it yet; a test shows whether it answers none needed" in seen(
-        browser
-    )
+    assert "not checked not tested yet; a test shows whether it answers none needed" in seen(browser)
     stub.script(Script(answer="Ten years."))
     recorded_session(project, questions=["How long?"], model="house:other")
     words = seen(browser)

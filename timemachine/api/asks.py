@@ -22,7 +22,7 @@ from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.schemas.findings import FindingsOut
 from timemachine.knowledge.tasks import embed_backlog
-from timemachine.llm.pure.cancellation import Listening, Waiting
+from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.llm.schemas import CancelOut
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.answering.commands import AskDone, Audience
@@ -204,13 +204,13 @@ def _event(happening: Happening) -> bytes:
     return KEEP_ALIVE if isinstance(happening, Quiet) else event_bytes(*_named(happening))
 
 
-def _named(happening: Begun | Findings | Waiting | Written | AskDone | TimeMachineError) -> tuple[str, Any]:
+def _named(happening: Begun | Findings | RetryWait | Written | AskDone | TimeMachineError) -> tuple[str, Any]:
     match happening:
         case Begun():
             return "begun", {"id": str(happening.id)}
         case Findings():
             return "hits", FindingsOut.of_findings(happening).model_dump()
-        case Waiting():
+        case RetryWait():
             return "waiting", _waiting(happening)
         case Written():
             return "text", {"text": happening.text}
@@ -219,9 +219,9 @@ def _named(happening: Begun | Findings | Waiting | Written | AskDone | TimeMachi
     return "error", happening.as_json()
 
 
-def _waiting(waiting: Waiting) -> dict[str, Any]:
+def _waiting(waiting: RetryWait) -> dict[str, Any]:
     facts = {"why": waiting.why, "seconds": round(waiting.seconds, 3), "attempt": waiting.attempt}
-    return {**facts, "message": waiting.says}
+    return {**facts, "message": waiting.message}
 
 
 def _existing(session: Session, name: str | None) -> Collection:

@@ -1,1 +1,3 @@
-"""Calling models, which ones there are, what they cost. The only room that imports a vendor's client."""
+"""Model providers: which models there are, what they cost, and calling them. The only package that imports vendors'
+clients.
+"""

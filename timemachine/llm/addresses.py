@@ -1,9 +1,9 @@
-"""Which addresses a model server may have: those of the public internet, and those that the operator names. Pure but for DNS.
+"""Which addresses a model server can have: those of the public internet, and those that the operator allows.
 
-A project's administrator may add a server, and this process then calls it from inside the operator's network. So the
-addresses of that network, of this machine and of a cloud's metadata service are refused, in each form they can be written
-in, unless the operator lists the host in MODEL_HOSTS_ALLOWED (`host`, or `host:port` for that port only). Link-local and
-metadata addresses are refused even then: no model is served there, and a cloud hands out its machine's credentials there.
+A project's administrator can add a server, which this process then calls from inside the operator's network. So
+addresses of that network, of this machine and of cloud metadata services are refused, in every notation, unless the
+operator lists the host in MODEL_HOSTS_ALLOWED (`host`, or `host:port` for that port only). Link-local and metadata
+addresses are always refused: no model is served there, and clouds hand out a machine's credentials there.
 """
 
 import re
@@ -19,7 +19,7 @@ IPAddress = IPv4Address | IPv6Address
 
 LONGEST_URL = 500
 _HOST = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?|[0-9a-f:.]+")
-_UNICAST = IPv6Network("2000::/3")  # all of IPv6 that is handed out for the internet (RFC 4291, 2.4)
+_UNICAST = IPv6Network("2000::/3")  # all global unicast addresses (RFC 4291, 2.4)
 _TRANSLATED = IPv6Network("64:ff9b::/96")  # an IPv4 address behind NAT64 (RFC 6052)
 
 # the metadata services of clouds that are not link-local: those of Amazon (IPv6) and Alibaba
@@ -28,7 +28,7 @@ _METADATA = frozenset({IPv6Address("fd00:ec2::254"), IPv4Address("100.100.100.20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerAddress:
-    """A base URL in its normal form, with its parts."""
+    """A normalized base URL with its parts."""
 
     url: str
     scheme: str
@@ -38,7 +38,7 @@ class ServerAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purpose:
-    """What an address is for, in words; `like` is one as it may look, `setting` where the operator allows hosts for it."""
+    """What an address is for, with an example of one, and the setting in which the operator allows hosts for it."""
 
     what: str = "a model server"
     like: str = "https://models.example.com/v1"
@@ -49,7 +49,11 @@ MODELS = Purpose()
 
 
 def read_address(url: str, purpose: Purpose = MODELS) -> ServerAddress:
-    """The parts of a base URL. Raises `InvalidInput` (`bad_address`) for anything but a plain http(s) address and path."""
+    """Parse a base URL.
+
+    Raises:
+        InvalidInput: `bad_address`: it is not a plain http(s) URL of a host with an optional port and path.
+    """
     try:
         parts = urlsplit(url.strip())
         port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -59,15 +63,15 @@ def read_address(url: str, purpose: Purpose = MODELS) -> ServerAddress:
     if not host.isascii():
         raise _bad(
             url,
-            "the name of its host has other letters than a to z: write it in its ASCII form, xn--…",
+            "the host name has letters other than a to z; write it in its ASCII form, xn--…",
             purpose,
         )
     if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
-        raise _bad(url, "it needs https:// and the name of a host", purpose)
+        raise _bad(url, "it needs https:// and a host name", purpose)
     if "@" in parts.netloc or parts.query or parts.fragment or len(url) > LONGEST_URL:
         raise _bad(
             url,
-            f"it may have a port and a path, but no user, ? or #, nor over {LONGEST_URL} characters",
+            f"it can have a port and a path, but no user, ? or #, and at most {LONGEST_URL} characters",
             purpose,
         )
     bracketed = f"[{host}]" if ":" in host else host
@@ -77,7 +81,7 @@ def read_address(url: str, purpose: Purpose = MODELS) -> ServerAddress:
 
 
 def is_allowed(address: ServerAddress, allowed: Collection[str]) -> bool:
-    """Whether the operator names this host, or this port of it; a link-local or metadata address never is."""
+    """Return whether the operator allows this host or this port of it. Link-local and metadata addresses never are."""
     literal = _literal(address.host)
     if literal is not None and is_never_allowed(literal):
         return False
@@ -86,7 +90,7 @@ def is_allowed(address: ServerAddress, allowed: Collection[str]) -> bool:
 
 
 def is_refused_as_written(url: str, allowed: Collection[str]) -> bool:
-    """Whether the address itself says that the operator would have to allow it; where a host's name leads is not looked up."""
+    """Return whether the URL shows that the operator must allow it. Host names are not resolved."""
     address = read_address(url)
     if is_allowed(address, allowed):
         return False
@@ -97,10 +101,11 @@ def is_refused_as_written(url: str, allowed: Collection[str]) -> bool:
 
 
 def check_address(url: str, allowed: Collection[str], purpose: Purpose = MODELS) -> ServerAddress:
-    """The address of a server that may be added.
+    """Check the address of a server that is to be added, and return it.
 
-    Raises `InvalidInput`: `bad_address` for what is no address, `address_not_allowed` for one that the operator would have
-    to name first (of this machine or its network, or without TLS) and for one that cannot be allowed at all.
+    Raises:
+        InvalidInput: `bad_address`: it is not an address. `address_not_allowed`: the operator must allow it first (it
+            is in a private network, or without TLS), or it can never be allowed.
     """
     address = read_address(url, purpose)
     if is_allowed(address, allowed):
@@ -120,7 +125,11 @@ def check_address(url: str, allowed: Collection[str], purpose: Purpose = MODELS)
 
 
 def addresses_of(host: str, port: int) -> tuple[IPAddress, ...]:
-    """What the host's name resolves to now, in the resolver's order. Raises `InvalidInput` where that is nothing."""
+    """Resolve a host name. Return the addresses in the resolver's order.
+
+    Raises:
+        InvalidInput: The host cannot be resolved.
+    """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as why:
@@ -132,14 +141,14 @@ def addresses_of(host: str, port: int) -> tuple[IPAddress, ...]:
 
 def _unfound(why: OSError | UnicodeError) -> str:
     if isinstance(why, socket.gaierror) and why.errno == socket.EAI_AGAIN:
-        return "no name server answered just now; try again later."
+        return "no name server responded; try again later."
     if isinstance(why, socket.gaierror | UnicodeError):
         return "no name server knows it; check its name."
     return f"looking it up failed ({why.strerror}); try again later."
 
 
 def is_public(address: IPAddress) -> bool:
-    """Whether the address, and any IPv4 address written inside it, belongs to the public internet."""
+    """Return whether the address, and any IPv4 address embedded in it, belongs to the public internet."""
     inside = _inside(address)
     if isinstance(address, IPv6Address) and not inside and address not in _UNICAST:
         return False
@@ -147,7 +156,7 @@ def is_public(address: IPAddress) -> bool:
 
 
 def is_never_allowed(address: IPAddress) -> bool:
-    """Whether the address, or an IPv4 address written inside it, is link-local or a cloud's metadata service."""
+    """Return whether the address, or an IPv4 address embedded in it, is link-local or a cloud's metadata service."""
     return any(each.is_link_local or each in _METADATA for each in (address, *_inside(address)))
 
 
@@ -179,8 +188,8 @@ def _leads_to(address: ServerAddress, found: IPAddress) -> str:
 
 def _never_allowed(address: ServerAddress, found: IPAddress, purpose: Purpose) -> InvalidInput:
     return InvalidInput(
-        f"{address.url} is not allowed: {_leads_to(address, found)} a link-local or metadata address, where nothing of the kind is "
-        f"served and a cloud gives out credentials. Give the address of {purpose.what}.",
+        f"{address.url} is not allowed: {_leads_to(address, found)} a link-local or metadata address, where clouds hand out "
+        f"credentials. Enter the address of {purpose.what}.",
         code="address_not_allowed",
         host=address.host,
     )
@@ -188,7 +197,7 @@ def _never_allowed(address: ServerAddress, found: IPAddress, purpose: Purpose) -
 
 def _not_allowed(address: ServerAddress, why: str, purpose: Purpose) -> InvalidInput:
     return InvalidInput(
-        f"{address.url} is not allowed: {why}. The operator of this server can allow it by naming {address.host} in "
+        f"{address.url} is not allowed: {why}. The operator of this server can allow it by listing {address.host} in "
         f"{purpose.setting}.",
         code="address_not_allowed",
         host=address.host,

@@ -1,4 +1,4 @@
-"""Calling Claude through `/v1/messages`."""
+"""Calls Claude through `/v1/messages`."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -16,11 +16,15 @@ from timemachine.llm.pure.usage import anthropic_usage, part_of, text_of
 from timemachine.llm.transport import http_client, timeout
 
 DEFAULT_MAX_TOKENS = 8192
-"""The limit sent where the request states none: this API has no call without one."""
+"""The limit that is sent if the request has none, because this API requires one."""
 
 
 def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening) -> Completion:
-    """One attempt, streamed but for a server that refuses it. Raises `ModelFailed`."""
+    """Make one attempt, streamed unless the server refuses that.
+
+    Raises:
+        ModelFailed: The provider refused or failed.
+    """
     import anthropic
 
     parameters = parameters_for(_limited(request), left_out)
@@ -35,7 +39,7 @@ def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening
                 **parameters.wire,
                 **streaming(left_out),
             },
-            stream=True,  # of the client: it hands over the answer before it was read
+            stream=True,  # the client returns the response before reading it
         )
 
     answer = Exchange(anthropic, request, listening, AnthropicStream()).answer(post)
@@ -47,10 +51,10 @@ def _limited(request: ModelRequest) -> ModelRequest:
 
 
 def _prompt(request: ModelRequest) -> dict[str, Any]:
-    said = [message.content for message in request.messages if message.role == "system"]
+    system = [message.content for message in request.messages if message.role == "system"]
     turns = [message for message in request.messages if message.role != "system"]
     return {
-        **({"system": "\n\n".join(said)} if said else {}),
+        **({"system": "\n\n".join(system)} if system else {}),
         "messages": [{"role": message.role, "content": message.content} for message in turns],
     }
 

@@ -1,4 +1,4 @@
-"""One attempt at a model: the request is sent, the answer read as it comes, and what goes wrong says what was read before."""
+"""One attempt at a model call: send the request and read the response. Failures include the text that was read so far."""
 
 import time
 from collections.abc import Callable
@@ -22,9 +22,9 @@ LAST = "[DONE]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The provider's answer as JSON, how long it took, and when its first text came (None: in one piece).
+    """The provider's response as JSON, how long it took, and when its first text arrived (None if not streamed).
 
-    `broke_off_after_end`: the connection broke off after the answer had ended, but before the provider said that this was all.
+    `broke_off_after_end`: the connection was lost after the answer ended, but before the provider confirmed the end.
     """
 
     body: Any
@@ -34,7 +34,7 @@ class Answer:
 
 
 class Exchange:
-    """One attempt: `vendor` is the package whose client sends, `stream` puts a streamed answer together."""
+    """One attempt. `vendor` is the package of the client, `stream` assembles a streamed response."""
 
     def __init__(
         self, vendor: Any, request: ModelRequest, listening: Listening, stream: AnswerStream
@@ -50,13 +50,18 @@ class Exchange:
         self._broke_off_after_end = False
 
     def answer(self, send: Callable[[], httpx2.Response]) -> Answer:
-        """The answer to what `send` sends. Raises `ModelFailed` with the text that came before, `Cancelled`."""
+        """Return the response to the request that `send` sends.
+
+        Raises:
+            ModelFailed: The attempt failed. The error has the text that came before.
+            Cancelled: The call was cancelled.
+        """
         cancellation = self._listening.cancellation
         try:
             with attempting(self._request.whole_seconds, cancellation):
                 body = self._read(send)
         except (ModelFailed, self._vendor.APIError, httpx2.TransportError) as error:
-            if cancellation.wanted:
+            if cancellation.requested:
                 raise self._partial(failure.cancelled(self._request, sent=cancellation.sent)) from error
             if cancellation.out_of_time and not isinstance(error, self._vendor.APIStatusError):
                 raise self._partial(failure.timed_out(self._request)) from error
@@ -69,7 +74,7 @@ class Exchange:
         )
 
     def _read(self, send: Callable[[], httpx2.Response]) -> Any:
-        if self._listening.cancellation.wanted:
+        if self._listening.cancellation.requested:
             raise failure.cancelled(self._request, sent=self._listening.cancellation.sent)
         response = send()
         try:
@@ -83,13 +88,13 @@ class Exchange:
         try:
             self._read_events(response)
         except httpx2.TransportError:
-            # the answer itself is whole and paid for; only its usage may be missing
-            if not self._stream.complete or self._listening.cancellation.wanted:
+            # the answer itself is complete and paid for; only its usage may be missing
+            if not self._stream.complete or self._listening.cancellation.requested:
                 raise
             self._broke_off_after_end = True
         except (InvalidInput, UnicodeDecodeError) as why:
             raise failure.not_understood(
-                self._request, f"an event in its stream is no JSON ({why})."
+                self._request, f"an event in its stream is not JSON ({why})."
             ) from why
         if not self._stream.complete:
             raise failure.interrupted(self._request, "its stream ended before the answer did")
@@ -99,7 +104,7 @@ class Exchange:
         for event in events_in(response.iter_bytes()):
             if event.data == LAST:
                 break
-            if event.data.strip():  # some servers say with an empty one that they live
+            if event.data.strip():  # some servers send empty ones to keep the connection alive
                 self._take(part_of(parse_json(event.data.encode())))
 
     def _take(self, event: Any) -> None:
@@ -130,17 +135,19 @@ class Exchange:
 
 
 def _failed(vendor: Any, request: ModelRequest, error: Exception) -> ModelFailed:
-    """What an error means: `openai` and `anthropic` name theirs alike, and wrap only what happens before an answer begins."""
+    """Translate an error. `openai` and `anthropic` use the same class names, and wrap only errors before a response
+    begins.
+    """
     if isinstance(error, vendor.APIStatusError):
-        return failure.answered_with_error(request, error.response)
+        return failure.error_response(request, error.response)
     cause = error.__cause__ if isinstance(error, vendor.APIConnectionError) else error
-    if isinstance(cause, ModelFailed):  # from our own transport, which knows better
-        return failure.about(request, cause)
+    if isinstance(cause, ModelFailed):  # from our own transport, which knows the reason
+        return failure.of_transport(request, cause)
     if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
         return failure.unreachable(request, _words(cause))
     if isinstance(cause, httpx2.TimeoutException):
         return failure.timed_out(request)
-    return failure.broke_off(request, _words(cause or error))
+    return failure.connection_lost(request, _words(cause or error))
 
 
 def _words(error: BaseException) -> str:

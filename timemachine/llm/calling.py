@@ -1,4 +1,4 @@
-"""Asking a model once: through its provider's adapter, repeated where a failure may pass, or from the passages alone."""
+"""Calls a model: through its provider's adapter, with retries, or from the passages alone."""
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -9,9 +9,9 @@ from time import monotonic
 from timemachine.core.pure.errors import Cancelled, ModelFailed
 from timemachine.core.pure.process_pool import run_in_pool
 from timemachine.llm import failure
-from timemachine.llm.parameters import parameter_not_taken, parameters_for, streaming_not_taken
+from timemachine.llm.parameters import parameter_rejected, parameters_for, streaming_rejected
 from timemachine.llm.pure import extractive
-from timemachine.llm.pure.cancellation import Listening, Waiting
+from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.llm.pure.catalogue import Connection, ModelName, sentences_of
 from timemachine.llm.pure.completion import LONGEST_TEXT, Completion, Message, ModelRequest, TokenUsage
 from timemachine.llm.table import Protocol
@@ -20,27 +20,32 @@ __all__ = ["Completion", "Connection", "Message", "ModelName", "ModelRequest", "
 
 LONGEST_WAIT_SECONDS = 20.0
 MAY_BE_BILLED = frozenset({"model_timed_out", "model_interrupted", "cancelled"})
-"""Failures after which a call is not repeated, although it might go well."""
+"""Failures after which a call is not retried, because it may have been billed."""
 NOT_SENT = frozenset({"model_unreachable", "address_not_allowed"})
-"""Failures of an attempt before anything of the question was sent."""
+"""Failures of an attempt before any of the question was sent."""
 
 _random = SystemRandom()
 
 
 def complete(request: ModelRequest, listening: Listening | None = None) -> Completion:
-    """The model's answer; `listening` gets it as it is written, hears of each wait, and may end the call.
+    """Return the model's answer. `listening` gets it while it is written, is notified of each wait, and can cancel the
+    call.
 
-    A call is repeated at most `request.retries` times, after a wait with jitter, where the provider is busy (408, 409, 429), broken (5xx) or
-    cannot be connected to; never after a timeout or once it began to answer, which may have been billed. It is repeated at
-    once without a temperature, a seed or the streaming that the provider says it does not take. No attempt begins later than
-    `request.whole_seconds` times one more than `request.retries` after the first, so that the whole call has a bound. Raises
-    `ModelFailed`, its facts with `attempts` (and `unsent` where none of them got as far as to send the question), and `Cancelled`.
+    A call is retried at most `request.retries` times, after a wait with jitter, if the provider is busy (408, 409,
+    429), broken (5xx) or cannot be connected to. It is never retried after a timeout or once the answer began, as it
+    may have been billed. If the provider rejects the temperature, the seed or streaming, the call is repeated
+    immediately without it. No attempt begins later than `request.whole_seconds` times `request.retries` + 1 after the
+    first, which limits the duration of the call.
+
+    Raises:
+        ModelFailed: The last attempt failed. Its facts have `attempts`, and `unsent` if no attempt sent the question.
+        Cancelled: The call was cancelled.
     """
     listener = listening or Listening()
     try:
         answered = _extract(request) if request.connection.protocol == "local" else _ask(request, listener)
     finally:
-        listener.on_over()
+        listener.on_finished()
     if answered.first_text_ms is None and answered.text:
         listener.on_text(answered.text)
     return answered
@@ -57,8 +62,8 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
             return replace(_bounded(request, send(request, left_out, listening)), attempts=attempts)
         except ModelFailed as failed:
             sent = sent or not (failed.code in NOT_SENT or failed.facts.get("unsent"))
-            refused = _not_taken(failed, request, left_out)
-            why = failure.in_short(failed)
+            refused = _rejected(failed, request, left_out)
+            why = failure.summary(failed)
             wait = 0.0 if refused else wait_before_repeating(failed, retries, request.retries)
             if wait is None or monotonic() + wait > latest:
                 raise _last(failed, request, attempts, sent=sent) from failed
@@ -66,7 +71,7 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
             left_out |= {refused}
         else:
             retries += 1
-            listening.on_wait(Waiting(why=why, seconds=wait, attempt=attempts + 1))
+            listening.on_wait(RetryWait(why=why, seconds=wait, attempt=attempts + 1))
             listening.cancellation.pause(wait)
 
 
@@ -77,7 +82,7 @@ def _bounded(request: ModelRequest, completion: Completion) -> Completion:
 
 
 def _adapter(protocol: Protocol) -> Callable[[ModelRequest, AbstractSet[str], Listening], Completion]:
-    # imported at the first call: with their HTTP client they take half a second
+    # imported at the first call, as importing them with their HTTP client takes half a second
     if protocol == "anthropic":
         from timemachine.llm import anthropic_messages
 
@@ -87,29 +92,31 @@ def _adapter(protocol: Protocol) -> Callable[[ModelRequest, AbstractSet[str], Li
     return openai_chat.send
 
 
-def _not_taken(failed: ModelFailed, request: ModelRequest, left_out: AbstractSet[str]) -> str | None:
+def _rejected(failed: ModelFailed, request: ModelRequest, left_out: AbstractSet[str]) -> str | None:
     if failed.facts.get("status") not in {400, 422}:
         return None
-    said = failed.facts.get("provider_error", {})
-    words = f"{said.get('message', '')} {said.get('param', '')}"
+    error = failed.facts.get("provider_error", {})
+    words = f"{error.get('message', '')} {error.get('param', '')}"
     taken = parameters_for(request, left_out)
-    return parameter_not_taken(words, taken) or streaming_not_taken(words, left_out)
+    return parameter_rejected(words, taken) or streaming_rejected(words, left_out)
 
 
 def wait_before_repeating(failed: ModelFailed, retries: int, most: int) -> float | None:
-    """Seconds until a call that failed is worth repeating, with jitter; None where it is not, or was repeated enough."""
+    """Return the seconds to wait before retrying a failed call, with jitter. None if it must not be retried."""
     if retries >= most or not failed.facts.get("retryable") or failed.code in MAY_BE_BILLED:
         return None
-    asked = failed.facts.get("retry_after_seconds")
-    if asked is None:
+    requested = failed.facts.get("retry_after_seconds")
+    if requested is None:
         return float(2**retries) * _random.uniform(0.25, 0.75)
-    return float(asked) + _random.uniform(0, 0.25) if asked <= LONGEST_WAIT_SECONDS else None
+    return float(requested) + _random.uniform(0, 0.25) if requested <= LONGEST_WAIT_SECONDS else None
 
 
 def _last(failed: ModelFailed, request: ModelRequest, attempts: int, *, sent: bool) -> ModelFailed:
     known = {"provider": request.model.provider, "model": str(request.model), "status": None}
     found = {**known, **failed.facts, "attempts": attempts, **({} if sent else {"unsent": True})}
-    tried = f" It was tried {attempts} times." if attempts > 1 and not isinstance(failed, Cancelled) else ""
+    tried = (
+        f" It was attempted {attempts} times." if attempts > 1 and not isinstance(failed, Cancelled) else ""
+    )
     return type(failed)(f"{failed.message}{tried}", code=failed.code, **found)
 
 

@@ -1,4 +1,4 @@
-"""What we change of providers: the keys that a project's administrators set, the servers that they add, and who did it."""
+"""Commands on models: set a project's keys and add its servers. Every change is logged."""
 
 import re
 from uuid import UUID
@@ -29,45 +29,51 @@ _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 LONGEST_KEY = 1000
 SHOWN_END = 4
 LONG_ENOUGH_TO_SHOW = 20
-"""Characters of a key below which not even its end is kept to be shown."""
+"""The length from which a key's last characters are stored for display."""
 
 
 @transaction.atomic
 def set_key(project_id: UUID, provider: str, key: str, *, default_model: str = "", by: str) -> ProjectKey:
-    """Keep a project's own key for a built-in provider, encrypted; one that it had is replaced. It goes before the environment's.
+    """Set a project's own key for a built-in provider, encrypted. It takes precedence over the environment's.
 
-    With it goes the model that the provider's name alone means in this project; an empty one leaves that to the operator.
-    Raises `NotFound` for a provider that is none of ours, `InvalidInput` for one that takes no key, and for a key or model that no
-    request could carry.
+    `default_model` is what the provider's name alone means in this project; if empty, the operator decides.
+
+    Raises:
+        NotFound: There is no such provider.
+        InvalidInput: The provider takes no key, or a request cannot carry the key or the model.
     """
     name, key, model = _keyed_provider(provider), key.strip(), default_model.strip()
     if not key:
         raise InvalidInput(
-            "The key is empty; paste the one that the provider gave you.",
+            "The key is empty. Paste the one from the provider.",
             code="bad_server_value",
             field="key",
         )
     _check_plain(key, LONGEST_KEY, "API key")
     _check_plain(model, LONGEST_NAME - LONGEST_SERVER_NAME, "default model")
-    kept = {
+    values = {
         "encrypted_key": encrypted(key),
         "last_four": key[-SHOWN_END:] if len(key) >= LONG_ENOUGH_TO_SHOW else "",
         "default_model": model or None,
         "set_by": by,
         "set_at": now(),
     }
-    found, new = ProviderKey.objects.update_or_create(project_id=project_id, provider=name, defaults=kept)
+    found, new = ProviderKey.objects.update_or_create(project_id=project_id, provider=name, defaults=values)
     _note(project_id, name, KEY_SET if new else KEY_REPLACED, by, last_four=found.last_four)
     return key_value(found)
 
 
 @transaction.atomic
 def remove_key(project_id: UUID, provider: str, *, by: str) -> None:
-    """Remove a project's own key with its default model; the environment's holds again, where there is one. Raises `NotFound`."""
+    """Remove a project's own key with its default model. The environment's key applies again, if there is one.
+
+    Raises:
+        NotFound: The project has no such key.
+    """
     name = _keyed_provider(provider)
     found = ProviderKey.objects.select_for_update().filter(project_id=project_id, provider=name).first()
     if found is None:
-        raise NotFound(f"This project has no key of its own for {name}.", code="no_such_provider_key")
+        raise NotFound(f"This project does not have its own key for {name}.", code="no_such_provider_key")
     _note(project_id, name, KEY_REMOVED, by, last_four=found.last_four)
     found.delete()
 
@@ -82,10 +88,13 @@ def add_server(
     by: str,
     created_by_id: int | None = None,
 ) -> ModelServerValue:
-    """Add an OpenAI-compatible server to a project; its models are then `name:model`.
+    """Add an OpenAI-compatible server to a project. Its models are then called `name:model`.
 
-    The key is kept encrypted and cannot be read back; to change a server, remove it and add it again. Raises `InvalidInput`
-    for a name, address (see `addresses`), key or model that cannot be, and `Conflict` for a name the project has already.
+    The key is stored encrypted and cannot be read back. To change a server, remove it and add it again.
+
+    Raises:
+        InvalidInput: The name, the address (see `addresses`), the key or the model is not valid.
+        Conflict: The project already has a server with this name.
     """
     _check_name(name)
     address = check_address(base_url, settings.MODEL_HOSTS_ALLOWED)
@@ -105,7 +114,7 @@ def add_server(
             _note(project_id, name, SERVER_ADDED, by)
     except IntegrityError as why:
         raise Conflict(
-            f"This project has a model server named {name} already; remove it first, or choose another name.",
+            f"This project already has a model server named {name}. Remove it first, or choose another name.",
             code="name_taken",
             name=name,
         ) from why
@@ -114,7 +123,11 @@ def add_server(
 
 @transaction.atomic
 def remove_server(project_id: UUID, name: str, *, by: str) -> None:
-    """Remove a server and its key from a project. What was recorded with its models stays. Raises `NotFound`."""
+    """Remove a server and its key from a project. Recorded calls of its models stay.
+
+    Raises:
+        NotFound: The project has no such server.
+    """
     removed, _ = ModelServer.objects.filter(project_id=project_id, name=storable(name)).delete()
     if not removed:
         raise NotFound(
@@ -133,7 +146,7 @@ def _keyed_provider(provider: str) -> str:
     found = built_in(provider)
     if found.key_variable is None:
         raise InvalidInput(
-            f"{found.label} takes no key; its address is the operator's to set.", code="no_key_needed"
+            f"{found.label} takes no key. The operator sets its address.", code="no_key_needed"
         )
     return found.provider
 
@@ -141,7 +154,7 @@ def _keyed_provider(provider: str) -> str:
 def _check_name(name: str) -> None:
     if name in RESERVED_NAMES:
         raise InvalidInput(
-            f"{name} is the name of a built-in provider; give your server another one.",
+            f"{name} is the name of a built-in provider. Choose another name.",
             code="bad_server_name",
         )
     if len(name) > LONGEST_SERVER_NAME or not _SLUG.fullmatch(name):
@@ -155,7 +168,7 @@ def _check_name(name: str) -> None:
 def _check_plain(text: str, longest: int, what: str) -> None:
     if len(text) > longest or not text.isascii() or any(c.isspace() or not c.isprintable() for c in text):
         raise InvalidInput(
-            f"The {what} has to be at most {longest} printable ASCII characters without white space.",
+            f"The {what} must be at most {longest} printable ASCII characters without white space.",
             code="bad_server_value",
             field=what.replace(" ", "_").lower(),
         )

@@ -1,4 +1,4 @@
-"""How many calls of models one process makes at a time while somebody waits, and waiting without a database connection."""
+"""Limits the model calls that one process makes while clients wait, and frees database connections during long waits."""
 
 import threading
 from collections.abc import Iterator
@@ -14,27 +14,31 @@ TRY_AGAIN_SECONDS = 5
 
 
 @contextmanager
-def place() -> Iterator[None]:
-    """One of the places that there are for asks, judgements and tests. Raises `Unavailable` (`too_many_asks`) where all are taken."""
-    if not places().acquire(blocking=False):
+def call_slot() -> Iterator[None]:
+    """Take one of the slots for asks, judgements and model tests while the block runs.
+
+    Raises:
+        Unavailable: `too_many_asks`: all slots are taken.
+    """
+    if not call_slots().acquire(blocking=False):
         raise Unavailable(
-            f"{settings.ASKS_AT_ONCE} calls of models are under way here, which is as many as there may be; try again in a few seconds.",
+            f"{settings.ASKS_AT_ONCE} model calls are already running, which is the limit. Try again in a few seconds.",
             code="too_many_asks",
             retry_after_seconds=TRY_AGAIN_SECONDS,
         )
     try:
         yield
     finally:
-        places().release()
+        call_slots().release()
 
 
 @cache
-def places() -> threading.BoundedSemaphore:
-    """The places of this process; each holds one of its threads."""
+def call_slots() -> threading.BoundedSemaphore:
+    """Return the semaphore of this process. Each slot occupies one of its threads."""
     return threading.BoundedSemaphore(settings.ASKS_AT_ONCE)
 
 
-def let_go() -> None:
-    """Give this thread's database connection back before a long wait, where nothing of it is open."""
+def release_connection() -> None:
+    """Close this thread's database connection before a long wait, unless a transaction is open."""
     if not connection.in_atomic_block:
         connection.close()

@@ -1,7 +1,7 @@
-"""The operator's embedding server: any that speaks OpenAI's protocol.
+"""The operator's embedding server, which has OpenAI's protocol.
 
-`EMBEDDING_SERVER_URL` names it, `EMBEDDING_SERVER_API_KEY` is its key where it wants one. It is the operator's own choice,
-so its address may lie in a private network.
+`EMBEDDING_SERVER_URL` is its address and `EMBEDDING_SERVER_API_KEY` its key, if it needs one. The operator chooses it,
+so it can be in a private network.
 """
 
 import os
@@ -16,14 +16,14 @@ _REFUSALS = frozenset({400, 413, 422})
 
 
 def is_configured() -> bool:
-    """Whether the operator named an embedding server."""
+    """Return whether the operator configured an embedding server."""
     return bool(_address())
 
 
 def refuses_texts(failed: ModelFailed) -> bool:
-    """Whether the server refused what it was sent, so that fewer or shorter texts may pass.
+    """Return whether the server refused the texts, so that fewer or shorter ones may be accepted.
 
-    llama.cpp answers 500 to a text of more tokens than its batch, and says that it is too large.
+    llama.cpp responds with 500 to a text with more tokens than its batch size, and says that it is too large.
     """
     status = failed.facts.get("status")
     return status in _REFUSALS or (
@@ -32,11 +32,15 @@ def refuses_texts(failed: ModelFailed) -> bool:
 
 
 def connection(model: str) -> Connection:
-    """How the server is called. Raises `Unavailable` (`no_embeddings`) where none is configured."""
+    """Return how to call the server.
+
+    Raises:
+        Unavailable: `no_embeddings`: none is configured.
+    """
     if not is_configured():
         raise Unavailable(
             f"The embedding model {PROVIDER}:{model} cannot be used: no embedding server is configured. Set "
-            "EMBEDDING_SERVER_URL, like http://localhost:11434/v1, and restart.",
+            "EMBEDDING_SERVER_URL, for example to http://localhost:11434/v1, and restart.",
             code="no_embeddings",
         )
     if wrong := user_in(URL_VARIABLE):

@@ -1,9 +1,10 @@
-"""What a provider's refusal or silence becomes: one `ModelFailed` in the provider's own words.
+"""Turns a provider's refusal, failure or silence into one `ModelFailed` with the provider's own message.
 
-Its facts: `provider`, `model`, `status` (None where no answer came), `retryable` and, from `calling`, `attempts` and `unsent`;
-where the provider said so, `retry_after_seconds` and `provider_error` (its own words by name); where an answer had begun,
-`partial_text`; where a connection failed, `connection_error`, as the system says it. Its codes: `model_failed`, `model_timed_out`, `model_unreachable`, `model_interrupted`, `model_not_understood`,
-`answer_too_long`, `address_not_allowed`, `cancelled`.
+Its facts are `provider`, `model`, `status` (None without a response), `retryable` and, from `calling`, `attempts` and
+`unsent`. If known, they include `retry_after_seconds`, `provider_error` (the provider's details by name),
+`partial_text` (if the answer had begun) and `connection_error` (the system's message). Its codes are `model_failed`,
+`model_timed_out`, `model_unreachable`, `model_interrupted`, `model_not_understood`, `answer_too_long`,
+`address_not_allowed`, `cancelled`.
 """
 
 import json
@@ -23,25 +24,25 @@ _ADVICE: Mapping[int, str] = {
     400: "Change the request, or choose another model.",
     401: "Check the provider's API key.",
     402: "Check the account at the provider.",
-    403: "Check what the provider's API key may do.",
+    403: "Check the permissions of the provider's API key.",
     404: "Check the model's name and the server's address.",
     413: "Ask with fewer or shorter passages.",
     422: "Change the request, or choose another model.",
     429: "Wait a while and try again.",
 }
-_SAID: Mapping[str, str] = {
-    "connection refused": "nobody answers there",
-    "peer closed connection": "the server ended the connection in the middle of its answer",
-    "server disconnected": "the server ended the connection without an answer",
+_CONNECTION_ERRORS: Mapping[str, str] = {
+    "connection refused": "no server is listening there",
+    "peer closed connection": "the server closed the connection in the middle of its answer",
+    "server disconnected": "the server closed the connection without an answer",
 }
 
 
-def answered_with_error(request: ModelRequest, response: Any) -> ModelFailed:
-    """The failure that an answer with an error status stands for."""
+def error_response(request: ModelRequest, response: Any) -> ModelFailed:
+    """Return the failure for a response with an error status."""
     status = int(response.status_code)
-    words = own_words(response.text, request.connection.api_key) or _phrase(status)
+    words = provider_message(response.text, request.connection.api_key) or _phrase(status)
     if response.is_redirect:
-        words = "a redirect, which is not followed; give the address it leads to"
+        words = "a redirect, which is not followed; use the address that it leads to"
     wait = _seconds(response.headers.get("retry-after"))
     advice = _ADVICE.get(status, "Try again later." if response.is_server_error else "")
     if status == HTTPStatus.TOO_MANY_REQUESTS and wait is not None and wait >= 1:
@@ -57,10 +58,10 @@ def answered_with_error(request: ModelRequest, response: Any) -> ModelFailed:
 
 
 def error_in_stream(request: ModelRequest, event: Mapping[str, Any]) -> ModelFailed:
-    """The failure that an error inside a streamed answer stands for: the answer had begun, so nothing is repeated."""
-    words = own_words(json.dumps(event), request.connection.api_key) or "an error without a word"
+    """Return the failure for an error in a streamed answer. The answer had begun, so it is not retried."""
+    words = provider_message(json.dumps(event), request.connection.api_key) or "an error without a message"
     return ModelFailed(
-        f"{request.model} broke off its answer: {_clean(words, request)} It may have been billed; try again later.",
+        f"{request.model} interrupted its answer: {_clean(words, request)} It may have been billed. Try again later.",
         **_facts(request, status=200, retryable=True),
         code="model_interrupted",
         provider_error=_provider_error(request, words, event, {}),
@@ -68,7 +69,11 @@ def error_in_stream(request: ModelRequest, event: Mapping[str, Any]) -> ModelFai
 
 
 def parsed(request: ModelRequest, content: bytes, content_type: str | None) -> Any:
-    """The JSON of an answer. Raises `ModelFailed` for what is none."""
+    """Parse the JSON of a response.
+
+    Raises:
+        ModelFailed: It is not JSON.
+    """
     try:
         return parse_json(content)
     except InvalidInput as why:
@@ -77,7 +82,7 @@ def parsed(request: ModelRequest, content: bytes, content_type: str | None) -> A
 
 
 def not_understood(request: ModelRequest, why: str) -> ModelFailed:
-    """The failure that an answer stands for which is not in the provider's format."""
+    """Return the failure for a response that is not in the provider's format."""
     return ModelFailed(
         f"The answer of {request.model} cannot be read: {_clean(why, request)} It may have been billed. Check that its server "
         f"speaks this protocol.",
@@ -87,31 +92,31 @@ def not_understood(request: ModelRequest, why: str) -> ModelFailed:
 
 
 def interrupted(request: ModelRequest, why: str) -> ModelFailed:
-    """The failure that a connection stands for which broke off after the question was sent."""
+    """Return the failure for a connection that was lost after the question was sent."""
     return ModelFailed(
-        f"The answer of {request.model} broke off: {_clean(why, request)} It may have been billed, so it was not asked again; "
-        f"try again when its server is well.",
+        f"The answer of {request.model} was interrupted: {_clean(why, request)} It may have been billed, so it was not retried. "
+        f"Try again when its server works.",
         code="model_interrupted",
         **_facts(request, status=None, retryable=True),
     )
 
 
 def too_long(request: ModelRequest) -> ModelFailed:
-    """The failure of an answer that no record could hold."""
+    """Return the failure for an answer that is too long to record."""
     return ModelFailed(
-        f"The answer of {request.model} is longer than {LONGEST_TEXT:,} characters and was not read on. It may have been billed; "
-        f"ask for fewer tokens.",
+        f"The answer of {request.model} is longer than {LONGEST_TEXT:,} characters, so reading it was stopped. It may have been billed. "
+        f"Ask for fewer tokens.",
         code="answer_too_long",
         **_facts(request, status=200, retryable=False),
     )
 
 
 def cancelled(request: ModelRequest, *, sent: bool) -> Cancelled:
-    """The end that somebody put to a call; `sent` says whether any of its attempts got as far as to send the question."""
+    """Return the error for a cancelled call. `sent` says whether any attempt sent the question."""
     facts = _facts(request, status=None, retryable=True)
     if sent:
         return Cancelled(
-            f"The call of {request.model} was cancelled before its end. What its provider had begun may have been billed.",
+            f"The call of {request.model} was cancelled before it finished. It may have been billed.",
             **facts,
         )
     return Cancelled(
@@ -121,77 +126,77 @@ def cancelled(request: ModelRequest, *, sent: bool) -> Cancelled:
     )
 
 
-def about(request: ModelRequest, failed: ModelFailed) -> ModelFailed:
-    """A failure of our own transport, which does not know the model."""
+def of_transport(request: ModelRequest, failed: ModelFailed) -> ModelFailed:
+    """Add the model to a failure of our own transport, which does not know it."""
     return ModelFailed(
         failed.message, code=failed.code, **{**_facts(request, status=None, retryable=False), **failed.facts}
     )
 
 
-def in_short(failed: ModelFailed) -> str:
-    """What happened, in a sentence without advice: for somebody who waits while the call is repeated."""
-    status, said = failed.facts.get("status"), failed.facts.get("provider_error", {}).get("message")
-    if status is None or not said:
+def summary(failed: ModelFailed) -> str:
+    """Return what happened in one sentence without advice, for a client that waits while the call is retried."""
+    status, details = failed.facts.get("status"), failed.facts.get("provider_error", {}).get("message")
+    if status is None or not details:
         return failed.message
-    return f"{failed.facts['model']} answered {status}: {_full_stop(str(said))}"
+    return f"{failed.facts['model']} answered {status}: {_full_stop(str(details))}"
 
 
-def own_words(body: str, key: str | None = None) -> str:
-    """What an error's body says, wherever the provider puts it; a text that is not JSON as it is. At most 500 characters.
+def provider_message(body: str, key: str | None = None) -> str:
+    """Return the message in an error's body, wherever the provider puts it, or text that is not JSON as it is.
 
-    The key is taken out before anything is cut off, or a part of it would stay.
+    At most 500 characters. The key is removed before the text is cut; otherwise a part of it could remain.
     """
     try:
         found = json.loads(body)
     except ValueError:
         found = body
-    return " ".join(_without(key, _said(found)).split())[:LONGEST_WORDS]
+    return " ".join(_without(key, _message_in(found)).split())[:LONGEST_WORDS]
 
 
-def _said(found: Any) -> str:
+def _message_in(found: Any) -> str:
     if isinstance(found, list):
-        return _said(found[0]) if found else ""
+        return _message_in(found[0]) if found else ""
     if not isinstance(found, dict):
         return found if isinstance(found, str) else ""
     for name in ("error", "message", "detail"):
         if found.get(name):
-            return _said(found[name]) or json.dumps(found[name])
+            return _message_in(found[name]) or json.dumps(found[name])
     return json.dumps(found)
 
 
 def timed_out(request: ModelRequest) -> ModelFailed:
-    """The failure of a provider that was silent for too long, or did not come to an end."""
+    """Return the failure for a provider that was silent for too long, or did not finish in time."""
     return ModelFailed(
         f"{request.model} did not answer within {request.timeout_seconds:g} seconds, or not to the end within "
-        f"{request.whole_seconds:g}. It may have been billed all the same; try again, or choose a quicker model.",
+        f"{request.whole_seconds:g}. It may have been billed. Try again, or choose a faster model.",
         code="model_timed_out",
         **_facts(request, status=None, retryable=True),
     )
 
 
-def broke_off(request: ModelRequest, said: str) -> ModelFailed:
-    """The failure of a connection that broke off after the question was sent; `said` is what the system says of it."""
-    why = _in_words(said) or f"the connection broke off ({said})"
-    return _with_said(interrupted(request, why), request, said)
+def connection_lost(request: ModelRequest, details: str) -> ModelFailed:
+    """Return the failure for a connection that was lost after the question was sent. `details` is the system's message."""
+    why = _explanation(details) or f"the connection was lost ({details})"
+    return _with_connection_error(interrupted(request, why), request, details)
 
 
-def unreachable(request: ModelRequest, said: str) -> ModelFailed:
-    """The failure of a server to which there is no connection; `said` is what the system says of it."""
+def unreachable(request: ModelRequest, details: str) -> ModelFailed:
+    """Return the failure for a server that cannot be connected to. `details` is the system's message."""
     failed = ModelFailed(
-        f"{request.model} cannot be reached: {_clean(_in_words(said) or said, request)} Check that its server runs at the address that is "
-        f"set for it, and that this server may connect to it.",
+        f"{request.model} cannot be reached: {_clean(_explanation(details) or details, request)} Check that its server runs at the configured "
+        f"address, and that this server can connect to it.",
         code="model_unreachable",
         **_facts(request, status=None, retryable=True),
     )
-    return _with_said(failed, request, said)
+    return _with_connection_error(failed, request, details)
 
 
-def _in_words(said: str) -> str | None:
-    return next((words for part, words in _SAID.items() if part in said.lower()), None)
+def _explanation(details: str) -> str | None:
+    return next((words for part, words in _CONNECTION_ERRORS.items() if part in details.lower()), None)
 
 
-def _with_said(failed: ModelFailed, request: ModelRequest, said: str) -> ModelFailed:
-    known = _without(request.connection.api_key, said)[:LONGEST_WORDS]
+def _with_connection_error(failed: ModelFailed, request: ModelRequest, details: str) -> ModelFailed:
+    known = _without(request.connection.api_key, details)[:LONGEST_WORDS]
     return ModelFailed(failed.message, code=failed.code, **failed.facts, connection_error=known)
 
 
@@ -207,12 +212,12 @@ def _facts(request: ModelRequest, *, status: int | None, retryable: bool) -> dic
 def _provider_error(
     request: ModelRequest, words: str, body: Mapping[str, Any], headers: Mapping[str, str]
 ) -> dict[str, str]:
-    """What the provider said of its own error, under one set of names, without the key and without what it did not say."""
-    said = part_of(body.get("error"))
+    """Return the provider's details of its error under uniform names, without the key and without absent ones."""
+    details = part_of(body.get("error"))
     asked = headers.get("x-request-id") or headers.get("request-id") or body.get("request_id")
     found = {
         "message": words,
-        **{name: said.get(name) or body.get(name) for name in ("type", "code", "param")},
+        **{name: details.get(name) or body.get(name) for name in ("type", "code", "param")},
         "request_id": asked,
     }
     return {
@@ -230,7 +235,7 @@ def _object(body: str) -> Mapping[str, Any]:
 
 
 def _may_pass(response: Any) -> bool:
-    # OpenAI says "too many requests" of an empty account too, which waiting does not fill
+    # OpenAI also says "too many requests" if an account is empty, which waiting does not change
     busy = response.status_code in {408, 409, 429} and "insufficient_quota" not in response.text
     return busy or bool(response.is_server_error)
 
@@ -238,7 +243,7 @@ def _may_pass(response: Any) -> bool:
 def _seconds(header: str | None) -> float | None:
     try:
         seconds = float(header or "")
-    except ValueError:  # absent, or a date: then our own pace holds
+    except ValueError:  # absent, or a date: then our own waiting time applies
         return None
     return max(0.0, seconds) if isfinite(seconds) else None
 
@@ -252,7 +257,7 @@ def _full_stop(words: str) -> str:
 
 
 def _without(key: str | None, words: str) -> str:
-    """The words without the key, also as JSON writes it, with its slashes escaped or not."""
+    """Return the words without the key, also as it is written in JSON, with its slashes escaped or not."""
     if not key:
         return words
     escaped = json.dumps(key)[1:-1]

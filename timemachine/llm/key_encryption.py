@@ -1,7 +1,7 @@
-"""API keys that a project keeps here, encrypted: who reads the database alone cannot use them.
+"""Encrypts the API keys that a project stores here. The database alone is not enough to use them.
 
-Fernet (AES-128-CBC with HMAC-SHA-256) under a key derived from SECRET_KEY by HKDF-SHA-256; keys kept under an older SECRET_KEY
-are read while that one stands in SECRET_KEY_FALLBACKS.
+Fernet (AES-128-CBC with HMAC-SHA-256) under a key derived from SECRET_KEY by HKDF-SHA-256. What was encrypted under an
+earlier SECRET_KEY can be read while that is in SECRET_KEY_FALLBACKS.
 """
 
 import base64
@@ -17,33 +17,37 @@ _PURPOSE = b"timemachine model server key 1"
 
 
 def encrypted(api_key: str) -> bytes:
-    """The key as it is kept."""
+    """Encrypt a key for storage."""
     return cipher().encrypt(api_key.encode())
 
 
-def decrypted(kept: bytes, *, of: str, mend: str) -> str:
-    """The key that was kept, of whatever it is. Raises `Unavailable` (`key_unreadable`) where SECRET_KEY has changed since."""
+def decrypted(stored: bytes, *, of: str, fix: str) -> str:
+    """Decrypt a stored key. `of` names its owner in the error, `fix` says what to do.
+
+    Raises:
+        Unavailable: `key_unreadable`: SECRET_KEY has changed.
+    """
     try:
-        return cipher().decrypt(kept).decode()
+        return cipher().decrypt(stored).decode()
     except InvalidToken as why:
         raise Unavailable(
-            f"The API key of {of} cannot be read, because SECRET_KEY has changed since it was kept. {mend}",
+            f"The API key of {of} cannot be decrypted because SECRET_KEY has changed. {fix}",
             code="key_unreadable",
             of=of,
         ) from why
 
 
-def is_readable(kept: bytes) -> bool:
-    """Whether the key that was kept can be read with the SECRET_KEY of now."""
+def is_readable(stored: bytes) -> bool:
+    """Return whether the stored key can be decrypted with the current SECRET_KEY or a fallback."""
     try:
-        cipher().decrypt(kept)
+        cipher().decrypt(stored)
     except InvalidToken:
         return False
     return True
 
 
 def cipher(purpose: bytes = _PURPOSE) -> MultiFernet:
-    """What encrypts for one purpose, under a key of its own."""
+    """Return the cipher for one purpose, which has its own key."""
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     return MultiFernet([Fernet(_derived(secret, purpose)) for secret in secrets])
 

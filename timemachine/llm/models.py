@@ -1,4 +1,4 @@
-"""What we keep of providers for a project: its model servers, its own keys, who changed them, and trials of its models."""
+"""A project's model servers, its own provider keys, the log of their changes, and model tests."""
 
 from django.conf import settings
 from django.db import models
@@ -15,7 +15,7 @@ ACCESS_CHANGES = (KEY_SET, KEY_REPLACED, KEY_REMOVED, SERVER_ADDED, SERVER_REMOV
 
 
 class ModelServer(models.Model):
-    """An OpenAI-compatible server under a name of its project's own. Its key is kept encrypted and never shown again."""
+    """An OpenAI-compatible server with a name in its project. Its key is stored encrypted and never shown again."""
 
     project = models.ForeignKey(
         "timemachine.Project", on_delete=models.DB_CASCADE, related_name="model_servers"
@@ -43,7 +43,7 @@ class ModelServer(models.Model):
 
 
 class ProviderKey(models.Model):
-    """A project's own key for a built-in provider: kept encrypted, never shown again, and used before the environment's."""
+    """A project's own key for a built-in provider, stored encrypted, never shown again, used before the environment's."""
 
     project = models.ForeignKey(
         "timemachine.Project", on_delete=models.DB_CASCADE, related_name="provider_keys"
@@ -64,7 +64,7 @@ class ProviderKey(models.Model):
 
 
 class ModelAccessChange(models.Model):
-    """Who changed which models a project may call, and when: keys set, replaced and removed, servers added and removed."""
+    """A change of the models that a project can call: keys set, replaced and removed, servers added and removed."""
 
     project = models.ForeignKey("timemachine.Project", on_delete=models.DB_CASCADE, related_name="+")
     subject = models.CharField(max_length=LONGEST_SERVER_NAME)
@@ -85,7 +85,7 @@ class ModelAccessChange(models.Model):
 
 
 class ModelTrial(models.Model):
-    """One small call that somebody made to see whether a model answers; `ended_at` None: it runs, or its process was lost."""
+    """One small call to test a model. `ended_at` is None while it runs, or if its process was lost."""
 
     project = models.ForeignKey("timemachine.Project", on_delete=models.DB_CASCADE, related_name="+")
     model = models.CharField(max_length=LONGEST_NAME)

@@ -1,4 +1,4 @@
-"""What a project is offered, with what it costs and how it last did: what the models page, the API and the command show."""
+"""A project's models with their prices and last results, for the models page, the API and the command."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from timemachine.llm.pure.price_table import PriceEntry
 from timemachine.llm.queries import listed_models
 from timemachine.llm.trials import latest_trials
 
-NOT_CHECKED: Final = "nobody has tested it yet"
+NOT_CHECKED: Final = "not tested yet"
 NOT_REACHED: Final = "at the last test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastAnswer:
-    """The model of a provider that answered last, and when."""
+    """The model of a provider that answered most recently, and when."""
 
     model: str
     at: datetime
@@ -29,9 +29,10 @@ class LastAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A listed model with its unit prices of today (None: unknown, or no default model) and its last trial (None: never).
+    """A listed model with its current unit prices and its last test.
 
-    `answered` is the provider's last answer to anything but a trial (None: none is known). `also_priced` are the operator's prices for other models of the provider.
+    `prices` is None if they are unknown or there is no default model. `answered` is the provider's last answer outside
+    of tests, if any. `also_priced` are the operator's prices for other models of the provider.
     """
 
     listed: Listed
@@ -42,7 +43,7 @@ class Offer:
 
     @property
     def state(self) -> State:
-        """Whether it works, as far as is known."""
+        """Whether the model works, as far as is known."""
         failed = self.failed_trial
         ended = self.trial is not None and self.trial.ended_at is not None
         alive = ended or self.answered is not None
@@ -50,7 +51,7 @@ class Offer:
 
     @property
     def failed_trial(self) -> ModelTrial | None:
-        """The last trial where it failed, and no answer came after it."""
+        """The last test, if it failed and no answer came after it."""
         trial = self.trial
         if trial is None or trial.error_code is None:
             return None
@@ -58,7 +59,7 @@ class Offer:
 
     @property
     def remark(self) -> str | None:
-        """Why it does not work, or what else is to be known of whether it does; the same words for every door."""
+        """Why the model does not work, or a reservation if it does."""
         failed = self.failed_trial
         if self.state == "yes":
             return None if failed is None else f"but its last test failed: {failed.words}"
@@ -68,7 +69,9 @@ class Offer:
 
 
 def offers_of(project_id: UUID, answers: Mapping[str, LastAnswer] | None = None) -> tuple[Offer, ...]:
-    """All that the project is offered, usable or not, in the order of `listing`; `answers` are the last ones by provider."""
+    """Return all models of the project, usable or not, in the order of `listing`. `answers` are the last ones by
+    provider.
+    """
     known = answers or {}
     moment, trials = now(), latest_trials(project_id)
     return tuple(

@@ -1,4 +1,4 @@
-"""Calling a model through `/chat/completions`: OpenAI, and every server that speaks its protocol."""
+"""Calls a model through `/chat/completions`: OpenAI, and every server with the same protocol."""
 
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -16,7 +16,11 @@ from timemachine.llm.transport import http_client, timeout
 
 
 def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening) -> Completion:
-    """One attempt, streamed but for a server that refuses it. Raises `ModelFailed`."""
+    """Make one attempt, streamed unless the server refuses that.
+
+    Raises:
+        ModelFailed: The provider refused or failed.
+    """
     import openai
 
     parameters = parameters_for(request, left_out)
@@ -26,7 +30,7 @@ def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening
             "/chat/completions",
             cast_to=httpx2.Response,
             body={**_prompt(request), **parameters.wire, **_streaming(left_out)},
-            stream=True,  # of the client: it hands over the answer before it was read
+            stream=True,  # the client returns the response before reading it
         )
 
     answer = Exchange(openai, request, listening, OpenAIStream()).answer(post)
@@ -46,11 +50,11 @@ def _streaming(left_out: AbstractSet[str]) -> dict[str, Any]:
 
 
 def client(openai: Any, request: ModelRequest) -> Any:
-    """The vendor's client for one request; it repeats nothing by itself."""
+    """Return the vendor's client for one request, without its own retries."""
     connection = request.connection
-    key = connection.api_key or "none"  # the SDK wants one; a server without keys ignores it
+    key = connection.api_key or "none"  # the SDK requires one; a server without keys ignores it
     headers: dict[str, Any] = {"Authorization": f"Bearer {key}"}
-    # the SDK would send OPENAI_ORG_ID and OPENAI_PROJECT_ID to any server, and with a key of another account
+    # the SDK would send OPENAI_ORG_ID and OPENAI_PROJECT_ID to any server, and with another account's key
     if request.model.provider != "openai" or connection.own_key:
         headers |= {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
     return openai.OpenAI(
@@ -85,6 +89,6 @@ def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -
 
 
 def _text(message: Any) -> tuple[str, bool]:
-    """All that the model said, as a stream showed it: a refusal may come after it had begun to answer."""
+    """Return all that the model wrote, as a stream shows it: a refusal can follow the beginning of an answer."""
     content, refusal = written_text(message.get("content")), text_of(message.get("refusal"))
     return content + (refusal or ""), refusal is not None

@@ -1,4 +1,4 @@
-"""Texts as vectors through `/embeddings` of the operator's embedding server."""
+"""Embeds texts through `/embeddings` of the operator's embedding server."""
 
 from collections.abc import Sequence
 from time import sleep
@@ -19,14 +19,17 @@ from timemachine.llm.pure.completion import ModelRequest
 from timemachine.llm.pure.usage import part_of
 
 TIMEOUT_SECONDS = 60.0
-_LARGEST = 1e16  # the length of a vector of larger numbers is more than single precision holds
+_LARGEST = 1e16  # the norm of a vector with larger numbers exceeds single precision
 
 
 def embeddings(model: str, texts: Sequence[str]) -> list[list[float]]:
-    """One vector per text (at least one), as the server answers them, all of one length.
+    """Return one vector for each text (at least one), all of the same length.
 
-    A call is repeated at most twice, like any call of a model, but not where the texts were refused. Raises `Unavailable` (`no_embeddings`) where no server is
-    configured, `ModelFailed` where it refuses, fails or answers something else.
+    A failed call is retried at most twice, like every model call, unless the server refused the texts.
+
+    Raises:
+        Unavailable: `no_embeddings`: no server is configured.
+        ModelFailed: The server refused, failed, or sent an invalid response.
     """
     request = ModelRequest(
         model=ModelName(provider=PROVIDER, model=model),
@@ -56,7 +59,7 @@ def _send(request: ModelRequest) -> list[list[float]]:
             "/embeddings",
             cast_to=httpx2.Response,
             body={"model": request.model.model, "input": list(request.passages)},
-            stream=True,  # of the client: it hands over the answer before it was read
+            stream=True,  # the client returns the response before reading it
         )
 
     return _vectors(request, Exchange(openai, request, Listening(), OpenAIStream()).answer(post).body)
@@ -65,16 +68,16 @@ def _send(request: ModelRequest) -> list[list[float]]:
 def _vectors(request: ModelRequest, body: Any) -> list[list[float]]:
     rows = part_of(body).get("data")
     if not isinstance(rows, list) or len(rows) != len(request.passages):
-        raise not_understood(request, "it has not one embedding for each text.")
-    vectors = [_vector(request, part_of(row).get("embedding")) for row in sorted(rows, key=_place)]
+        raise not_understood(request, "it does not have one embedding for each text.")
+    vectors = [_vector(request, part_of(row).get("embedding")) for row in sorted(rows, key=_index)]
     if len({len(vector) for vector in vectors}) != 1:
         raise not_understood(request, "its embeddings differ in length.")
     return vectors
 
 
-def _place(row: Any) -> int:
-    place = part_of(row).get("index")
-    return place if isinstance(place, int) else 0  # without an index they stand in the order of the texts
+def _index(row: Any) -> int:
+    index = part_of(row).get("index")
+    return index if isinstance(index, int) else 0  # without an index, they are in the order of the texts
 
 
 def _vector(request: ModelRequest, found: Any) -> list[float]:

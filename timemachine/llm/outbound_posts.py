@@ -1,4 +1,4 @@
-"""Posting to an address that an administrator gave: by the same client and under the same protection as model servers that they add."""
+"""HTTP posts to addresses that an administrator entered, with the client and the protections that model servers have."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,54 +23,66 @@ _PURPOSES: Final = {
 }
 
 
-class Unreached(Exception):
-    """Nobody answered, or what answered may not be called; the message says why in words."""
+class Unreachable(Exception):
+    """No server responded, or it must not be called. The message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back."""
+    """A response."""
 
     status: int
     body: bytes
 
     @property
     def refusal(self) -> str:
-        """That it is not what was asked for, with the begin of its words."""
-        said = self.body[:200].decode("utf-8", "replace").strip()
-        return f"It answered with {self.status}{f': {said}' if said else '.'}"
+        """A sentence with the status and the beginning of the body, for a response that is not the expected one."""
+        text = self.body[:200].decode("utf-8", "replace").strip()
+        return f"It answered with {self.status}{f': {text}' if text else '.'}"
 
 
 def checked_address(kind: str, url: str) -> str:
-    """The address in its normal form. Raises `InvalidInput` for none, and for one in a private network that the operator does not allow."""
+    """Check an address and return it in its normal form.
+
+    Raises:
+        InvalidInput: It is not an address, or it is in a private network that the operator does not allow.
+    """
     return check_address(url, settings.EVIDENCE_HOSTS_ALLOWED, _PURPOSES[kind]).url
 
 
 def post(url: str, body: bytes, content_type: str) -> Answer:
-    """Send bytes; an answer of any status. Raises `Unreached`."""
+    """Post bytes and return the response, whatever its status.
+
+    Raises:
+        Unreached: No server responded, or the address is not allowed.
+    """
     allowed = settings.EVIDENCE_HOSTS_ALLOWED
     if is_refused_as_written(url, allowed):
-        raise Unreached(f"The operator of this server does not allow this address: see {_SETTING}.")
+        raise Unreachable(f"The operator of this server does not allow this address: see {_SETTING}.")
     client = http_client(pinned=not is_allowed(read_address(url), allowed))
     headers, patience = {"content-type": content_type}, timeout(SECONDS)
     try:
         with client.stream("POST", url, content=body, headers=headers, timeout=patience) as found:
             return Answer(status=found.status_code, body=_read(found.iter_bytes()))
     except (httpx2.HTTPError, InvalidInput) as why:
-        raise Unreached(f"It cannot be reached: {why}") from why
+        raise Unreachable(f"It cannot be reached: {why}") from why
     except ModelFailed as why:
         if why.code == "address_not_allowed":
-            raise Unreached(
+            raise Unreachable(
                 f"Its name leads to an address that is not on the public internet; the operator can allow it in {_SETTING}."
             ) from why
-        raise Unreached(why.message) from why
+        raise Unreachable(why.message) from why
 
 
 def _read(pieces: Iterable[bytes]) -> bytes:
-    """The answer, of which no more is read than may be kept. Raises `Unreached` for a longer one."""
+    """Read the response up to the limit.
+
+    Raises:
+        Unreached: The response is longer.
+    """
     read = bytearray()
     for piece in pieces:
         read += piece
         if len(read) > LONGEST:
-            raise Unreached(f"Its answer is longer than {LONGEST:,} bytes.")
+            raise Unreachable(f"Its answer is longer than {LONGEST:,} bytes.")
     return bytes(read)

@@ -1,4 +1,4 @@
-"""Which of the parameters asked for are sent, under which names, and which a model does not take. Pure."""
+"""Which requested parameters are sent, under which names, and which a model rejects."""
 
 import re
 from collections.abc import Mapping
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from timemachine.llm.pure.completion import ModelRequest
 
-# Only what shapes the sampling may be left out: an answer without its limit would be another, dearer request.
+# Only sampling parameters can be omitted. Without its limit, a request would be a different and more expensive one.
 _CAN_BE_LEFT_OUT = ("temperature", "seed")
-_NOT_TAKEN = re.compile(
+_REJECTION = re.compile(
     r"deprecated|unsupported|not supported|not support|not permitted|not allowed|unknown|unrecognized|unexpected"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters:
-    """`asked` and sent under our names, `wire` the same under the provider's, and the names of those left out."""
+    """The parameters that are sent, under our names (`asked`) and the provider's (`wire`), and the omitted ones."""
 
     asked: Mapping[str, float | int]
     wire: Mapping[str, float | int]
@@ -24,7 +24,7 @@ class Parameters:
 
 
 def parameters_for(request: ModelRequest, left_out: AbstractSet[str] = frozenset()) -> Parameters:
-    """What to send: all that the request states, but what is left out and what the provider has no name for."""
+    """Return what to send: all parameters of the request except those in `left_out` or unknown to the provider."""
     names = {
         "temperature": "temperature",
         "seed": request.connection.seed_parameter,
@@ -39,17 +39,17 @@ def parameters_for(request: ModelRequest, left_out: AbstractSet[str] = frozenset
     )
 
 
-def parameter_not_taken(words: str, parameters: Parameters) -> str | None:
-    """The parameter that a provider's words say this model does not take, or None.
+def parameter_rejected(words: str, parameters: Parameters) -> str | None:
+    """Return the parameter that this model does not support according to the provider's error, or None.
 
-    Newer models refuse a temperature or a seed outright, and which do changes by the month; so they are asked, not listed.
-    A value that is out of range is the caller's to mend and never left out.
+    Newer models reject a temperature or a seed, and which ones do changes by the month. So we ask them instead of
+    keeping a list. Values out of range are for the caller to fix and are never omitted.
     """
-    said = words.lower()
-    if not _NOT_TAKEN.search(said):
+    error = words.lower()
+    if not _REJECTION.search(error):
         return None
     wires = dict(zip(parameters.asked, parameters.wire, strict=True))
-    found = (name for name in _CAN_BE_LEFT_OUT if name in wires and re.search(rf"\b{wires[name]}\b", said))
+    found = (name for name in _CAN_BE_LEFT_OUT if name in wires and re.search(rf"\b{wires[name]}\b", error))
     return next(found, None)
 
 
@@ -57,12 +57,12 @@ STREAM, STREAM_OPTIONS = "stream", "stream_options"
 
 
 def streaming(left_out: AbstractSet[str]) -> dict[str, bool]:
-    """What asks for a streamed answer, as far as the server takes that."""
+    """Return the parameter that requests streaming, unless the server does not support it."""
     return {} if STREAM in left_out else {STREAM: True}
 
 
-def streaming_not_taken(words: str, left_out: AbstractSet[str]) -> str | None:
-    """What of streaming a provider's words say that it refuses, or None: its usage at the end, or streaming itself."""
+def streaming_rejected(words: str, left_out: AbstractSet[str]) -> str | None:
+    """Return the streaming parameter that the provider's error rejects, or None: usage at the end, or streaming."""
     if STREAM in left_out:
         return None
     if STREAM_OPTIONS not in left_out and re.search(r"stream_options|include_usage", words):

@@ -1,8 +1,7 @@
-"""What a call cost, by the prices of its day; unknown where nobody says, never 0.
+"""The cost of model calls, by the prices of their day. Unknown costs are unknown, never 0.
 
-The operator's own prices (see `overrides`) go first. Then comes the list that the `genai-prices` package carries, dated and
-offline: nothing here asks a network. The unit prices are kept with every call, so that a later list never rewrites what was
-recorded.
+The operator's own prices (see `price_overrides`) come first, then the dated, offline list in the `genai-prices`
+package: no network is used. Unit prices are stored with every call, so a later list never changes what was recorded.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,15 +18,15 @@ from timemachine.llm.price_overrides import price_overrides
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
 from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_table import PriceEntry
-from timemachine.llm.pure.token_cost import charge
+from timemachine.llm.pure.usage import charge
 from timemachine.llm.table import PROVIDERS
 
 PRICE_LIST = "genai-prices"
 OVERRIDE = "override"
 FREE_PROVIDERS = frozenset({LOCAL, "ollama"})
-"""Models that run on machines of one's own: a call costs nothing, unless the operator set a price."""
+"""Providers of models on one's own machines. A call costs nothing, unless the operator set a price."""
 
-# what people write, and what the list calls it
+# common names, and their names in the list
 ALIASES: Mapping[tuple[str, str], str] = {
     ("openai", "gpt-4.5"): "gpt-4.5-preview",
     ("groq", "llama-3.3-70b"): "llama-3.3-70b-versatile",
@@ -45,13 +44,13 @@ _UNITS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priced:
-    """US dollars, exact, and the unit prices they come from; both None where the cost is unknown.
+    """The exact cost in US dollars and the unit prices behind it. Both are None if the cost is unknown.
 
-    `prices` is JSON: `source` (`override`, `genai-prices` or `local`), `at` (the time whose prices these are), and
-    `per_million_tokens`: `input`, `output`, `cache_read`, `cache_write`, `cache_write_1h`, `reasoning` in US dollars, those that there are. Of the
-    list also its `version`, `provider` and `model` as it names them, and where the prices depend on how much is read `tiers` (the
-    input tokens above which each begins) and `tier` (the one that the call fell into); of an override the `sha256` of its file,
-    its `entry`, and `from` and `note` where it has them.
+    `prices` is JSON: `source` (`override`, `genai-prices` or `local`), `at` (the time of the prices) and
+    `per_million_tokens` (those known of `input`, `output`, `cache_read`, `cache_write`, `cache_write_1h`, `reasoning`,
+    in US dollars). From the list it also has the `version`, and `provider` and `model` as listed; if prices depend on
+    the input, `tiers` (the input tokens above which each begins) and `tier` (the one of the call). From an override it
+    has the `sha256` of the file, its `entry`, and `from` and `note` if given.
     """
 
     cost_usd: Decimal | None
@@ -61,16 +60,18 @@ class Priced:
 UNKNOWN = Priced(cost_usd=None, prices=None)
 UNSENT = Priced(cost_usd=Decimal(0), prices=None)
 BEFORE_SENDING = frozenset({"model_not_usable", "key_unreadable"})
-"""Codes of failures before a call was attempted."""
+"""Error codes from before a call was attempted."""
 
 
 def price(model: ModelName, usage: TokenUsage | None, at: datetime, used: str | None = None) -> Priced:
-    """The cost of a call at a time.
+    """Return the cost of a call at a time.
 
-    `used` is the model that the provider says it used (`Completion.model`): where its price is known, that holds, so that
-    a moving name such as `mistral-medium-latest` is priced as what it was. Cached tokens that the provider did not count were
-    not discounted. Models of `FREE_PROVIDERS` that the operator set no price for cost exactly 0, whatever they used. Raises
-    `Unavailable` where the operator's prices cannot be read.
+    `used` is the model that the provider reports (`Completion.model`). Its price applies if known, so that a moving
+    name such as `mistral-medium-latest` gets the price of the actual model. Cached tokens that the provider did not
+    count had no discount. Models of `FREE_PROVIDERS` without an operator's price cost exactly 0.
+
+    Raises:
+        Unavailable: The operator's prices cannot be read.
     """
     names = [name for name in (used, model.model) if name]
     own = price_overrides().entry(model.provider, [*names, *_listed_names(model.provider, names)], at)
@@ -88,7 +89,9 @@ def price(model: ModelName, usage: TokenUsage | None, at: datetime, used: str | 
 
 
 def failed_price(model: ModelName, failed: TimeMachineError, at: datetime) -> Priced:
-    """What a call cost that failed: nothing where nothing was sent, or the model is free; else unknown, it may have been billed."""
+    """Return the cost of a failed call: 0 if nothing was sent or the model is free, otherwise unknown, as it may have
+    been billed.
+    """
     if failed.facts.get("unsent") or failed.code in BEFORE_SENDING:
         return UNSENT
     return price_if_known(model, None, at)
@@ -97,7 +100,7 @@ def failed_price(model: ModelName, failed: TimeMachineError, at: datetime) -> Pr
 def price_if_known(
     model: ModelName, usage: TokenUsage | None, at: datetime, used: str | None = None
 ) -> Priced:
-    """As `price`; unknown where the operator's prices cannot be read: what was answered is not lost for that."""
+    """Return `price`, or unknown if the operator's prices cannot be read, so that the answer is not lost."""
     try:
         return price(model, usage, at, used)
     except Unavailable:
@@ -105,7 +108,7 @@ def price_if_known(
 
 
 def unit_prices(model: ModelName, at: datetime) -> dict[str, Any] | None:
-    """The prices of a model at a time, in the form that is kept with a call (of the lowest tier); None where they are unknown."""
+    """Return the prices of a model at a time, of the lowest tier, as they are stored with a call. None if unknown."""
     return price(model, TokenUsage(input_tokens=1, output_tokens=1), at).prices
 
 
@@ -117,14 +120,14 @@ def _overridden(entry: PriceEntry, usage: TokenUsage | None, at: datetime) -> Pr
     cost = None if usage is None else charge(entry.per_million_tokens, usage)
     if cost is None:
         return UNKNOWN
-    told = {"from": entry.starts.isoformat() if entry.starts else None, "note": entry.note}
+    details = {"from": entry.starts.isoformat() if entry.starts else None, "note": entry.note}
     return Priced(
         cost_usd=cost,
         prices={
             "source": OVERRIDE,
             "sha256": price_overrides().sha256,
             "entry": entry.model,
-            **{name: value for name, value in told.items() if value},
+            **{name: value for name, value in details.items() if value},
             "at": written(at),
             "per_million_tokens": {name: float(unit) for name, unit in entry.per_million_tokens.items()},
         },
@@ -146,7 +149,9 @@ def _list_version() -> str:
 
 
 def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Priced | None:
-    """The price of a model on the list, `UNKNOWN` where it does not cover what was used; None where it is not listed."""
+    """Return the price of a listed model, `UNKNOWN` if the list does not cover the usage, None if the model is not
+    listed.
+    """
     if usage.input_tokens is None or usage.output_tokens is None:
         return UNKNOWN
     flat = None if usage.cached_tokens or usage.cache_write_tokens else _flat(model, provider)
@@ -158,7 +163,7 @@ def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Price
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Flat:
-    """A model that costs the same at any time and for any number of tokens: US dollars per million."""
+    """A model whose price depends on neither time nor number of tokens, in US dollars per million tokens."""
 
     input: Decimal
     output: Decimal
@@ -167,7 +172,7 @@ class _Flat:
 
 @lru_cache(maxsize=1_000)
 def _flat(model: str, provider: str) -> _Flat | None:
-    """The two prices of a listed model where they hang on nothing, so that a thousand calls of it look it up once."""
+    """Return the two prices of a listed model if they are flat, cached, so that a thousand calls look it up once."""
     from genai_prices import Usage, calc_price
 
     try:
@@ -175,13 +180,13 @@ def _flat(model: str, provider: str) -> _Flat | None:
     except LookupError:
         return None
     prices = found.model_price
-    hangs = isinstance(found.model.prices, list) or bool(_tiers(prices, 1))
-    if hangs or prices.input_mtok is None or prices.output_mtok is None:
+    varies = isinstance(found.model.prices, list) or bool(_tiers(prices, 1))
+    if varies or prices.input_mtok is None or prices.output_mtok is None:
         return None
-    fresh, said = _of_tier(prices.input_mtok, 1), _of_tier(prices.output_mtok, 1)
-    if found.total_price != (fresh + said) / MILLION:  # each request costs something too
+    input_price, output_price = _of_tier(prices.input_mtok, 1), _of_tier(prices.output_mtok, 1)
+    if found.total_price != (input_price + output_price) / MILLION:  # each request has a price too
         return None
-    return _Flat(input=fresh, output=said, prices=_told(found, 1))
+    return _Flat(input=input_price, output=output_price, prices=_recorded_prices(found, 1))
 
 
 def _looked_up(model: str, provider: str, usage: TokenUsage, at: datetime) -> Priced | None:
@@ -198,16 +203,16 @@ def _looked_up(model: str, provider: str, usage: TokenUsage, at: datetime) -> Pr
         found = calc_price(counted, model, provider_id=provider, genai_request_timestamp=at)
     except LookupError:
         return None
-    except ValueError:  # the counts contradict each other: more tokens cached than read
+    except ValueError:  # inconsistent counts: more tokens cached than read
         return UNKNOWN
-    prices = _told(found, usage.input_tokens or 0)
+    prices = _recorded_prices(found, usage.input_tokens or 0)
     if not _covers(prices["per_million_tokens"], usage):
         return UNKNOWN
     return Priced(cost_usd=found.total_price, prices=prices | {"at": written(at)})
 
 
-def _told(found: Any, input_tokens: int) -> dict[str, Any]:
-    """The prices as they are kept with a call, but for its time."""
+def _recorded_prices(found: Any, input_tokens: int) -> dict[str, Any]:
+    """Return the prices as they are stored with a call, except its time."""
     return {
         "source": PRICE_LIST,
         "version": _list_version(),
@@ -226,7 +231,7 @@ def _unit_prices(model_price: Any, input_tokens: int) -> Iterator[tuple[str, flo
 
 
 def _of_tier(unit: Any, input_tokens: int) -> Decimal:
-    """The price of the tier: crossing its start applies it to all tokens of the call."""
+    """Return the price of the tier, which applies to all tokens of a call."""
     from genai_prices.types import TieredPrices
 
     if not isinstance(unit, TieredPrices):
@@ -236,7 +241,7 @@ def _of_tier(unit: Any, input_tokens: int) -> Decimal:
 
 
 def _tiers(model_price: Any, input_tokens: int) -> dict[str, Any]:
-    """Where the prices depend on how much is read: where each tier begins, in input tokens, and which one this call is in."""
+    """Return where the tiers begin, in input tokens, and which one applies to this call, if prices depend on the input."""
     starts = {0} | {
         tier.start for name in _UNITS for tier in getattr(getattr(model_price, name), "tiers", ())
     }
@@ -246,6 +251,8 @@ def _tiers(model_price: Any, input_tokens: int) -> dict[str, Any]:
 
 
 def _covers(units: Mapping[str, float], usage: TokenUsage) -> bool:
-    """Whether the list has a price for each direction that tokens went: some models are listed by the hour or the image."""
+    """Return whether the list has a price for each direction with tokens. Some models are priced by the hour or the
+    image.
+    """
     used = {"input": usage.input_tokens, "output": usage.output_tokens}
     return bool(units) and all(name in units for name, tokens in used.items() if tokens)

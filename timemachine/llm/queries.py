@@ -1,6 +1,9 @@
-"""What we ask of providers for a project: its servers and keys, what it is offered, the model that a text names, how that is called."""
+"""A project's model servers, keys and models: which there are, which one a text names, and how it is called."""
 
 from contextlib import suppress
+from threading import Lock
+from time import monotonic
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -27,32 +30,42 @@ from timemachine.llm.pure.listing import Choice, Listed, choices, listed
 from timemachine.llm.pure.price_table import ANY
 from timemachine.llm.table import PROVIDERS
 
+FRESH_SECONDS: Final = 1.0
+"""How long a removed key can still be used."""
+
 
 def servers_of(project_id: UUID) -> dict[str, ModelServerValue]:
-    """The project's own model servers by name, in the order of their names; without their keys."""
+    """Return the project's own model servers by name, sorted, without their keys."""
     found = ModelServer.objects.filter(project_id=project_id).order_by("name")
     return {server.name: value_of(server) for server in found}
 
 
 def keys_of(project_id: UUID) -> dict[str, ProjectKey]:
-    """The project's own keys for built-in providers by provider, without the keys themselves."""
+    """Return the project's own keys by provider, without the keys themselves."""
     found = ProviderKey.objects.filter(project_id=project_id).order_by("provider")
     return {key.provider: key_value(key) for key in found}
 
 
 def resolved_model(project_id: UUID, text: str) -> ModelName:
-    """The model that the text names here, or `DEFAULT_MODEL` for an empty one. Raises `InvalidInput` (`unknown_model`)."""
+    """Return the model that the text names, or `DEFAULT_MODEL` for an empty text.
+
+    Raises:
+        InvalidInput: `unknown_model`.
+    """
     return resolve(text, settings.DEFAULT_MODEL, servers_of(project_id), keys_of(project_id))
 
 
 def usable_model(project_id: UUID, text: str) -> ModelName:
-    """The model that the text names, or `DEFAULT_MODEL` for an empty one, once it is clear that it can be used.
+    """Return the model that the text names, or `DEFAULT_MODEL` for an empty text, after checking that it can be used.
 
-    Raises `InvalidInput` (`unknown_model`) or `Unavailable` (`model_not_usable`, `prices_unreadable`): ask before anything is
-    created, above all before a call that could not be priced afterwards.
+    Call it before anything is created, and before any call that could not be priced afterwards.
+
+    Raises:
+        InvalidInput: `unknown_model`.
+        Unavailable: `model_not_usable` or `prices_unreadable`.
     """
     price_overrides()
-    provider = text.partition(":")[0]  # of the name that a plan has, which is never an alias
+    provider = text.partition(":")[0]  # plans have resolved names, never aliases
     servers = {} if provider == LOCAL or provider in PROVIDERS else servers_of(project_id)
     keys = {} if provider == LOCAL else keys_of(project_id)
     name = resolve(text, settings.DEFAULT_MODEL, servers, keys)
@@ -61,18 +74,22 @@ def usable_model(project_id: UUID, text: str) -> ModelName:
 
 
 def listed_models(project_id: UUID) -> tuple[Listed, ...]:
-    """All that this project is offered, usable or not."""
+    """Return all models that this project can choose, usable or not."""
     return listed(servers_of(project_id), keys_of(project_id))
 
 
 def model_choices(project_id: UUID) -> tuple[Choice, ...]:
-    """What a form of this project offers, models that only the operator's prices name too, with why one cannot be used."""
+    """Return the choices of a form, including models that only the operator's prices name, and why one cannot be used."""
     found = listed_models(project_id)
     return choices(found, {each.provider: _named_by_prices(each.provider) for each in found})
 
 
 def built_in(provider: str) -> Listed:
-    """The built-in provider of that name, as a project without keys of its own sees it. Raises `NotFound`."""
+    """Return the built-in provider with this name, as a project without its own keys sees it.
+
+    Raises:
+        NotFound: There is none.
+    """
     name = ALIASES.get(provider.lower(), provider.lower())
     found = next((each for each in listed({}, {}) if each.provider == name and each.kind == "built_in"), None)
     if found is None:
@@ -84,12 +101,16 @@ def built_in(provider: str) -> Listed:
 
 
 def changes_of(project_id: UUID) -> QuerySet[ModelAccessChange]:
-    """Who changed the project's keys and servers, the newest change first."""
+    """Return the changes of the project's keys and servers, newest first."""
     return ModelAccessChange.objects.filter(project_id=project_id).order_by("-id")
 
 
 def connection_of(project_id: UUID, name: ModelName) -> Connection:
-    """How the model is called for this project, with the key; for `complete` only. Raises `Unavailable`."""
+    """Return how to call the model for this project, with the key. Only for `complete`.
+
+    Raises:
+        Unavailable: The model cannot be used.
+    """
     if name.provider == LOCAL:
         return connection_to(name)
     if name.provider in PROVIDERS:
@@ -97,7 +118,7 @@ def connection_of(project_id: UUID, name: ModelName) -> Connection:
     server = ModelServer.objects.filter(project_id=project_id, name=name.provider).first()
     if server is None:
         raise Unavailable(
-            f"{name} cannot be used: this project has no model server named {name.provider} any more. "
+            f"{name} cannot be used: this project no longer has a model server named {name.provider}. "
             f"An administrator can add it again.",
             code="model_not_usable",
             model=str(name),
@@ -110,21 +131,43 @@ def connection_of(project_id: UUID, name: ModelName) -> Connection:
     )
 
 
+class ModelLookup:
+    """Looks up a project's models for many calls and threads, at most once per `FRESH_SECONDS` each.
+
+    A lookup takes three queries, and parallel steps make eighty lookups in a second.
+    """
+
+    def __init__(self, project_id: UUID) -> None:
+        self._project_id = project_id
+        self._known: dict[str, tuple[float, ModelName, Connection]] = {}
+        self._lock = Lock()
+
+    def model(self, text: str) -> tuple[ModelName, Connection]:
+        """Return the model that the text names, and how to call it. Raises as `usable_model` does."""
+        with self._lock:
+            until, name, connection = self._known.get(text) or (0.0, None, None)
+            if name is None or connection is None or until < monotonic():
+                name = usable_model(self._project_id, text)
+                connection = connection_of(self._project_id, name)
+                self._known[text] = monotonic() + FRESH_SECONDS, name, connection
+            return name, connection
+
+
 def value_of(server: ModelServer) -> ModelServerValue:
-    """The server as a value, without its key."""
-    kept = server.encrypted_key
+    """Return the server as a value, without its key."""
+    stored = server.encrypted_key
     return ModelServerValue(
         name=server.name,
         base_url=server.base_url,
         default_model=server.default_model,
-        has_key=kept is not None,
-        readable=kept is None or is_readable(bytes(kept)),
+        has_key=stored is not None,
+        readable=stored is None or is_readable(bytes(stored)),
         allowed=not is_refused_as_written(server.base_url, settings.MODEL_HOSTS_ALLOWED),
     )
 
 
 def key_value(key: ProviderKey) -> ProjectKey:
-    """The key's facts as a value, without the key."""
+    """Return the facts about a key, without the key."""
     return ProjectKey(
         provider=key.provider,
         last_four=key.last_four,
@@ -136,7 +179,7 @@ def key_value(key: ProviderKey) -> ProjectKey:
 
 
 def _named_by_prices(provider: str) -> list[ModelName]:
-    """The provider's models that the operator's prices name; none where the prices cannot be read, which the ask then says."""
+    """Return the provider's models that the operator's prices name, none if these cannot be read: asking reports that."""
     with suppress(Unavailable):
         priced = price_overrides().of_provider(provider, now())
         names = [each.model.removeprefix(f"{provider}:") for each in priced]
@@ -145,18 +188,18 @@ def _named_by_prices(provider: str) -> list[ModelName]:
 
 
 def _own_key(project_id: UUID, provider: str) -> str | None:
-    kept = ProviderKey.objects.filter(project_id=project_id, provider=provider).first()
-    if kept is None:
+    stored = ProviderKey.objects.filter(project_id=project_id, provider=provider).first()
+    if stored is None:
         return None
-    of, mend = (
+    of, fix = (
         f"this project for {PROVIDERS[provider].label}",
-        "An administrator has to enter it again under Settings, Models.",
+        "An administrator must enter it again under Settings, Models.",
     )
-    return decrypted(bytes(kept.encrypted_key), of=of, mend=mend)
+    return decrypted(bytes(stored.encrypted_key), of=of, fix=fix)
 
 
 def _key_of_server(server: ModelServer) -> str | None:
     if server.encrypted_key is None:
         return None
-    kept, of = bytes(server.encrypted_key), f"the model server {server.name}"
-    return decrypted(kept, of=of, mend="Remove the server and add it again.")
+    stored, of = bytes(server.encrypted_key), f"the model server {server.name}"
+    return decrypted(stored, of=of, fix="Remove the server and add it again.")

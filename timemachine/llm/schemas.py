@@ -15,7 +15,7 @@ from timemachine.llm.pure.price_table import PriceEntry
 
 
 class UsageOut(Schema):
-    """Tokens, null where they were not recorded."""
+    """Tokens, null if not recorded."""
 
     input_tokens: int | None
     output_tokens: int | None
@@ -26,13 +26,13 @@ class UsageOut(Schema):
 
 
 class CallUsageOut(UsageOut):
-    """Tokens of one call, as they were stored with it."""
+    """Tokens of one call, as stored with it."""
 
-    cache_write_1h_tokens: int | None = 0  # absent in calls that were stored before it was counted
+    cache_write_1h_tokens: int | None = 0  # absent in older calls
 
 
 class FailureOut(Schema):
-    """What went wrong in a step or in a call of a model: the class of the error and its message."""
+    """An error of a step or a model call: its class and its message."""
 
     type: str | None
     message: str | None

@@ -1,7 +1,7 @@
-"""The built-in providers, as a table. Pure.
+"""The table of built-in providers.
 
-The default models are those that each provider offered for general use in November 2026; an operator changes one with the
-`…_DEFAULT_MODEL` variable of its row.
+The default models are those that each provider offered for general use in November 2026. An operator can change one
+with the `…_DEFAULT_MODEL` variable in its row.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ Protocol = Literal["openai", "anthropic", "local"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """A built-in provider: where it is called, which environment variables configure it, what it calls its parameters."""
+    """A built-in provider: its address, the environment variables that configure it, and its names for parameters."""
 
     name: str
     label: str

@@ -1,7 +1,8 @@
-"""The HTTP client under the vendors' clients: it follows no redirect, reads no endless answer, and can hold to public addresses.
+"""The HTTP client below the vendors' clients: no redirects, limited responses, and optionally only public addresses.
 
-A redirect would carry the key and the prompt to an address that nobody checked. A pinned client resolves each name itself,
-refuses what is not public, and connects to exactly what it checked, so that a name cannot change its meaning in between.
+A redirect would send the key and the prompt to an unchecked address. A pinned client resolves each name itself, refuses
+addresses that are not public, and connects to exactly the one it checked, so that a name cannot change its meaning
+between.
 """
 
 import os
@@ -18,11 +19,11 @@ from timemachine.llm.addresses import IPAddress, addresses_of, is_never_allowed,
 from timemachine.llm.pure.cancellation import Cancellation
 
 LONGEST_ANSWER = 32 * 1024 * 1024
-"""Bytes of an answer; a longer one is a failure."""
+"""The most bytes of a response; a longer one is a failure."""
 CONNECT_SECONDS = 10.0
 
-# What a model server needs. The vendors' clients also send what machine they run on, and any header that the operator's
-# environment holds for their own service (OPENAI_CUSTOM_HEADERS), which is not every server's business.
+# What a model server needs. The vendors' clients also send details of this machine, and headers from the operator's
+# environment that are meant for their own service (OPENAI_CUSTOM_HEADERS).
 _SENT_HEADERS = frozenset(
     {
         *("host", "connection", "user-agent", "accept", "accept-encoding", "content-type", "content-length"),
@@ -31,7 +32,7 @@ _SENT_HEADERS = frozenset(
 )
 
 
-_NONE_KEPT = httpx2.Limits(max_keepalive_connections=0)
+_NO_KEEPALIVE = httpx2.Limits(max_keepalive_connections=0)
 _CONNECTED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
 _SENDS_QUESTION = ".send_request_body.started"
 
@@ -39,18 +40,18 @@ _cancellation: ContextVar[Cancellation | None] = ContextVar("cancellation", defa
 
 
 def http_client(*, pinned: bool) -> httpx2.Client:
-    """The client of this process: `pinned` for servers that a project's administrator added. Safe to share between threads."""
+    """Return the client of this process, `pinned` for servers that an administrator of a project added. Thread-safe."""
     return _client(pinned=pinned, process=os.getpid())
 
 
 def timeout(seconds: float) -> httpx2.Timeout:
-    """How long a server may be silent; to connect it has ten seconds at most."""
+    """Limit how long a server can be silent; connecting takes at most ten seconds."""
     return httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
 
 
 @contextmanager
 def attempting(seconds: float, cancellation: Cancellation) -> Iterator[None]:
-    """What this thread sends meanwhile is answered within so many seconds, head and body, or until it is cancelled."""
+    """Limit requests that this thread sends in the block: the response must be complete in time, and can be cancelled."""
     cancelled = _cancellation.set(cancellation)
     try:
         with cancellation.watching(seconds):
@@ -64,34 +65,34 @@ def _client(*, pinned: bool, process: int) -> httpx2.Client:  # noqa: ARG001 (a 
     return httpx2.Client(
         follow_redirects=False,
         transport=PinnedTransport() if pinned else None,
-        # no connection is kept: a call whose kept connection turns out to be closed may have been billed or not
-        limits=_NONE_KEPT,
-        # the limit counts what arrives, so nothing may swell when unpacked
+        # no keep-alive: if a reused connection turns out to be closed, the call may or may not have been billed
+        limits=_NO_KEEPALIVE,
+        # the limit counts received bytes, so they must not be compressed
         headers={"accept-encoding": "identity"},
         event_hooks={"request": [_send_only_what_is_needed, _watch], "response": [_bound]},
     )
 
 
 class PinnedTransport(httpx2.BaseTransport):
-    """Connects only to public addresses, and to those that were checked."""
+    """Connects only to public addresses, exactly those that were checked."""
 
     def __init__(self) -> None:
-        # no connection is kept: one kept for an address would serve another name at the same address
-        self._inner = httpx2.HTTPTransport(limits=_NONE_KEPT)
+        # no keep-alive: a connection to an address would be reused for another name at the same address
+        self._inner = httpx2.HTTPTransport(limits=_NO_KEEPALIVE)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request to the first of the host's addresses that accepts; TLS is checked for the host's name."""
+        """Send the request to the first address of the host that accepts. TLS is checked for the host's name."""
         *others, last = _public_addresses(request.url)
         for address in others:
             try:
                 return self._inner.handle_request(_addressed(request, address))
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                if _is_over():
+                if _has_ended():
                     raise
         return self._inner.handle_request(_addressed(request, last))
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close open connections."""
         self._inner.close()
 
 
@@ -105,7 +106,7 @@ class _Bounded(httpx2.SyncByteStream):
             size += len(part)
             if size > LONGEST_ANSWER:
                 raise ModelFailed(
-                    f"The answer is longer than {LONGEST_ANSWER} bytes; ask for fewer tokens.",
+                    f"The answer is longer than {LONGEST_ANSWER} bytes. Ask for fewer tokens.",
                     code="answer_too_long",
                     retryable=False,
                 )
@@ -115,9 +116,9 @@ class _Bounded(httpx2.SyncByteStream):
         self._stream.close()
 
 
-def _is_over() -> bool:
+def _has_ended() -> bool:
     cancellation = _cancellation.get()
-    return cancellation is not None and (cancellation.wanted or cancellation.out_of_time)
+    return cancellation is not None and (cancellation.requested or cancellation.out_of_time)
 
 
 def _send_only_what_is_needed(request: httpx2.Request) -> None:
@@ -143,7 +144,7 @@ def _watch(request: httpx2.Request) -> None:
 def _bound(response: httpx2.Response) -> None:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise ModelFailed(
-            "The server compresses its answers although it was asked not to; switch that off.",
+            "The server compresses its responses although the request forbids it. Turn that off.",
             retryable=False,
         )
     response.stream = _Bounded(cast("httpx2.SyncByteStream", response.stream))
@@ -164,13 +165,13 @@ def _public_addresses(url: httpx2.URL) -> list[str]:
 def _not_allowed(address: IPAddress) -> ModelFailed:
     if is_never_allowed(address):
         words = (
-            "The name of its server leads to a link-local or metadata address, which is never called. Give the address of a "
+            "The name of its server leads to a link-local or metadata address, which is never called. Enter the address of a "
             "model server."
         )
     else:
         words = (
             "The name of its server leads to an address that is not on the public internet. The operator of this "
-            "server can allow it by naming that host in MODEL_HOSTS_ALLOWED."
+            "server can allow it by listing that host in MODEL_HOSTS_ALLOWED."
         )
     return ModelFailed(words, code="address_not_allowed", retryable=False)
 

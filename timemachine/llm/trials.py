@@ -1,4 +1,4 @@
-"""Trying a model out: one real call, as small as one can be, made because somebody pressed a button, and kept with what it cost."""
+"""Model tests: one small, real call on request, stored with its result and cost."""
 
 from datetime import timedelta
 from typing import Final
@@ -11,7 +11,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError, TooManyRequests
 from timemachine.core.pure.postgres_text import searchable
 from timemachine.llm.calling import complete
-from timemachine.llm.concurrency import let_go, place
+from timemachine.llm.concurrency import call_slot, release_connection
 from timemachine.llm.models import ModelTrial
 from timemachine.llm.prices import price
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
@@ -19,7 +19,7 @@ from timemachine.llm.pure.completion import Completion, Message, ModelRequest
 from timemachine.llm.queries import connection_of, usable_model
 
 QUESTION: Final = "Reply with the word OK."
-MOST_TOKENS: Final = 128  # a model that thinks first has to get to its answer
+MOST_TOKENS: Final = 128  # a model that reasons first must reach its answer
 PATIENCE_SECONDS: Final = 20.0
 MOST, WINDOW = 6, timedelta(minutes=1)
 SHOWN_CHARACTERS: Final = 200
@@ -27,21 +27,25 @@ _COST_DIGITS: Final = 15  # of the column
 
 
 def try_model(project_id: UUID, text: str, *, by: str) -> ModelTrial:
-    """Call the model once, without repeating, and keep what came of it: its first words or its error, time, tokens, cost.
+    """Call the model once, without retries, and store the first words or the error, the time, the tokens and the cost.
 
-    It is a paid call. Raises, before anything is called, `InvalidInput` for an unknown model and for a local one, `Unavailable`
-    for one that cannot be used and where every place is taken, and `TooManyRequests` after `MOST` trials of a project in `WINDOW`.
+    It is a paid call. Errors are raised before anything is called.
+
+    Raises:
+        InvalidInput: The model is unknown or local.
+        Unavailable: The model cannot be used, or all slots are taken.
+        TooManyRequests: The project made `MOST` tests within `WINDOW`.
     """
     name = usable_model(project_id, text)
     if name.provider == LOCAL:
         raise InvalidInput(
-            f"{name} is called nowhere, so there is nothing to test; it always works.", code="nothing_to_test"
+            f"{name} runs here and always works, so there is nothing to test.", code="nothing_to_test"
         )
-    with place():
+    with call_slot():
         trial = _begun(project_id, name, by)
         try:
             request = _request(project_id, name)
-            let_go()
+            release_connection()
             _note_answer(trial, name, complete(request))
         except TimeMachineError as failed:
             trial.error_code, trial.words = failed.code, searchable(failed.message)
@@ -51,14 +55,14 @@ def try_model(project_id: UUID, text: str, *, by: str) -> ModelTrial:
 
 
 def latest_trials(project_id: UUID) -> dict[str, ModelTrial]:
-    """The last trial of each of the project's models that somebody tried, by the model's name."""
+    """Return the last test of each of the project's models, by the model's name."""
     found: QuerySet[ModelTrial] = ModelTrial.objects.filter(project_id=project_id)
     return {trial.model: trial for trial in found.order_by("model", "-id").distinct("model")}
 
 
 @transaction.atomic
 def _begun(project_id: UUID, name: ModelName, by: str) -> ModelTrial:
-    with connection.cursor() as cursor:  # or two at once would not see each other
+    with connection.cursor() as cursor:  # or two simultaneous ones would not see each other
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"trials {project_id}"])
     moment = now()
     lately = ModelTrial.objects.filter(project_id=project_id, started_at__gt=moment - WINDOW)
@@ -66,7 +70,7 @@ def _begun(project_id: UUID, name: ModelName, by: str) -> ModelTrial:
     if len(times) >= MOST:
         wait = max(1, round((times[-MOST] + WINDOW - moment).total_seconds()))
         raise TooManyRequests(
-            f"{MOST} tests of models were made within a minute, and each may cost something; wait {wait} s.",
+            f"{MOST} models were tested within a minute, and each test may cost money. Wait {wait} s.",
             code="too_many_tests",
             retry_after_seconds=wait,
         )

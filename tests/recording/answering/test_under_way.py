@@ -163,7 +163,7 @@ def test_a_database_that_was_away_costs_an_ask_neither_its_life_nor_its_end(
         AskUnderWay.objects.update(seen_at=long_ago)
         wait_until(lambda: AskUnderWay.objects.get().seen_at > long_ago)
         running_asks.cancel(project, mine.id)
-        wait_until(lambda: mine.cancellation.wanted)
+        wait_until(lambda: mine.cancellation.requested)
 
 
 def test_what_the_database_did_not_take_is_left_to_the_sweeper(

@@ -20,7 +20,7 @@ from timemachine.core.pure.errors import Conflict, NotFound, Unavailable
 from timemachine.core.pure.ids import uuid7
 from timemachine.core.pure.numbers import dollars as as_json_number
 from timemachine.core.pure.numbers import total_cost
-from timemachine.llm.concurrency import place, places
+from timemachine.llm.concurrency import call_slot, call_slots
 from timemachine.llm.models import ModelTrial
 from timemachine.llm.trials import try_model
 from timemachine.recording.sessions.models import Action, Session
@@ -58,8 +58,8 @@ def test_a_judge_and_a_test_of_a_model_take_a_place_as_an_ask_does(
     session: Session, ask: Action, stub: StubModelServer, settings: Settings
 ) -> None:
     settings.ASKS_AT_ONCE = 1
-    places.cache_clear()
-    with place():
+    call_slots.cache_clear()
+    with call_slot():
         for call in (
             lambda: judge(ask, use_model=MODEL, by="test"),
             lambda: try_model(session.project_id, MODEL, by="test"),
@@ -69,7 +69,7 @@ def test_a_judge_and_a_test_of_a_model_take_a_place_as_an_ask_does(
             assert refused.value.code == "too_many_asks"
     assert (Judgement.objects.count(), ModelTrial.objects.count(), len(stub.calls())) == (0, 0, 1)
     assert try_model(session.project_id, MODEL, by="test").error_code is None
-    places.cache_clear()
+    call_slots.cache_clear()
 
 
 @pytest.mark.parametrize("what", ["judge", "test"])

@@ -35,7 +35,7 @@ from timemachine.evidence.pure.checkpoint import log_origin
 from timemachine.evidence.pure.note import add_checkpoint, known_size, signed_note, verifier_key
 from timemachine.evidence.pure.timestamping import QUERY_TYPE
 from timemachine.evidence.pure.tree import Tree
-from timemachine.llm.outbound_posts import Answer, Unreached, checked_address, post
+from timemachine.llm.outbound_posts import Answer, Unreachable, checked_address, post
 
 KINDS: Final = (WITNESS, TIMESTAMP)
 LONGEST_WAIT: Final = timedelta(hours=1)
@@ -169,7 +169,7 @@ def _send_to_authority(anchor: Anchor, newest: LogCheckpoint) -> AnchorReply:
 def _posted(url: str, body: bytes, content_type: str) -> Answer | str:
     try:
         return post(url, body, content_type)
-    except Unreached as why:
+    except Unreachable as why:
         return str(why)
 
 

@@ -1,4 +1,4 @@
-"""A streamed answer put together: after each event what was written so far, at the end the same body as an answer in one piece. Pure."""
+"""Assembles a streamed answer: the text so far after each event, and at the end the body of an unstreamed response."""
 
 import re
 from collections.abc import Mapping
@@ -11,10 +11,11 @@ _FIRST_HALF = re.compile("[\ud800-\udbff]")
 
 
 class AnswerStream(Protocol):
-    """What the events of one answer come to.
+    """What the events of one answer add up to.
 
-    `add` takes the JSON of an event and returns the text that it adds. `complete` says whether the provider said that this was
-    all; `body` is the answer as the provider would have sent it in one piece. `error` is the provider's own, once it sent one.
+    `add` takes the JSON of an event and returns the text that it adds. `complete` is whether the provider reported the
+    end. `body` is the response as the provider would have sent it unstreamed. `error` is the provider's error, if it
+    sent one.
     """
 
     error: Mapping[str, Any] | None
@@ -28,14 +29,14 @@ class AnswerStream(Protocol):
     def body(self) -> dict[str, Any]: ...
 
 
-class Halves:
-    """Text in pieces that may cut a character in two (a UTF-16 surrogate pair): the first half is held back until the other comes."""
+class SurrogateJoiner:
+    """Joins pieces of text that may split a surrogate pair. The first half is held back until the second arrives."""
 
     def __init__(self) -> None:
         self._held = ""
 
     def take(self, piece: str, *, last: bool = False) -> str:
-        """What can be shown with this piece; of the last one all, a half that stays alone included."""
+        """Return what can be shown after this piece; after the last one everything, even a single half."""
         text = joined(self._held + piece)
         self._held = text[-1:] if not last and _FIRST_HALF.fullmatch(text[-1:]) else ""
         return text.removesuffix(self._held)
@@ -47,23 +48,23 @@ class OpenAIStream:
     def __init__(self) -> None:
         self.error: Mapping[str, Any] | None = None
         self._known: dict[str, Any] = {}
-        self._said: dict[str, list[str]] = {"content": [], "refusal": []}
+        self._texts: dict[str, list[str]] = {"content": [], "refusal": []}
         self._finish: str | None = None
-        self._halves = Halves()
+        self._joiner = SurrogateJoiner()
 
     @property
     def complete(self) -> bool:
-        """Whether a reason to finish came; the usage may come after it."""
+        """Whether a finish reason arrived. The usage may follow it."""
         return self._finish is not None
 
     @property
     def body(self) -> dict[str, Any]:
         """The chat completion."""
-        message = {name: joined("".join(said)) or None for name, said in self._said.items()}
+        message = {name: joined("".join(texts)) or None for name, texts in self._texts.items()}
         return {**self._known, "choices": [{"message": message, "finish_reason": self._finish}]}
 
     def add(self, event: Mapping[str, Any]) -> str:
-        """Take a chunk."""
+        """Add a chunk."""
         self.error = part_of(event).get("error") and part_of(event)
         usage = event.get("usage") or part_of(event.get("x_groq")).get("usage")
         found = {"id": event.get("id"), "model": event.get("model"), "usage": usage}
@@ -76,8 +77,8 @@ class OpenAIStream:
     def _write(self, delta: Mapping[str, Any]) -> str:
         written = {"content": written_text(delta.get("content")), "refusal": text_of(delta.get("refusal"))}
         for name, text in written.items():
-            self._said[name].append(text or "")
-        return self._halves.take("".join(text for text in written.values() if text), last=self.complete)
+            self._texts[name].append(text or "")
+        return self._joiner.take("".join(text for text in written.values() if text), last=self.complete)
 
 
 class AnthropicStream:
@@ -88,11 +89,11 @@ class AnthropicStream:
         self._known: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
         self._text: list[str] = []
-        self._halves = Halves()
+        self._joiner = SurrogateJoiner()
 
     @property
     def complete(self) -> bool:
-        """Whether a reason to stop came; nothing of the answer comes after it."""
+        """Whether a stop reason arrived. None of the answer follows it."""
         return "stop_reason" in self._known
 
     @property
@@ -102,7 +103,7 @@ class AnthropicStream:
         return {**self._known, "content": content, "usage": self._usage}
 
     def add(self, event: Mapping[str, Any]) -> str:
-        """Take an event; which it is stands in its `type`."""
+        """Add an event. Its `type` says which."""
         kind = event.get("type")
         if kind == "error":
             self.error = event
@@ -110,7 +111,7 @@ class AnthropicStream:
             self._learn(part_of(event.get("message")), part_of(event.get("message")))
         elif kind == "message_delta":
             self._learn(part_of(event.get("delta")), event)
-        text = self._halves.take(_text_in(event), last=self.complete)
+        text = self._joiner.take(_text_in(event), last=self.complete)
         self._text.append(text)
         return text
 
@@ -122,17 +123,17 @@ class AnthropicStream:
 
 
 def joined(text: str) -> str:
-    """The text with the halves of each surrogate pair made one character; a half that stands alone stays."""
+    """Join the halves of each surrogate pair into one character. A single half stays."""
     if not _HALF.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def written_text(content: Any) -> str:
-    """The text of a message's content: a text, or parts of which some are what the model thought and not what it said."""
+    """Return the text of a message's content: a string, or parts, of which some are reasoning and not answer."""
     if isinstance(content, list):
-        said = [part_of(part) for part in content]
-        return "".join(text_of(part.get("text")) or "" for part in said if part.get("type") == "text")
+        parts = [part_of(part) for part in content]
+        return "".join(text_of(part.get("text")) or "" for part in parts if part.get("type") == "text")
     return text_of(content) or ""
 
 

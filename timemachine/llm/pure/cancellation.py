@@ -1,4 +1,4 @@
-"""Listening to a call that is under way, and ending it, also while the provider is silent or drips: its socket is shut. Pure."""
+"""Follows a running model call, and cancels it by closing its socket, even while the provider is silent or slow."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -10,10 +10,10 @@ from timemachine.core.pure.timers import call_later
 
 
 class Cancellation:
-    """Whether a call shall end, asked by any thread of the one that makes it. Once wanted, always wanted."""
+    """Lets any thread cancel the call of another. It cannot be undone."""
 
     def __init__(self) -> None:
-        self._wanted = Event()
+        self._requested = Event()
         self._sent = False
         self._lock = Lock()
         self._socket: socket.socket | None = None
@@ -22,95 +22,95 @@ class Cancellation:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the attempt that is made, or was made last, had no time left."""
+        """Whether the current or last attempt ran out of time."""
         return self._attempt is not None and self._out_of_time is self._attempt
 
     @property
-    def wanted(self) -> bool:
-        """Whether somebody asked for it."""
-        return self._wanted.is_set()
+    def requested(self) -> bool:
+        """Whether the call was cancelled."""
+        return self._requested.is_set()
 
     @property
     def sent(self) -> bool:
-        """Whether any attempt began to send its question before the end was wanted."""
+        """Whether any attempt began to send its question before the call was cancelled."""
         return self._sent
 
     def sending(self) -> None:
-        """The call sends its question now; where it shall end already, its socket is shut and nothing goes out."""
+        """Note that the call sends its question now. If it was cancelled, its socket is closed and nothing is sent."""
         with self._lock:
-            self._sent = self._sent or not self._wanted.is_set()
+            self._sent = self._sent or not self._requested.is_set()
 
     def cancel(self) -> None:
-        """End the call: what waits for its connection wakes up at once."""
+        """Cancel the call. A thread that waits for its connection wakes up immediately."""
         with self._lock:
-            self._wanted.set()
+            self._requested.set()
             self._shut()
 
     def pause(self, seconds: float) -> None:
-        """Wait so long, or until it is wanted."""
-        self._wanted.wait(seconds)
+        """Wait this many seconds, or until the call is cancelled."""
+        self._requested.wait(seconds)
 
     def connected(self, connection: socket.socket) -> None:
-        """The call has this connection from now on; where it shall end already, it has none."""
+        """Set the call's connection. If the call has ended, close it."""
         with self._lock:
             self._socket = connection
-            if self._wanted.is_set() or self.out_of_time:
+            if self._requested.is_set() or self.out_of_time:
                 self._shut()
 
     @contextmanager
     def watching(self, seconds: float) -> Iterator[None]:
-        """While one attempt is made, which ends after so many seconds; after it no socket is shut any more."""
+        """Limit one attempt to this many seconds while the block runs. Afterwards its socket is not closed any more."""
         attempt = object()
         with self._lock:
             self._attempt = attempt
-        deadline = call_later(seconds, lambda: self._expire(attempt))
+        timer = call_later(seconds, lambda: self._expire(attempt))
         try:
             yield
         finally:
-            deadline.cancel()
+            timer.cancel()
             with self._lock:
                 self._socket = None
 
     def _expire(self, attempt: object) -> None:
         with self._lock:
-            if attempt is self._attempt:  # or it was over just before, and the next one has its own time
+            if attempt is self._attempt:  # otherwise it has just ended, and the next attempt has its own time
                 self._out_of_time = attempt
                 self._shut()
 
     def _shut(self) -> None:
         if self._socket is not None:
-            with suppress(OSError):  # it is closed already, which is as good
-                # not SSLSocket's own shutdown, which takes the encryption from under the reader
+            with suppress(OSError):  # it is already closed
+                # not SSLSocket's own shutdown, which would remove the encryption while another thread reads
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """An attempt failed in a way that may pass: why, and after how many seconds which attempt follows (2 is the first repetition)."""
+class RetryWait:
+    """A wait after a failed attempt: why, for how many seconds, and which attempt follows (2 is the first retry)."""
 
     why: str
     seconds: float
     attempt: int
 
     @property
-    def says(self) -> str:
+    def message(self) -> str:
         """The same as a sentence."""
-        soon = "at once" if self.seconds < 1 else f"in {self.seconds:.0f} s"
-        return f"{self.why} It is asked again {soon} (attempt {self.attempt})."
+        soon = "immediately" if self.seconds < 1 else f"in {self.seconds:.0f} s"
+        return f"{self.why} Retrying {soon} (attempt {self.attempt})."
 
 
-def nobody(*_: object) -> None:
-    """Hear nothing."""
+def ignore(*_: object) -> None:
+    """Ignore the event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listening:
-    """Who reads an answer while it is written (`on_text` gets each piece, `on_wait` each wait), and how the call can be ended.
+    """Callbacks for a call: `on_text` for each piece of the answer, `on_wait` for each wait, and its cancellation.
 
-    `on_over` hears that the call is over, whatever became of it, before anything is made of its answer.
+    `on_finished` is called when the call has ended, whatever its result, before the answer is used.
     """
 
-    on_text: Callable[[str], None] = nobody
-    on_wait: Callable[[Waiting], None] = nobody
-    on_over: Callable[[], None] = nobody
+    on_text: Callable[[str], None] = ignore
+    on_wait: Callable[[RetryWait], None] = ignore
+    on_finished: Callable[[], None] = ignore
     cancellation: Cancellation = field(default_factory=Cancellation)

@@ -1,7 +1,7 @@
-"""Which models there are, what they are called, and whether one can be used here. Pure.
+"""Which models there are, their names, and whether they can be used here.
 
-A model is written `provider:model`; a provider alone means its default model. The built-in providers stand in
-`table`; others are servers that an administrator adds to a project under a name of their own.
+A model is written `provider:model`; a provider alone means its default model. The built-in providers are in `table`;
+others are servers that an administrator adds to a project under a name.
 """
 
 import os
@@ -16,12 +16,12 @@ from timemachine.llm.table import PROVIDERS, Protocol, Provider
 LOCAL = "local"
 LONGEST_NAME = 200
 EXTRACTIVE: Mapping[str, int] = {"extractive-1": 1, "extractive-3": 3, "extractive-5": 5}
-"""The local models and how many sentences each answers with."""
+"""The local models, and how many sentences each answers with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelName:
-    """A resolved model: what is recorded, as `str(name)`."""
+    """A resolved model. `str(name)` is what is recorded."""
 
     provider: str
     model: str
@@ -32,10 +32,10 @@ class ModelName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelServerValue:
-    """An OpenAI-compatible server that an administrator added; its key is not part of the value.
+    """An OpenAI-compatible server of a project, without its key.
 
-    `readable`: its kept key can still be read. `allowed`: its address does not itself say that the operator would have to
-    name it first (where a name leads is looked up when it is called).
+    `readable`: its stored key can be decrypted. `allowed`: its URL as written does not need the operator's permission
+    (host names are resolved only when the server is called).
     """
 
     name: str
@@ -48,7 +48,7 @@ class ModelServerValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectKey:
-    """A project's own key for a built-in provider, without the key: who set it, when, and the characters it ends with."""
+    """Facts about a project's own key for a built-in provider: who set it, when, and its last characters."""
 
     provider: str
     last_four: str
@@ -60,10 +60,10 @@ class ProjectKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """How a model is called.
+    """How to call a model.
 
-    `pinned`: only at public addresses, each name resolved once and held to (no rebinding). `own_key`: the key is the
-    project's, so nothing of the operator's account at the provider goes with it.
+    `pinned`: connect only to public addresses, resolving each name once (against DNS rebinding). `own_key`: the key is
+    the project's, so nothing that identifies the operator's account is sent.
     """
 
     protocol: Protocol
@@ -77,7 +77,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usability:
-    """Whether a model can be used on this server, and the sentence that says why not."""
+    """Whether a model can be used on this server, and if not, a sentence that says why."""
 
     usable: bool
     why_not: str | None
@@ -85,15 +85,15 @@ class Usability:
 
 USABLE = Usability(usable=True, why_not=None)
 KEY_UNREADABLE = (
-    "Its kept key cannot be read, because SECRET_KEY has changed since; it has to be entered again."
+    "Its stored key cannot be decrypted because SECRET_KEY has changed. The key must be entered again."
 )
 LOCAL_CONNECTION = Connection(protocol="local", base_url="", seed_parameter=None)
 
 ALIASES: Mapping[str, str] = {"claude": "anthropic"}
 SERVED_BY_SEVERAL = ("gpt-oss",)
-"""Models that begin like one provider's own, and that others serve: their bare name is nobody's."""
+"""Prefixes of models that several providers serve, so that the bare name does not imply a provider."""
 RESERVED_NAMES = frozenset({LOCAL, *PROVIDERS, *ALIASES})
-"""Names that an added server cannot take."""
+"""Names that an added server cannot have."""
 
 _NO_SERVERS: Mapping[str, ModelServerValue] = {}
 _NO_KEYS: Mapping[str, ProjectKey] = {}
@@ -105,12 +105,13 @@ def resolve(
     servers: Mapping[str, ModelServerValue] = _NO_SERVERS,
     keys: Mapping[str, ProjectKey] = _NO_KEYS,
 ) -> ModelName:
-    """The model that the text names; an empty text names the default, a bare model the one provider that has such models.
+    """Resolve the text to a model: an empty text to the default, a bare model name to the only provider of such models.
 
-    Raises `InvalidInput` (`unknown_model`) for a provider or local model that there is not, with the nearest names.
+    Raises:
+        InvalidInput: `unknown_model`: there is no such provider or local model. The error lists the closest names.
     """
     found = _resolved(_plain(text.strip() or default.strip()), servers, keys)
-    _plain(str(found))  # an alias or a default is longer than what was written
+    _plain(str(found))  # an alias or a default can be longer than the text
     return found
 
 
@@ -131,7 +132,9 @@ def _resolved(
 
 
 def as_recorded(text: str) -> ModelName:
-    """The model of a recorded name, to look up its price: nothing is refused, and a name without its provider is the one that alone has such models."""
+    """Parse a recorded name to look up its price. Accepts any name; a bare model name gets the only provider of such
+    models.
+    """
     provider, _, model = text.partition(":")
     if owner := _owner(text):
         return ModelName(provider=owner, model=text)
@@ -144,7 +147,7 @@ def usable(
     environment: Mapping[str, str] | None = None,
     keys: Mapping[str, ProjectKey] = _NO_KEYS,
 ) -> Usability:
-    """Whether the model can be called from this server: there is a key for its provider, or its server is still there."""
+    """Return whether this server can call the model: its provider has a key, or its server exists."""
     if name.provider == LOCAL:
         return USABLE
     provider = PROVIDERS.get(name.provider)
@@ -162,11 +165,15 @@ def require_usable(
     environment: Mapping[str, str] | None = None,
     keys: Mapping[str, ProjectKey] = _NO_KEYS,
 ) -> None:
-    """Raise `Unavailable` (`model_not_usable`) where the model cannot be called; ask before anything is created."""
+    """Check that the model can be called. Call it before anything is created.
+
+    Raises:
+        Unavailable: `model_not_usable`.
+    """
     found = usable(name, servers, environment, keys)
     if not found.usable:
         raise Unavailable(
-            f"{name} cannot be used: {found.why_not} An administrator has to mend that, or choose another model; "
+            f"{name} cannot be used: {found.why_not} An administrator must fix that. Or choose another model: "
             f"local:extractive needs no key.",
             code="model_not_usable",
             model=str(name),
@@ -176,10 +183,13 @@ def require_usable(
 def connection_to(
     name: ModelName, environment: Mapping[str, str] | None = None, *, own_key: str | None = None
 ) -> Connection:
-    """How to call a model of a built-in provider, with the project's own key or the environment's. Raises `Unavailable`.
+    """Return how to call a model of a built-in provider, with the project's own key or the environment's.
 
-    The address is the provider's own, or what the operator put in its `…_BASE_URL`: whoever runs the server decides where a
-    project's key is sent.
+    The address is the provider's, or what the operator set in its `…_BASE_URL`: the operator decides where keys are
+    sent.
+
+    Raises:
+        Unavailable: The model cannot be used.
     """
     if name.provider == LOCAL:
         return LOCAL_CONNECTION
@@ -201,7 +211,7 @@ def default_model(
     environment: Mapping[str, str] | None = None,
     keys: Mapping[str, ProjectKey] = _NO_KEYS,
 ) -> str:
-    """The model that the provider's name alone means: the project's choice, its `…_DEFAULT_MODEL`, or the one in the table."""
+    """Return the provider's default model: the project's, its `…_DEFAULT_MODEL`, or the one in the table."""
     own = keys.get(provider.name)
     if own is not None and own.default_model:
         return own.default_model
@@ -209,7 +219,7 @@ def default_model(
 
 
 def sentences_of(name: ModelName) -> int:
-    """How many sentences a local model answers with."""
+    """Return how many sentences a local model answers with."""
     return EXTRACTIVE[name.model]
 
 
@@ -249,7 +259,7 @@ def _default_of(server: ModelServerValue) -> str:
 
 
 def _owner(written: str) -> str | None:
-    """The provider whose models alone are called like that."""
+    """Return the only provider whose models have such names."""
     name = written.lower()
     if ":" in name or name.startswith(SERVED_BY_SEVERAL):
         return None
@@ -258,7 +268,7 @@ def _owner(written: str) -> str | None:
 
 
 def _is_called(name: str, prefix: str) -> bool:
-    # "o3" is a model of its own, "gpt-" only the beginning of one
+    # "o3" is the name of a model, "gpt-" only the beginning of one
     return name.startswith(prefix) if prefix.endswith("-") else f"{name}-".startswith(f"{prefix}-")
 
 
@@ -269,7 +279,7 @@ def _unknown_provider(written: str, provider: str, servers: Mapping[str, ModelSe
     hint = f" Did you mean {_listed(closest)}?" if closest else ""
     return InvalidInput(
         f"There is no model provider {provider!r}.{hint} Write provider:model; the providers are {_listed(known)}, "
-        f"and an administrator can add a server under a name of its own.",
+        f"and an administrator can add servers with their own names.",
         code="unknown_model",
         model=written,
         closest=closest,
@@ -277,7 +287,7 @@ def _unknown_provider(written: str, provider: str, servers: Mapping[str, ModelSe
 
 
 def base_url_of(provider: Provider, environment: Mapping[str, str] | None = None) -> str:
-    """Where the provider is called: its `…_BASE_URL`, else its own address; a user and a password in it are never told."""
+    """Return the provider's URL: its `…_BASE_URL`, or its own. Credentials in it are removed."""
     written = _setting(provider.base_url_variable, environment)
     url = (without_user(written) or provider.base_url).rstrip("/")
     # Ollama's own tools write its address without the path of its OpenAI-compatible part
@@ -285,24 +295,24 @@ def base_url_of(provider: Provider, environment: Mapping[str, str] | None = None
 
 
 def without_user(url: str) -> str:
-    """The address without the user and the password that it may have before its host, whatever stands in them."""
+    """Return the URL without the user and password that may be before its host."""
     scheme, mark, rest = url.rpartition("://")
     return f"{scheme}{mark}{rest.rpartition('@')[2]}"
 
 
 def user_in(variable: str, environment: Mapping[str, str] | None = None) -> str | None:
-    """What is wrong with the address in a variable that has a user or a password in it; None where it has neither."""
+    """Return the problem if the URL in a variable contains a user or password, otherwise None."""
     url = _setting(variable, environment)
     if without_user(url) == url:
         return None
     return (
-        f"{variable} has a user or a password in its address, which would be shown; take them out and set the key in the "
-        f"variable of its own."
+        f"{variable} contains a user or a password, which would be shown. Remove them, and set the key in its "
+        f"own variable."
     )
 
 
 def key_of_environment(provider: Provider, environment: Mapping[str, str] | None = None) -> bool:
-    """Whether the environment holds a key for the provider."""
+    """Return whether the environment has a key for the provider."""
     return bool(_setting(provider.key_variable, environment))
 
 
@@ -316,7 +326,7 @@ def _why_no_key(
         return None if own.readable else KEY_UNREADABLE
     if provider.key_variable is None or key_of_environment(provider, environment):
         return None
-    return f"{provider.key_variable} is not set, and this project has no key of its own."
+    return f"{provider.key_variable} is not set, and this project does not have its own key."
 
 
 def _why_no_server(name: str, servers: Mapping[str, ModelServerValue]) -> str | None:

@@ -1,4 +1,4 @@
-"""One call of a model as values: what is asked, what came back, and what it used. Pure."""
+"""One model call as values: the request, the answer, and what it used."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from timemachine.llm.table import Protocol
 Role = Literal["system", "user", "assistant"]
 
 LONGEST_TEXT = 1_000_000
-"""Characters of an answer, several times what any model writes; a longer one is a failure."""
+"""The most characters of an answer, several times what any model writes; a longer one is a failure."""
 
 ADAPTER_VERSIONS: Mapping[Protocol, int] = {"openai": 2, "anthropic": 2, "local": 2}
-"""Raised by one when the same request would be sent, read or answered otherwise: what was cached before is then not used."""
+"""Increased when the same request would be sent, read or answered differently, so that cached answers are not reused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +27,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """What a model is asked. A language model reads `messages`; the local model reads `question` and `passages`.
+    """A request. A language model reads `messages`; the local model reads `question` and `passages`.
 
-    None leaves a parameter to the provider. Of one attempt, `timeout_seconds` bounds every silence, that before the first byte
-    too, and `whole_seconds` all of it; after the first at most `retries` more are made.
+    None leaves a parameter to the provider. `timeout_seconds` limits every silence of an attempt, including the one
+    before the first byte, and `whole_seconds` all of an attempt. At most `retries` attempts follow the first.
     """
 
     model: ModelName
@@ -48,10 +48,10 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenUsage:
-    """Tokens as the provider counted them, None where it did not say.
+    """Tokens as the provider counted them, None if it did not.
 
-    `input_tokens` is all that was read, cached tokens included; `output_tokens` all that was written, reasoning included.
-    `cache_write_1h_tokens` are those of `cache_write_tokens` that Anthropic keeps for an hour, at a price of their own.
+    `input_tokens` includes cached tokens, `output_tokens` includes reasoning. `cache_write_1h_tokens` are those of
+    `cache_write_tokens` that Anthropic caches for an hour, at a different price.
     """
 
     input_tokens: int | None = None
@@ -65,13 +65,13 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a model answered.
+    """A model's answer.
 
-    `usage` is None for what is not a language model. `model` and `finish_reason` are the provider's own words, None where it
-    gave none. `parameters` are those that were sent with the attempt that succeeded, `not_accepted` the names of those asked
-    for that this model does not take. `duration_ms` is that attempt's, `attempts` counts it and those before it;
-    `first_text_ms` is when its first text came, None where the answer came in one piece. `broke_off_after_end` says that the
-    connection broke off after the answer had ended, so that its usage may not have come.
+    `usage` is None for the local model. `model` and `finish_reason` are as the provider sent them, None if it did not.
+    `parameters` are those sent with the successful attempt; `not_accepted` names those that the model rejected.
+    `duration_ms` is that attempt's duration, `attempts` counts it and the ones before. `first_text_ms` is when the
+    first text arrived, None if the answer was not streamed. `broke_off_after_end`: the connection was lost after the
+    end of the answer, so the usage may be missing.
     """
 
     text: str
@@ -89,37 +89,37 @@ class Completion:
 
     @property
     def cut_short(self) -> bool:
-        """Whether the answer ends where a limit or a filter cut it off: never a thing to cache."""
+        """Whether a limit or a filter cut the answer off. Such an answer is never cached."""
         return bool(is_cut_off(self.finish_reason))
 
     @property
     def whole(self) -> bool:
-        """Whether this is a whole answer for all that is known: it says something, and the provider says that it ended."""
+        """Whether the answer is complete, as far as is known: it has text, and the provider reported its end."""
         return bool(self.text.strip()) and (self.finish_reason in ENDED or not self.language_model)
 
     @property
     def refused(self) -> bool:
-        """Whether the provider says that the model, or its filter, refused."""
+        """Whether the provider reports that the model, or its filter, refused."""
         return self.finish_reason in REFUSED
 
 
 def is_cut_off(finish_reason: object) -> bool | None:
-    """Whether an answer that ended for this reason, in the provider's own words, ends where it was cut off; None without a reason."""
+    """Return whether this finish reason means that the answer was cut off. None without a reason."""
     return finish_reason in CUT_SHORT if isinstance(finish_reason, str) else None
 
 
 def is_refused(finish_reason: object) -> bool | None:
-    """Whether the provider states by this reason that its model, or its filter, refused; None without a reason."""
+    """Return whether this finish reason means that the model, or a filter, refused. None without a reason."""
     return finish_reason in REFUSED if isinstance(finish_reason, str) else None
 
 
 def ended_by(parameters: object) -> str | None:
-    """The recorded reason for which an answer ended, in the provider's own word; None where none was recorded."""
+    """Return the recorded finish reason, as the provider sent it. None if there is none."""
     reason = parameters.get("finish_reason") if isinstance(parameters, dict) else None
     return reason if isinstance(reason, str) else None
 
 
 def cut_off_by(parameters: object) -> str | None:
-    """The recorded reason that cut an answer off, in the provider's own words; None where it was not cut off for all that is known."""
+    """Return the recorded finish reason if it means that the answer was cut off, otherwise None."""
     reason = ended_by(parameters)
     return reason if is_cut_off(reason) else None

@@ -1,9 +1,9 @@
-"""`local:extractive`: an answer made of the passages' own sentences. Not a language model; needs no key and no network. Pure.
+"""`local:extractive`: answers with sentences of the passages. Not a language model; needs no key and no network.
 
-The sentences that share the most with the question are quoted, word for word, in the order in which they stand. What a shared
-word counts is its inverse document frequency over the sentences of the passages given, so that a word found everywhere
-counts for little: ln(1 + (N - n + 0.5) / (n + 0.5)) (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009,
-section 3.3), N the number of sentences and n of those with the word. The same question and passages give the same bytes.
+It quotes the sentences that share the most with the question, word for word, in their original order. A shared word
+counts its inverse document frequency over the sentences of the passages: ln(1 + (N - n + 0.5) / (n + 0.5)), where N is
+the number of sentences and n the number with the word (Robertson and Zaragoza, The Probabilistic Relevance Framework,
+2009, section 3.3). The same question and passages give the same bytes.
 """
 
 import math
@@ -18,7 +18,7 @@ from timemachine.text.pure.language.sentences import sentences
 from timemachine.text.pure.language.words import FUNCTION_WORDS, WORD, folded, stem, word_set
 
 _QUESTION_MARKS = ("?", "？", "؟")
-# what a question is made of, beside function words, and not what it is about
+# words that make a question, in addition to function words, but are not its subject
 _ASKING_WORDS = FUNCTION_WORDS | word_set(
     "much many long often any some please tell say said give get got take takes not no"
 )
@@ -28,7 +28,7 @@ _ROWS_OF_DASHES = re.compile(r"(?:[ \t]*[|:+=_-][|:+=_ \t-]+(?:[\r\n]+|$))+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """A sentence of a passage: `passage` counts from 0, `start` and `end` are character offsets in it."""
+    """A sentence of a passage. `passage` counts from 0; `start` and `end` are character offsets in it."""
 
     passage: int
     start: int
@@ -39,35 +39,34 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extract:
-    """The answer, one quote a line; without quotes, the sentence that says there is none."""
+    """The answer, one quote per line, or the sentence that says there is no answer."""
 
     text: str
     quotes: tuple[Quote, ...]
 
 
 def extract(question: str, passages: Sequence[str], limit: int) -> Extract:
-    """The at most `limit` best-matching sentences of the passages, in reading order; ties go to the earlier.
+    """Return the at most `limit` best-matching sentences of the passages, in reading order. Ties go to the earlier one.
 
-    A sentence that shares no word with the question is never quoted, nor is one that is itself a question; one that stands
-    in several passages is quoted once.
+    Sentences that share no word with the question, and questions, are never quoted. A repeated sentence is quoted once.
     """
     words = _words(question)
-    asked = _stems(words - _ASKING_WORDS or words)
-    best = sorted(_matching(asked, passages), key=lambda quote: -quote.score)[:limit]
+    terms = _stems(words - _ASKING_WORDS or words)
+    best = sorted(_matching(terms, passages), key=lambda quote: -quote.score)[:limit]
     quotes = tuple(sorted(best, key=lambda quote: (quote.passage, quote.start)))
     return Extract(text="\n".join(quote.text for quote in quotes) or NO_ANSWER, quotes=quotes)
 
 
 def timed_extract(question: str, passages: Sequence[str], limit: int) -> tuple[Extract, float]:
-    """The extract, and how many milliseconds it took, wherever it is made."""
+    """Return the extract, and how many milliseconds it took in the process that made it."""
     started = perf_counter()
     found = extract(question, passages, limit)
     return found, (perf_counter() - started) * 1000
 
 
-def _matching(asked: frozenset[str], passages: Sequence[str]) -> list[Quote]:
+def _matching(terms: frozenset[str], passages: Sequence[str]) -> list[Quote]:
     candidates = list(_candidates(passages))
-    shared = [asked & _stems(_words(candidate.text)) for candidate in candidates]
+    shared = [terms & _stems(_words(candidate.text)) for candidate in candidates]
     weights = _weights(shared)
     scores = (math.fsum(weights[word] for word in sorted(words)) for words in shared)
     scored = (replace(quote, score=score) for quote, score in zip(candidates, scores, strict=True))
@@ -87,7 +86,7 @@ def _candidates(passages: Sequence[str]) -> Iterator[Quote]:
 
 
 def _before_words(sentence: str) -> int:
-    """How many characters of it are rows of dashes, as between the head and the rows of a table, and white space."""
+    """Return how many characters before the words are white space or rows of dashes, such as under a table's header."""
     found = _ROWS_OF_DASHES.match(sentence)
     ruled = 0 if found is None else found.end()
     return ruled + len(sentence[ruled:]) - len(sentence[ruled:].lstrip())

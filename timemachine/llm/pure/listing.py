@@ -1,4 +1,4 @@
-"""The models that a project is offered, in one order for forms, pages, programs and the command: what to type, and whether it works. Pure."""
+"""The models of a project, in the same order for forms, pages, the API and the command, with whether they work."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ State = Literal["yes", "no", "not_checked", "not_reached"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A line of a form: a model and whether it can be used."""
+    """A choice in a form: a model and whether it can be used."""
 
     name: ModelName
     label: str
@@ -35,10 +35,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """What a project is offered under one name: `model` is its default model, None for a server without one.
+    """A provider or server of a project. `model` is its default model, None for a server without one.
 
-    `key_source` says where its key comes from, `key_variable` which variable of the environment could hold one. `base_url`
-    is None for what is called nowhere; `moved` says that the operator gave a built-in provider another address.
+    `key_source` says where its key comes from, `key_variable` which environment variable could hold one. `base_url` is
+    None for local models; `moved` says that the operator gave a built-in provider another URL.
     """
 
     provider: str
@@ -58,7 +58,7 @@ def listed(
     keys: Mapping[str, ProjectKey],
     environment: Mapping[str, str] | None = None,
 ) -> tuple[Listed, ...]:
-    """The local models, every built-in provider, and the project's own servers."""
+    """Return the local models, all built-in providers, and the project's own servers."""
     return (
         *_local(),
         *(_built_in(provider, keys, environment) for provider in PROVIDERS.values()),
@@ -67,9 +67,11 @@ def listed(
 
 
 def state(found: Listed, *, tested: bool, error_code: str | None) -> State:
-    """Whether it works, as far as is known: `tested` tells that its last test came to an end, `error_code` how, if badly.
+    """Return whether it works, as far as is known. `tested`: its last test finished; `error_code`: that test's error,
+    if any.
 
-    What has a key counts as working until a test shows otherwise; what needs none, anywhere but here, only once it was tested.
+    With a key, it counts as working until a test fails. A server without one, other than this, counts only after a
+    test.
     """
     if not found.usability.usable:
         return "no"
@@ -82,7 +84,7 @@ def state(found: Listed, *, tested: bool, error_code: str | None) -> State:
 def choices(
     found: Sequence[Listed], also: Mapping[str, Sequence[ModelName]] | None = None
 ) -> tuple[Choice, ...]:
-    """What a form offers of them: those that are a model, and `also` other models of a provider, by the provider."""
+    """Return the choices of a form: the default models, and `also` other models by provider."""
     return tuple(
         Choice(name=name, label=each.label, usability=each.usability)
         for each in found

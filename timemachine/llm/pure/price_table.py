@@ -1,8 +1,8 @@
-"""An operator's own prices, as a file says them: read once, checked whole, asked by model and day. Pure.
+"""The operator's price file: read once, validated completely, looked up by model and day.
 
-The file is TOML or JSON: a list `prices`, each entry a `model` (`provider:model`, or `provider:*` for all others of a provider),
-its prices in US dollars per million tokens (`input` and `output`; `cache_read`, `cache_write`, `reasoning` where they differ from
-these), optionally `from`, the day (UTC) on which they begin, and a `note`.
+The file is TOML or JSON with a list `prices`. Each entry has a `model` (`provider:model`, or `provider:*` for all
+others of a provider), prices in US dollars per million tokens (`input` and `output`; `cache_read`, `cache_write` and
+`reasoning` if different from these), and optionally `from`, the day (UTC) on which they begin, and a `note`.
 """
 
 import json
@@ -27,7 +27,7 @@ _MODEL: Final = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*):(\*|[^\s*]+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceEntry:
-    """The prices of a model, or of every other model of its provider, in US dollars per million tokens, from a day on."""
+    """The prices of a model, or of all other models of its provider, in US dollars per million tokens, from a day on."""
 
     model: str
     starts: date | None
@@ -37,13 +37,13 @@ class PriceEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceTable:
-    """All entries of a file, and the SHA-256 of its bytes (None: there is no file)."""
+    """All entries of a file, and the SHA-256 of its bytes (None without a file)."""
 
     sha256: str | None
     entries: tuple[PriceEntry, ...]
 
     def entry(self, provider: str, models: Sequence[str], at: datetime) -> PriceEntry | None:
-        """The entry that holds at that time: for the first of these models that has one, else for all of the provider."""
+        """Return the entry that applies at this time: of the first of these models with one, else of the provider."""
         day = at.astimezone(UTC).date()
         begun = [each for each in self.entries if each.starts is None or each.starts <= day]
         for model in (*models, ANY):
@@ -53,7 +53,7 @@ class PriceTable:
         return None
 
     def of_provider(self, provider: str, at: datetime) -> tuple[PriceEntry, ...]:
-        """What holds at that time for each model of the provider that is named, and for all others (`*`), in the file's order."""
+        """Return the entries that apply at this time to the provider's models and to all others (`*`), in order."""
         named = dict.fromkeys(each.model for each in self.entries if each.model.startswith(f"{provider}:"))
         found = {model: self.entry(provider, [model.removeprefix(f"{provider}:")], at) for model in named}
         return tuple(entry for model, entry in found.items() if entry is not None and entry.model == model)
@@ -63,13 +63,17 @@ NO_PRICES = PriceTable(sha256=None, entries=())
 
 
 def read_table(data: bytes, name: str) -> PriceTable:
-    """The prices in a file of that name. Raises `InvalidInput` (`bad_prices`) that says which entry, and what is wrong with it."""
+    """Parse a price file.
+
+    Raises:
+        InvalidInput: `bad_prices`: the message says which entry is wrong, and why.
+    """
     found = _parsed(data, name)
     if not isinstance(found, dict) or not isinstance(found.get("prices"), list):
         raise _bad(name, "it needs a list `prices`")
     unknown = sorted(found.keys() - {"currency", "prices"})
     if unknown:
-        raise _bad(name, f"there is no field `{unknown[0]}` beside `prices` and `currency`")
+        raise _bad(name, f"unknown field `{unknown[0]}`; the fields are `prices` and `currency`")
     if found.get("currency", "USD") != "USD":
         raise _bad(name, "`currency` can only be USD")
     entries = tuple(
@@ -88,7 +92,7 @@ def _parsed(data: bytes, name: str) -> Any:
             return tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as why:
         raise _bad(name, f"it cannot be read ({why})") from why
-    raise _bad(name, "its name has to end in .toml or .json")
+    raise _bad(name, "its name must end in .toml or .json")
 
 
 def _place(found: Any, name: str, number: int) -> str:
@@ -98,13 +102,13 @@ def _place(found: Any, name: str, number: int) -> str:
 
 def _entry(found: Any, place: str) -> PriceEntry:
     if not isinstance(found, dict):
-        raise _bad(place, "it is not a table of fields")
+        raise _bad(place, "it is not an object with fields")
     unknown = sorted(found.keys() - _FIELDS)
     if unknown:
-        raise _bad(place, f"there is no field `{unknown[0]}`; there are {', '.join(sorted(_FIELDS))}")
+        raise _bad(place, f"unknown field `{unknown[0]}`; the fields are {', '.join(sorted(_FIELDS))}")
     note = found.get("note")
     if note is not None and not isinstance(note, str):
-        raise _bad(place, "`note` has to be a text")
+        raise _bad(place, "`note` must be text")
     return PriceEntry(
         model=_model(found.get("model"), place),
         starts=_day(found.get("from"), place),
@@ -121,7 +125,7 @@ def _model(written: Any, place: str) -> str:
     parts = _MODEL.fullmatch(written) if isinstance(written, str) else None
     if parts is None:
         raise _bad(
-            place, "`model` has to be like openai:gpt-4o-mini, or openai:* for all others of a provider"
+            place, "`model` must look like openai:gpt-4o-mini, or openai:* for all others of a provider"
         )
     if parts[1] == LOCAL:
         raise _bad(place, f"the models of {LOCAL}: are not language models and always cost nothing")
@@ -134,16 +138,16 @@ def _day(written: Any, place: str) -> date | None:
     try:
         return date.fromisoformat(written)
     except (TypeError, ValueError) as why:
-        raise _bad(place, "`from` has to be a day like 2026-11-20") from why
+        raise _bad(place, "`from` must be a day like 2026-11-20") from why
 
 
 def _price(found: Mapping[str, Any], name: str, place: str) -> Decimal:
     value = found.get(name)
     if not isinstance(value, int | Decimal) or isinstance(value, bool):
-        raise _bad(place, f"`{name}` has to be a number of US dollars per million tokens")
+        raise _bad(place, f"`{name}` must be a number of US dollars per million tokens")
     dollars = Decimal(value)
     if not dollars.is_finite() or not 0 <= dollars <= HIGHEST:
-        raise _bad(place, f"`{name}` has to lie between 0 and {HIGHEST:,} US dollars per million tokens")
+        raise _bad(place, f"`{name}` must be between 0 and {HIGHEST:,} US dollars per million tokens")
     return dollars
 
 
@@ -152,7 +156,7 @@ def _check_once(entries: Iterable[PriceEntry], name: str) -> None:
     for entry in entries:
         if (entry.model, entry.starts) in seen:
             since = f" from {entry.starts}" if entry.starts else ""
-            raise _bad(name, f"{entry.model}{since} has two entries; leave one")
+            raise _bad(name, f"{entry.model}{since} has two entries; remove one")
         seen.add((entry.model, entry.starts))
 
 

@@ -1,17 +1,22 @@
-"""The token counts of a provider's answer, read without trusting it: what is absent or not a count is None. Pure."""
+"""Token usage: read from untrusted responses (absent or invalid counts are None), estimated, and priced."""
 
 from collections.abc import Mapping
-from typing import Any
+from decimal import Decimal
+from math import ceil
+from typing import Any, Final
 
 from timemachine.llm.pure.completion import TokenUsage
 
+CHARACTERS_OF_A_TOKEN: Final = 4
+_MILLION: Final = 1_000_000
+
 
 def openai_usage(usage: Any) -> TokenUsage:
-    """The `usage` of a chat completion. Its prompt tokens include the cached ones.
+    """Read the `usage` of a chat completion, whose prompt tokens include cached ones.
 
-    Some servers (xAI, Gemini) leave reasoning out of the completion tokens and keep it in the total, and bill it as output:
-    so where the total says that more was written, the total holds. Where there is no total, reasoning that is more than the
-    completion cannot be a part of it, and stands beside it.
+    Some servers (xAI, Gemini) leave reasoning out of the completion tokens, include it in the total, and bill it as
+    output. So if the total implies more output, the total wins. Without a total, reasoning that exceeds the completion
+    tokens cannot be part of them and is added.
     """
     found = part_of(usage)
     read, written, total = (count(found, f"{name}_tokens") for name in ("prompt", "completion", "total"))
@@ -29,7 +34,7 @@ def openai_usage(usage: Any) -> TokenUsage:
 
 
 def anthropic_usage(usage: Any) -> TokenUsage:
-    """The `usage` of a message. Its input tokens exclude what was read from and written to the cache, so these are added."""
+    """Read the `usage` of a message. Its input tokens exclude cache reads and writes, so these are added."""
     found = part_of(usage)
     fresh, written = count(found, "input_tokens"), count(found, "output_tokens")
     cached, stored = count(found, "cache_read_input_tokens"), count(found, "cache_creation_input_tokens")
@@ -46,19 +51,48 @@ def anthropic_usage(usage: Any) -> TokenUsage:
 
 
 def part_of(value: Any) -> Mapping[str, Any]:
-    """The value where it is a JSON object, else an empty one."""
+    """Return the value if it is a JSON object, otherwise an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def text_of(value: Any) -> str | None:
-    """The value where it is a text with something in it, else None."""
+    """Return the value if it is a non-empty string, otherwise None."""
     return value if isinstance(value, str) and value else None
 
 
 def count(found: Mapping[str, Any], name: str) -> int | None:
-    """The whole number of that name, None where there is none or it is negative."""
+    """Return the integer with this name. None if it is absent or negative."""
     value = found.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def estimate_tokens(characters: int) -> int:
+    """Estimate the tokens of a text of this many characters: four characters per token, rounded up."""
+    return ceil(characters / CHARACTERS_OF_A_TOKEN)
+
+
+def charge(units: Mapping[str, Decimal], usage: TokenUsage) -> Decimal | None:
+    """Return the cost of the tokens in US dollars at these prices per million.
+
+    `input_tokens` includes tokens read from and written to the cache, and `output_tokens` includes reasoning. Each part
+    is subtracted before it is charged at its own price. A part without a price is charged like the total, and a part
+    that the provider did not count is taken as 0. Returns None if tokens were not counted or contradict each other.
+    """
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    read, written = usage.cached_tokens or 0, usage.cache_write_tokens or 0
+    thought = usage.reasoning_tokens or 0
+    fresh, visible = usage.input_tokens - read - written, usage.output_tokens - thought
+    if fresh < 0 or visible < 0:
+        return None
+    total = (
+        fresh * units["input"]
+        + read * units.get("cache_read", units["input"])
+        + written * units.get("cache_write", units["input"])
+        + visible * units["output"]
+        + thought * units.get("reasoning", units["output"])
+    )
+    return total / _MILLION
 
 
 def _all_written(read: int | None, written: int | None, total: int | None, thought: int | None) -> int | None:

@@ -15,7 +15,7 @@ from django.db.models import F, QuerySet
 
 from timemachine.core.leases import Lease, holding
 from timemachine.core.pure.clock import now, written
-from timemachine.llm.outbound_posts import Unreached, post
+from timemachine.llm.outbound_posts import Unreachable, post
 from timemachine.memory.patterns.models import PatternAlert, PatternRule
 from timemachine.memory.patterns.pure.windows import window_of
 
@@ -134,7 +134,7 @@ def _posted(url: str, body: bytes) -> str | None:
     """What went wrong with telling; None where nothing did."""
     try:
         answer = post(url, body, "application/json")
-    except Unreached as why:
+    except Unreachable as why:
         return str(why)
     return None if answer.status in _TAKEN else answer.refusal
 

@@ -13,7 +13,7 @@ from timemachine.core.pure.errors import InvalidInput, ModelFailed, NotFound
 from timemachine.knowledge.commands import NewFrame, check_name, collection_named, put
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.llm.calling import complete
-from timemachine.llm.concurrency import let_go, place
+from timemachine.llm.concurrency import call_slot, release_connection
 from timemachine.llm.prices import price_if_known
 from timemachine.llm.pure.catalogue import LOCAL, ModelName, sentences_of
 from timemachine.llm.pure.completion import Completion, Message, ModelRequest
@@ -97,8 +97,8 @@ def _written(session: Session, model: ModelName) -> _Made:
         messages=messages,
         temperature=0,
     )
-    with place():
-        let_go()
+    with call_slot():
+        release_connection()
         completion = complete(request)
     if not completion.whole:
         raise ModelFailed(

@@ -19,7 +19,7 @@ from timemachine.knowledge.commands import put as put_frames
 from timemachine.knowledge.empty_results import Emptiness, emptiness
 from timemachine.knowledge.find import Findings, Found, Query
 from timemachine.knowledge.models import Collection
-from timemachine.llm.concurrency import let_go
+from timemachine.llm.concurrency import release_connection
 from timemachine.llm.prices import failed_price
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
@@ -154,7 +154,7 @@ def ask(
         else:
             calls(following.ask, model)
             if model.provider != LOCAL:
-                let_go()
+                release_connection()
         answered = kept or answer(project.id, model, query.text, passages, asked, following.listening)
     except TimeMachineError as failed:
         draft = replace(

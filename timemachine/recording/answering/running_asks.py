@@ -16,7 +16,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, NotFound
 from timemachine.knowledge.find import Query, check
-from timemachine.llm.concurrency import place
+from timemachine.llm.concurrency import call_slot
 from timemachine.llm.pure.cancellation import Cancellation
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
 from timemachine.recording.answering.models import AskUnderWay
@@ -45,7 +45,7 @@ def under_way(project: Project, question: str, *, session: Session | None = None
     Raises `Unavailable` (`too_many_asks`) where every place is taken, `InvalidInput` for a question that cannot be looked for.
     """
     check(Query(text=question))
-    with place():
+    with call_slot():
         ask = AskUnderWay.objects.create(project=project, session=session, question=question)
         recorded = True
         try:

@@ -13,8 +13,8 @@ from django.db import connection
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.knowledge.find import Findings
-from timemachine.llm.concurrency import let_go
-from timemachine.llm.pure.cancellation import Listening, Waiting
+from timemachine.llm.concurrency import release_connection
+from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.recording.answering.commands import AskDone, Audience
 from timemachine.recording.answering.running_asks import under_way
 from timemachine.recording.sessions.models import Session
@@ -44,7 +44,7 @@ class Quiet:
     """Nothing happened for a while."""
 
 
-type Happening = Begun | Findings | Waiting | Written | Quiet | AskDone | TimeMachineError
+type Happening = Begun | Findings | RetryWait | Written | Quiet | AskDone | TimeMachineError
 
 
 def happenings(
@@ -61,7 +61,7 @@ def happenings(
     """
     told: SimpleQueue[Happening] = SimpleQueue()
     threading.Thread(target=_made, args=(project, question, session, make, told.put), daemon=True).start()
-    let_go()
+    release_connection()
     while True:
         try:
             happening = told.get(timeout=QUIET_SECONDS)

@@ -17,9 +17,9 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import content_of
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.llm.calling import complete
-from timemachine.llm.concurrency import let_go
+from timemachine.llm.concurrency import release_connection
 from timemachine.llm.prices import failed_price, price_if_known
-from timemachine.llm.pure.cancellation import Listening, Waiting
+from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.completion import Completion, ModelRequest, TokenUsage
 from timemachine.llm.queries import connection_of, usable_model
@@ -117,7 +117,7 @@ def call_cost(model: ModelName, tokens: int) -> Decimal | None:
     return price_if_known(model, usage, now()).cost_usd
 
 
-def _note(opinion_id: UUID, waiting: Waiting) -> None:
+def _note(opinion_id: UUID, waiting: RetryWait) -> None:
     """Write down that the judge's model is busy, for those who watch."""
     again = now() + timedelta(seconds=waiting.seconds)
     try:
@@ -126,7 +126,7 @@ def _note(opinion_id: UUID, waiting: Waiting) -> None:
     except Error as why:  # nobody sees it wait then; the call goes on all the same
         log.warning("opinion %s could not say that it waits: %s", opinion_id, why)
     finally:
-        let_go()
+        release_connection()
 
 
 def _ask_both(step: ReplayStep, name: str, asked: _Asked, listening: Listening) -> None:
@@ -150,7 +150,7 @@ def _ask(request: ModelRequest, order: str, asked: _Asked, listening: Listening)
     asked.prompts.append(
         {"order": order, "messages": [[each.role, each.content] for each in request.messages]}
     )
-    let_go()
+    release_connection()
     try:
         completion = complete(request, listening)
     except TimeMachineError as failed:

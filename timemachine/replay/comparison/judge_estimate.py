@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.llm.pure.token_estimate import tokens_about
+from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.replay.comparison.judge_calls import MATERIAL, TOKENS_OF_AN_OPINION, call_cost, prompts_of
 from timemachine.replay.comparison.judged_cells import cells_left
 from timemachine.replay.comparison.models import Comparison
@@ -31,7 +31,7 @@ class JudgeEstimate:
 def judge_estimate(comparison: Comparison, use_model: str, step: int | None = None) -> JudgeEstimate:
     """About what it costs to ask this model about every cell that it would be asked about now. Raises as `ask_judge` does."""
     model, left = cells_left(comparison, use_model, step)
-    read = [tokens_about(each) for each in _sent([cell.id for cell in left])]
+    read = [estimate_tokens(each) for each in _sent([cell.id for cell in left])]
     costs = [call_cost(model, tokens) for tokens in read]
     known = [each for each in costs if each is not None]
     return JudgeEstimate(

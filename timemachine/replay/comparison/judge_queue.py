@@ -18,7 +18,7 @@ from django.db.models import Max, Min, Q
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.llm.pure.catalogue import ModelName
-from timemachine.llm.pure.token_estimate import tokens_about
+from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.recording.answering.pure.prompt import Prompt
 from timemachine.replay.comparison.judge_calls import MATERIAL, ask, call_cost, prompts_of
 from timemachine.replay.comparison.judged_cells import cells_left
@@ -139,4 +139,4 @@ def _expected(row: CellOpinion) -> Decimal | None:
 
 def expected_call(model: ModelName, prompt: Prompt) -> Decimal | None:
     """About what one call of a judge costs; None where its price is unknown."""
-    return call_cost(model, tokens_about(sum(len(message.content) for message in prompt.messages)))
+    return call_cost(model, estimate_tokens(sum(len(message.content) for message in prompt.messages)))

@@ -10,7 +10,7 @@ from django.db import Error, connection, connections
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
 from timemachine.core.pure.timers import heartbeat
-from timemachine.llm.pure.cancellation import Listening, Waiting, nobody
+from timemachine.llm.pure.cancellation import Listening, RetryWait, ignore
 from timemachine.replay.judging.models import ASKING, LONGEST_CALL, Judgement
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ def cancellable(judgement: Judgement) -> Iterator[Listening]:
 
 @contextmanager
 def ending_when(
-    wanted: Callable[[], bool], name: str, on_wait: Callable[[Waiting], None] = nobody
+    wanted: Callable[[], bool], name: str, on_wait: Callable[[RetryWait], None] = ignore
 ) -> Iterator[Listening]:
     """While the block runs it is asked twice a second whether this call is to end; a row tells so, from whichever process.
 

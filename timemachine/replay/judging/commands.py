@@ -17,7 +17,7 @@ from timemachine.core.pure.content import content_of, text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput, ModelFailed, NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid7
 from timemachine.llm.calling import complete
-from timemachine.llm.concurrency import let_go, place
+from timemachine.llm.concurrency import call_slot, release_connection
 from timemachine.llm.prices import failed_price, price_if_known
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
 from timemachine.llm.pure.completion import Completion, ModelRequest
@@ -44,11 +44,11 @@ def judge(action: Action, *, use_model: str, by: str, judgement_id: UUID | None 
     model = judge_model(action, use_model)
     material = material_of(action)
     rendered = render(material.question, material.passages, material.sentences)
-    with place():
+    with call_slot():
         row = _begun(material, model, rendered, by, judgement_id or uuid7())
         try:
             request = _request(action, model, rendered)
-            let_go()
+            release_connection()
             with cancellable(row) as listening:
                 completion = complete(request, listening)
         except TimeMachineError as failed:

@@ -7,7 +7,7 @@ from timemachine.core.pure.clock import now
 from timemachine.llm.prices import price_if_known
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.completion import TokenUsage
-from timemachine.llm.pure.token_estimate import tokens_about
+from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.replay.judging.pure.prompt import SYSTEM_PROMPT
 
 FENCE_CHARACTERS = 40
@@ -27,7 +27,7 @@ class Estimate:
 def estimate(model: ModelName, *, characters: int, passages: int, sentences: int) -> Estimate:
     """About what it costs to judge so many sentences by so many passages, of so many characters with the question."""
     sent = characters + len(SYSTEM_PROMPT) + FENCE_CHARACTERS * (passages + sentences + 1)
-    usage = TokenUsage(input_tokens=tokens_about(sent), output_tokens=TOKENS_OF_A_VERDICT * sentences)
+    usage = TokenUsage(input_tokens=estimate_tokens(sent), output_tokens=TOKENS_OF_A_VERDICT * sentences)
     return Estimate(
         model=str(model),
         input_tokens=usage.input_tokens or 0,

@@ -9,8 +9,8 @@ from django.db import Error, connection
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.llm.model_lookup import Reach
-from timemachine.llm.pure.cancellation import Listening, Waiting, nobody
+from timemachine.llm.pure.cancellation import Listening, RetryWait, ignore
+from timemachine.llm.queries import ModelLookup
 from timemachine.replay.runs import commands, frozen, spend_limit, steps
 from timemachine.replay.runs.cancellation import cancellable
 from timemachine.replay.runs.leases import StepLease
@@ -78,7 +78,7 @@ def next_to_call(replay: Replay, most: int) -> list[int]:
 
 
 def outcome_of(
-    step: ReplayStep, lease: StepLease, reach: Reach, after_call: Callable[[], None] = nobody
+    step: ReplayStep, lease: StepLease, reach: ModelLookup, after_call: Callable[[], None] = ignore
 ) -> Outcome:
     """What the step comes to; a failure is one outcome. Raises `LeaseLost`.
 
@@ -92,7 +92,7 @@ def outcome_of(
         called = int(step.provider is not None)
         after_call()
 
-    listening = Listening(on_wait=lambda waiting: _note(lease, waiting), on_over=over)
+    listening = Listening(on_wait=lambda waiting: _note(lease, waiting), on_finished=over)
     try:
         with cancellable(lease.replay_id, listening):
             return steps.do(
@@ -119,13 +119,13 @@ def _faulty(fault: Exception, called: int) -> Outcome:
     )
 
 
-def _note(lease: StepLease, waiting: Waiting) -> None:
+def _note(lease: StepLease, waiting: RetryWait) -> None:
     """Write down that the model is busy, for those who watch."""
     again = now() + timedelta(seconds=waiting.seconds)
     try:
         lease.held().update(asked_again_at=again, waits_because=waiting.why)
         commands.bump(lease.replay_id)
-    except Error as why:  # nobody sees it wait then; the call goes on all the same
+    except Error as why:  # the wait is not shown then; the call continues
         log.warning("step %s could not say that it waits: %s", lease.pk, why)
         connection.close()
 

@@ -19,7 +19,7 @@ from django.db import Error, connection, connections
 
 from timemachine.core.leases import LeaseKeeper, LeaseLost
 from timemachine.core.pure.process_pool import ProcessPool, use_pool
-from timemachine.llm.model_lookup import Reach
+from timemachine.llm.queries import ModelLookup
 from timemachine.replay.runs import leases, step_results
 from timemachine.replay.runs.claimed_steps import next_to_call, outcome_of, read, renew_connection
 from timemachine.replay.runs.leases import StepLease
@@ -127,7 +127,7 @@ class SideBySide:
         self._come: list[Come] = []
         self._write_at = self._look_at = self._look_ahead_at = 0.0
         self._read: dict[int, ReplayStep] = {}
-        self._reach = Reach(replay.project_id)
+        self._reach = ModelLookup(replay.project_id)
         self._turns = Turns(places)
         self._may_take_ahead = places == settings.MODEL_CALLS_AT_ONCE and leases.may_be_taken_ahead(replay.id)
         self._heard: SimpleQueue[Come | Answered] = SimpleQueue()

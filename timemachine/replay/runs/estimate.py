@@ -9,7 +9,7 @@ from timemachine.core.pure.clock import now
 from timemachine.llm.prices import price
 from timemachine.llm.pure.catalogue import ModelName, as_recorded
 from timemachine.llm.pure.completion import TokenUsage
-from timemachine.llm.pure.token_estimate import tokens_about
+from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.llm.queries import usable_model
 from timemachine.recording.answering.pure.prompt import TEMPLATE, Prompt, check_template
 from timemachine.recording.sessions.models import Action, Session
@@ -139,7 +139,7 @@ def _counted(ask: Action) -> TokenUsage | None:
 
 
 def _tokens_of(prompt: Prompt) -> int:
-    return tokens_about(sum(len(message.content) for message in prompt.messages))
+    return estimate_tokens(sum(len(message.content) for message in prompt.messages))
 
 
 def _answer_length(ask: Action) -> int | None:
@@ -150,4 +150,4 @@ def _answer_length(ask: Action) -> int | None:
 def _answer_tokens(counted: TokenUsage | None, length: int | None) -> int:
     if counted is not None and counted.output_tokens is not None:
         return counted.output_tokens
-    return TOKENS_OF_AN_ANSWER if length is None else tokens_about(length)
+    return TOKENS_OF_AN_ANSWER if length is None else estimate_tokens(length)

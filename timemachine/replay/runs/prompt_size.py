@@ -10,7 +10,7 @@ from django.db.models import Count, F, Q, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Left, Length
 
-from timemachine.llm.pure.token_estimate import tokens_about
+from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.recording.answering.pure.prompt import TEMPLATE, length
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -58,7 +58,7 @@ class Sent:
     def input_tokens(self, options: ReplayOptions) -> int:
         """About how many tokens its prompt has with these options, over the frozen passages."""
         system = self.system_prompt if options.system_prompt is None else len(options.system_prompt)
-        return tokens_about(
+        return estimate_tokens(
             length(
                 question=self.question if options.question is None else len(options.question),
                 passages=self.frozen.passages,

@@ -9,11 +9,11 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Cancelled, ModelFailed, TimeMachineError
 from timemachine.core.pure.process_pool import run_in_pool
 from timemachine.knowledge.find import Found
-from timemachine.llm.model_lookup import Reach
 from timemachine.llm.prices import failed_price
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
 from timemachine.llm.pure.completion import cut_off_by, ended_by, is_refused
+from timemachine.llm.queries import ModelLookup
 from timemachine.recording.answering.model_asks import (
     Answered,
     CallParameters,
@@ -49,7 +49,7 @@ class _Work:
     hits: Sequence[Hit]
     frames: Sequence[FrozenFrame]
     intent: Intent
-    reach: Reach
+    reach: ModelLookup
 
     @property
     def context(self) -> str:
@@ -62,7 +62,7 @@ class _Work:
 
 def do(
     step: ReplayStep,
-    reach: Reach,
+    reach: ModelLookup,
     before_call: Callable[[Decimal | None], None],
     listening: Listening | None = None,
 ) -> Outcome:
@@ -82,7 +82,7 @@ def do(
     return _asked_again(work, outcome, before_call, listening)
 
 
-def _work(step: ReplayStep, reach: Reach) -> _Work:
+def _work(step: ReplayStep, reach: ModelLookup) -> _Work:
     options = ReplayOptions(**step.replay.options)
     hits = frozen.hits_of(step.action)
     frames = frozen.frames_of(hits)

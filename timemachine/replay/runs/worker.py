@@ -14,8 +14,8 @@ from django.db import connections
 
 from timemachine.core.leases import LeaseKeeper, LeaseLost
 from timemachine.core.pure.process_pool import ProcessPool, process_pool, use_pool
-from timemachine.llm.concurrency import let_go
-from timemachine.llm.model_lookup import Reach
+from timemachine.llm.concurrency import release_connection
+from timemachine.llm.queries import ModelLookup
 from timemachine.replay.runs import claimed_steps, commands, leases, step_results
 from timemachine.replay.runs.cancellation import ending_calls
 from timemachine.replay.runs.claimed_steps import MOST_HELD
@@ -93,7 +93,7 @@ class Hand:
                 written += more
                 pause, until = PAUSE, time.monotonic() + PATIENCE
             elif leases.open_steps(self.replay.id, calls=calls):
-                let_go()
+                release_connection()
                 time.sleep(pause)
                 pause *= 1.5
             else:
@@ -132,7 +132,7 @@ def _do(replay: Replay, found: Sequence[StepLease]) -> int:
     done: list[Result] = []
     written = 0
     steps = claimed_steps.read(replay, [lease.pk for lease in found])
-    reach = Reach(replay.project_id)
+    reach = ModelLookup(replay.project_id)
     try:
         for at, lease in enumerate(found):
             if at and commands.is_cancelled(lease.replay_id):

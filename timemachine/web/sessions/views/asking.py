@@ -15,7 +15,7 @@ from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.safe_text import shown
 from timemachine.core.pure.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
 from timemachine.knowledge.find import Findings
-from timemachine.llm.pure.cancellation import Listening, Waiting
+from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.recording.answering import running_asks
 from timemachine.recording.answering.commands import AskDone, Audience
 from timemachine.recording.answering.streaming import Begun, Happening, Quiet, Written, happenings, once_begun
@@ -66,8 +66,8 @@ def _event(session: Session, happening: Happening, address: Address) -> bytes:
             return event_bytes("begun", {"cancel": reverse("cancel_ask", args=[session.id, happening.id])})
         case Findings():
             return event_bytes("found", {"says": f"{counted(len(happening.hits), 'passage')} found."})
-        case Waiting():
-            return event_bytes("waiting", {"says": shown(happening.says)})
+        case RetryWait():
+            return event_bytes("waiting", {"says": shown(happening.message)})
         case Written():
             return event_bytes("text", {"text": shown(happening.text)})
     return _end(happening, address)
