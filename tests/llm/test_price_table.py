@@ -12,7 +12,8 @@ from django.core.checks.registry import registry
 from pytest_django import Settings
 
 from timemachine.core.pure.errors import InvalidInput, Unavailable
-from timemachine.llm.price_overrides import check_prices, price_overrides
+from timemachine.llm.checks import check_prices
+from timemachine.llm.price_overrides import price_overrides
 from timemachine.llm.prices import UNKNOWN, price, unit_prices
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.completion import TokenUsage

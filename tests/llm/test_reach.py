@@ -7,7 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, Unavailable
-from timemachine.llm.model_lookup import FRESH_SECONDS, Reach
+from timemachine.llm.queries import FRESH_SECONDS, ModelLookup
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +16,7 @@ def test_a_model_is_looked_up_once_and_a_key_that_is_gone_is_soon_gone_here(
     project: Project, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
-    reach = Reach(project.id)
+    reach = ModelLookup(project.id)
     name, connection = reach.model("openai:gpt-4o")
     assert (str(name), connection.api_key) == ("openai:gpt-4o", "sk-of-nobody")
     with django_assert_num_queries(0):
@@ -29,7 +29,7 @@ def test_a_model_is_looked_up_once_and_a_key_that_is_gone_is_soon_gone_here(
 
 def test_what_cannot_be_reached_is_asked_for_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    reach = Reach(project.id)
+    reach = ModelLookup(project.id)
     with pytest.raises(Unavailable):
         reach.model("openai:gpt-4o")
     with pytest.raises(InvalidInput):
