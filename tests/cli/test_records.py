@@ -166,7 +166,7 @@ def test_a_pdf_is_waited_for_until_a_worker_has_put_it(tm: Here, worker: None) -
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
-        ("photo.png", b"\x89PNG\r\n\x1a\n\x00", "This is an image (PNG), not a text."),
+        ("photo.png", b"\x89PNG\r\n\x1a\n\x00", "This is an image (PNG), not text."),
         ("broken.pdf", b"%PDF-1.4 broken", "This PDF cannot be read"),
         ("secret.pdf", pdf([["x"]], encrypted=True), "encrypted"),
         ("named.pdf", b"no PDF", "not a PDF"),

@@ -21,7 +21,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Ret
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.text.pure.difference.text import text_diff
 from timemachine.text.redaction.commands import make_profile
-from timemachine.text.redaction.pure.marks import behind_mark
+from timemachine.text.redaction.pure.marks import after_mark
 from timemachine.text.redaction.pure.profile import BUILT_IN
 from timemachine.text.redaction.pure.rules import read_rules
 from timemachine.text.redaction.queries import as_profile
@@ -48,7 +48,7 @@ AUDIT = ReplayOptions(audit=True, reason="a test", use_model="local:extractive-3
     ],
 )
 def test_nothing_begins_or_ends_inside_a_mark(text: str, place: int, moved: int) -> None:
-    assert behind_mark(text, place) == moved
+    assert after_mark(text, place) == moved
 
 
 def words_of(side: str) -> list[tuple[str, str]]:

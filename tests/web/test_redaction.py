@@ -68,7 +68,7 @@ def test_a_profile_is_made_edited_and_retired_by_forms(administrator: Client, pr
         ({"fields_by_path": "agent\nkind"}, "fields_by_path", "Line 2: &#x27;kind&#x27; leads to no field"),
         ({"phone_regions": "Germany"}, "phone_regions", "write two letters"),
         ({"name": "a/b"}, "name", "without a slash"),
-        ({"name": "Secrets and personal data"}, "name", "There is a redaction profile"),
+        ({"name": "Secrets and personal data"}, "name", "There is already a redaction profile"),
         ({"name": ""}, "name", "This field is required"),
         ({"detect": [], "patterns": "", "fields_by_path": ""}, "", "withhold nothing"),
     ],
@@ -108,7 +108,7 @@ def test_everything_that_cannot_be_is_said_at_once_each_at_its_field(administrat
         for sentence in sentences:
             assert sentence in beside
     said |= {"name": "Birds", "phone_regions": "", "patterns": "a: x+\na: y+", "fields_by_path": ""}
-    assert "Two patterns are called" in html.unescape(
+    assert "Two patterns have the name" in html.unescape(
         administrator.post("/settings/redaction/new/", said).text
     )
 

@@ -1,1 +1,1 @@
-"""Reading texts: language, documents, differences, grounding, redaction."""
+"""Text analysis: language, documents, differences, grounding, redaction."""

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from timemachine.replay.alignment.details import structure, written
 from timemachine.replay.alignment.long_diffs import LongRows, is_long
-from timemachine.text.pure.difference.changes import Changes, changes_of
-from timemachine.text.pure.difference.distinctions import Telling, telling
+from timemachine.text.pure.difference.changes import Changes, Distinctions, changes_of, find_distinctions
 from timemachine.web.text_rows import ShownRow, ShownSpan, shown_rows, shown_spans, text_rows
 
 SHOWN_ROWS: Final = 150
@@ -36,7 +35,7 @@ class Differing:
     how: str
     rows: Sequence[ShownRow] = ()
     changes: Sequence[ShownChange] = ()
-    telling: Sequence[Telling] = ()
+    telling: Sequence[Distinctions] = ()
     more: int = 0
     left: str | None = None
     right: str | None = None
@@ -97,7 +96,7 @@ def _in_text(left: str, right: str, *, everything: bool, start: int) -> Differin
     return Differing(
         how="text",
         rows=rows[start : start + SHOWN_ROWS],
-        telling=telling(left, right),
+        telling=find_distinctions(left, right),
         more=max(len(rows) - start - SHOWN_ROWS, 0),
         start=start,
     )

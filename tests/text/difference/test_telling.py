@@ -1,6 +1,6 @@
 import pytest
 
-from timemachine.text.pure.difference.distinctions import MOST, telling
+from timemachine.text.pure.difference.changes import MOST, find_distinctions
 
 
 @pytest.mark.parametrize(
@@ -19,9 +19,11 @@ from timemachine.text.pure.difference.distinctions import MOST, telling
 def test_numbers_and_names_that_only_one_text_states_come_first(
     left: str, right: str, expected: list[tuple[str, list[str], list[str]]]
 ) -> None:
-    assert [(each.what, list(each.left), list(each.right)) for each in telling(left, right)] == expected
+    assert [
+        (each.what, list(each.left), list(each.right)) for each in find_distinctions(left, right)
+    ] == expected
 
 
 def test_no_more_are_listed_than_can_be_read() -> None:
     numbers = " ".join(f"It counted {number} things." for number in range(1_000, 1_200))
-    assert [len(each.left) for each in telling(numbers, "Nothing.")] == [MOST]
+    assert [len(each.left) for each in find_distinctions(numbers, "Nothing.")] == [MOST]

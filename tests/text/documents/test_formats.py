@@ -38,7 +38,7 @@ def test_the_format_of_a_file(name: str, data: bytes, format_: str) -> None:
 def test_a_file_of_an_office_program_is_refused_by_its_name(name: str, data: bytes, program: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         format_of(name, data)
-    assert refused.value.message == f"{program} files are not taken; save it as PDF, HTML or text."
+    assert refused.value.message == f"{program} files are not supported; save it as PDF, HTML or text."
 
 
 def test_a_text_that_is_named_like_an_office_file_is_a_text() -> None:

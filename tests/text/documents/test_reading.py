@@ -10,7 +10,7 @@ from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.text.pure.documents import document as limits
 from timemachine.text.pure.documents.formats import Format
 from timemachine.text.pure.documents.markdown import read_markdown
-from timemachine.text.pure.documents.passages import parted, passages
+from timemachine.text.pure.documents.passages import passages, split_document
 from timemachine.text.pure.documents.plain_text import read_plain_text
 from timemachine.text.pure.documents.reading import SMALL_TEXT, Limits, read
 
@@ -99,7 +99,7 @@ def test_the_size_of_a_text_does_not_change_its_passages() -> None:
     words = "\n\n".join(f"Paragraph {number}. It says: Zoë, 😀." for number in range(3_000)).encode()
     found = read(words, "text", LIMITS, name="a.txt")
     assert len(words) > SMALL_TEXT
-    assert found == parted(read_plain_text(words), title="", name="a.txt")
+    assert found == split_document(read_plain_text(words), title="", name="a.txt")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.text.pure.documents.html import read_html
 from timemachine.text.pure.documents.markdown import read_markdown
-from timemachine.text.pure.documents.passages import parted, passages
+from timemachine.text.pure.documents.passages import passages, split_document
 
 TABLE = "| Plan | Seats |\n|------|:-----:|\n| Basic | 3 |\n| Team | 25 |"
 AS_HTML = "<table><tr><th>Plan<th>Seats<tr><td>Basic<td>3<tr><td>Team<td>25</table>"
@@ -57,12 +57,12 @@ def test_a_long_table_is_parted_at_its_rows_and_no_part_is_a_row_of_dashes() -> 
 
 def test_a_table_of_empty_cells_is_no_passage_and_alone_no_text() -> None:
     empty = "|  |  |\n|---|---|\n|  |  |\n"
-    (found,) = parted(
+    (found,) = split_document(
         read_markdown(f"{empty}\n# Plans\n\nThere is one.\n".encode()), title="", name="plans.md"
     ).passages
     assert found.text == "# Plans\n\nThere is one."
     with pytest.raises(InvalidInput, match="no text in this file"):
-        parted(read_markdown(empty.encode()), title="", name="plans.md")
+        split_document(read_markdown(empty.encode()), title="", name="plans.md")
 
 
 def test_code_that_looks_like_a_table_stays_as_it_is() -> None:

@@ -11,7 +11,7 @@ def test_the_sentence_that_holds_most_comes_first_and_of_two_the_shorter() -> No
 
 def test_a_rare_term_weighs_more_than_a_common_one_and_an_unknown_one_most() -> None:
     index = SentenceIndex([["a", "b"], ["a"], ["a"]])
-    assert 1 < index.weight("a") < index.weight("b") < index.weight("unknown") <= 2
+    assert 1 < index.term_weight("a") < index.term_weight("b") < index.term_weight("unknown") <= 2
 
 
 def test_nothing_matches_what_no_sentence_holds() -> None:

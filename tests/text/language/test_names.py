@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from timemachine.text.pure.language.facts import missing_names, names
-from timemachine.text.pure.language.names import Vocabulary
+from timemachine.text.pure.language.names import Vocabulary, missing_names, names
 
 
 def certain(text: str) -> list[str]:

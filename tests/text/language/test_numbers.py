@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from timemachine.text.pure.language.facts import missing_numbers, numbers
+from timemachine.text.pure.language.numbers import missing_numbers, numbers
 
 
 def keys(text: str) -> list[str]:

@@ -1,7 +1,6 @@
 import pytest
 
-from timemachine.text.pure.language.facts import negations
-from timemachine.text.pure.language.polarity import leading_pole, negated_in_one, polarity, turned
+from timemachine.text.pure.language.polarity import leading_pole, negated_in_one, negations, polarity, turned
 from timemachine.text.pure.language.terms import terms
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from timemachine.text.pure.language.talk import claims_nothing
+from timemachine.text.pure.language.talk import makes_no_claim
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from timemachine.text.pure.language.talk import claims_nothing
     ],
 )
 def test_courtesies_introductions_and_advice_to_ask_somebody_claim_nothing(sentence: str) -> None:
-    assert claims_nothing(sentence)
+    assert makes_no_claim(sentence)
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_courtesies_introductions_and_advice_to_ask_somebody_claim_nothing(sente
     ],
 )
 def test_what_says_something_claims_something(sentence: str) -> None:
-    assert not claims_nothing(sentence)
+    assert not makes_no_claim(sentence)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from timemachine.text.redaction.pure.excerpts import around
+from timemachine.text.redaction.pure.excerpts import excerpts
 from timemachine.text.redaction.pure.marks import OPENING_ERASED
 
 MARK = "[erased: e-mail]"
@@ -29,9 +29,9 @@ MARK = "[erased: e-mail]"
 def test_the_text_around_the_first_mark_of_each_text_is_shown_with_its_place(
     value: Any, texts: list[tuple[str, str]]
 ) -> None:
-    assert list(around(value, OPENING_ERASED, "f")) == texts
+    assert list(excerpts(value, OPENING_ERASED, "f")) == texts
 
 
 def test_long_texts_are_cut_and_say_so() -> None:
-    ((_, text),) = around("a" * 1_000 + MARK + "b" * 1_000, OPENING_ERASED, "f")
+    ((_, text),) = excerpts("a" * 1_000 + MARK + "b" * 1_000, OPENING_ERASED, "f")
     assert text == "…" + "a" * 80 + MARK + "b" * (240 - 80 - len(MARK)) + "…"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.text.redaction.pure.builtin import RULES
 from timemachine.text.redaction.pure.engine import custom, spans
-from timemachine.text.redaction.pure.marks import can_be_a_name, mark, stretches
+from timemachine.text.redaction.pure.marks import can_be_a_name, mark, spans_between_marks
+from timemachine.text.redaction.pure.profile import RULES
 from timemachine.text.redaction.pure.rules import Rules, read_rules
 from timemachine.text.redaction.pure.text import ROUNDS, findings_in, redact_text
 from timemachine.text.redaction.pure.values import redact_value
@@ -125,7 +125,7 @@ def test_a_pattern_withholds_its_group_where_that_takes_part() -> None:
 def test_marks_are_no_part_of_a_finding() -> None:
     text = "x [withheld: e-mail] y, and x [withheld: no rule] y"
     assert redact_text(text, AWKWARD).text == "x [withheld: e-mail] y, and [withheld: across]"
-    assert stretches("[withheld: e-mail]", RULES.marks) == []
+    assert spans_between_marks("[withheld: e-mail]", RULES.marks) == []
 
 
 def test_findings_that_overlap_are_one_mark() -> None:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.text.redaction.pure.builtin import RULES
 from timemachine.text.redaction.pure.paths import parse_path, withhold
+from timemachine.text.redaction.pure.profile import RULES
 from timemachine.text.redaction.pure.projection import MEASURED, redact_action, redact_session
 from timemachine.text.redaction.pure.rules import Rules, read_rules
 

@@ -3,10 +3,9 @@
 from typing import Any, ClassVar, Final
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.text.redaction.pure.builtin import RULES
-from timemachine.text.redaction.pure.findings import Finding
+from timemachine.text.redaction.pure.profile import RULES
 from timemachine.text.redaction.pure.rules import Rules
-from timemachine.text.redaction.pure.text import findings_in
+from timemachine.text.redaction.pure.text import Finding, findings_in
 
 LONGEST: Final = 1_000
 

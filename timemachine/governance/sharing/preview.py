@@ -17,7 +17,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.replay.comparison.queries import sessions_of
-from timemachine.text.redaction.pure.excerpts import around
+from timemachine.text.redaction.pure.excerpts import excerpts
 from timemachine.text.redaction.pure.marks import OPENING
 from timemachine.text.redaction.pure.profile import BUILT_IN
 from timemachine.text.redaction.pure.projection import redact_action, redact_session
@@ -80,7 +80,7 @@ class Preview:
     def _lines(self, session: UUID, sequence: int | None, fields: dict[str, Any]) -> Iterator[Line]:
         named = next(each for each in self.sessions if each.id == session)
         for name, value in fields.items():
-            for place, text in around(value, OPENING, name):
+            for place, text in excerpts(value, OPENING, name):
                 yield Line(session=named, sequence=sequence, field=place, text=text)
 
 

@@ -15,8 +15,13 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.replay.alignment.details import StepDetail, detail_of, structure, written
 from timemachine.replay.alignment.models import LongDiff
 from timemachine.replay.alignment.runs import run_of
-from timemachine.text.pure.difference.changes import ChangeRow, Changes, changes_of
-from timemachine.text.pure.difference.distinctions import Telling, telling
+from timemachine.text.pure.difference.changes import (
+    ChangeRow,
+    Changes,
+    Distinctions,
+    changes_of,
+    find_distinctions,
+)
 from timemachine.text.pure.difference.text import DiffRow, Folded, Span, fold, text_diff
 
 # Characters of both texts together from which on a worker makes the diff: below, it takes some 100 ms with numbers and names.
@@ -36,7 +41,7 @@ class LongRows:
     id: UUID
     rows: Sequence[Row] | None
     changes: Changes | None
-    telling: Sequence[Telling]
+    telling: Sequence[Distinctions]
     given_up: bool
 
 
@@ -61,7 +66,7 @@ def long_rows(left: StepDetail, right: StepDetail, value: str) -> LongRows:
         },
     )
     kept = found.rows
-    told = [Telling(**each) for each in found.telling or ()]
+    told = [Distinctions(**each) for each in found.telling or ()]
     return LongRows(
         id=found.id,
         rows=[_read(row) for row in kept] if isinstance(kept, list) else None,
@@ -90,14 +95,14 @@ def _make(lease: Lease[LongDiff]) -> None:
     same.update(rows=rows, telling=[asdict(each) for each in told])
 
 
-def _made(left: Any, right: Any) -> tuple[Any, Sequence[Telling]]:
+def _made(left: Any, right: Any) -> tuple[Any, Sequence[Distinctions]]:
     """The diff as it is kept, JSON by its structure, and what tells the two apart."""
     one, other = structure(left), structure(right)
     if one is not None and other is not None:
         found = changes_of(one, other)
         return {"changes": [_written_change(each) for each in found.rows], "more": found.more}, found.telling
     texts = written(left) or "", written(right) or ""
-    return [_written(each) for each in fold(text_diff(*texts).rows)], telling(*texts)
+    return [_written(each) for each in fold(text_diff(*texts).rows)], find_distinctions(*texts)
 
 
 def overdue() -> QuerySet[LongDiff]:
@@ -141,7 +146,7 @@ def _read(kept: Any) -> Row:
     return DiffRow(kind, _read_spans(left), _read_spans(right))
 
 
-def _read_changes(kept: Any, told: Sequence[Telling]) -> Changes:
+def _read_changes(kept: Any, told: Sequence[Distinctions]) -> Changes:
     rows = [
         ChangeRow(path, op, _read_spans(left), _read_spans(right))
         for path, op, left, right in kept["changes"]

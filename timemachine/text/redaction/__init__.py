@@ -1,1 +1,1 @@
-"""What is withheld from a reader: rules kept as profiles of a project, and applying them to a text, a value, a recorded step."""
+"""Redaction: profiles of rules, and withholding what they match from texts, JSON values and recorded steps."""

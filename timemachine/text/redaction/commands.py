@@ -1,4 +1,4 @@
-"""What changes in redaction: a profile is made, gets another version, is retired. A version that was made never changes."""
+"""Commands on redaction profiles: create, change (which creates a version), retire. A version never changes."""
 
 from typing import Final
 from uuid import UUID
@@ -22,16 +22,18 @@ MOST_PROFILES: Final = 100
 def make_profile(
     project: Project, name: str, rules: Rules, *, by: str, profile_id: UUID | None = None
 ) -> RedactionProfile:
-    """A new profile, version 1; of a name that was retired it is the next version. The same `profile_id` again is the same profile.
+    """Create a profile with version 1, or the next version if the name was retired. Idempotent by `profile_id`.
 
-    Raises `InvalidInput` for a name that cannot be, `Conflict` for one that is taken, or where there are `MOST_PROFILES`.
+    Raises:
+        InvalidInput: The name is not valid.
+        Conflict: The name is taken, or the project has `MOST_PROFILES` profiles.
     """
     if profile_id and (made := RedactionProfile.objects.filter(id=profile_id, project=project).first()):
         return made
     name = checked_name(name)
     if profiles_of(project).count() >= MOST_PROFILES:
         raise Conflict(
-            f"This project has {MOST_PROFILES} redaction profiles, which is all it can have; retire one.",
+            f"This project has {MOST_PROFILES} redaction profiles, which is the limit. Retire one first.",
             code="too_many_profiles",
         )
     newest = versions_of(project, name).first()
@@ -41,19 +43,22 @@ def make_profile(
 
 
 def change_profile(profile: RedactionProfile, rules: Rules, *, by: str) -> RedactionProfile:
-    """The next version of a profile, with these rules; with those that it has already nothing is made.
+    """Create the next version of a profile with these rules. If they are the current ones, nothing is created.
 
-    What was made with an earlier version keeps it. Raises `Conflict` where another version came meanwhile, or for a retired one.
+    Whatever was made with an earlier version keeps it.
+
+    Raises:
+        Conflict: The profile is retired, or a newer version exists.
     """
     newest = versions_of(profile.project, profile.name)[0]
     if newest.retired_at is not None:
         raise Conflict(
-            f"The redaction profile {profile.name!r} is retired; make one of that name to use it again.",
+            f"The redaction profile {profile.name!r} is retired. Create one with that name to use it again.",
             code="redaction_retired",
         )
     if newest.id != profile.id:
         raise Conflict(
-            f"The redaction profile {profile.name!r} has a version {newest.version} meanwhile; look at it and edit that one.",
+            f"The redaction profile {profile.name!r} now has version {newest.version}. Review and edit that one.",
             code="newer_version",
             version=newest.version,
         )
@@ -63,7 +68,7 @@ def change_profile(profile: RedactionProfile, rules: Rules, *, by: str) -> Redac
 
 
 def retire_profile(profile: RedactionProfile, *, by: str) -> RedactionProfile:
-    """Take a profile out of what can be chosen. What was made with it keeps its rules; who retired it first stays."""
+    """Retire a profile, so that it cannot be chosen any more. Whatever was made with it keeps its rules."""
     versions = versions_of(profile.project, profile.name)
     versions.filter(retired_at=None).update(retired_at=now(), retired_by=by[:254])
     profile.refresh_from_db()
@@ -83,14 +88,19 @@ def _insert(
                 rules=rules.as_json(),
                 created_by=by[:254],
             )
-    except IntegrityError as why:  # another one of that name and version was there first
+    except IntegrityError as why:  # a concurrent request created this version first
         raise _taken(name) from why
     made.refresh_from_db()
     return made
 
 
 def checked_name(name: str) -> str:
-    """The name, if a profile can have it. Raises `InvalidInput`, and `Conflict` for the one that every project has."""
+    """Check a profile's name and return it without surrounding white space.
+
+    Raises:
+        InvalidInput: The name is not valid.
+        Conflict: It is the name of the built-in profile.
+    """
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME or "/" in name or not is_plain(name):
         raise InvalidInput(
@@ -105,7 +115,7 @@ def checked_name(name: str) -> str:
 
 def _taken(name: str) -> Conflict:
     return Conflict(
-        f"There is a redaction profile {name!r} already; edit it, or choose another name.",
+        f"There is already a redaction profile {name!r}. Edit it, or choose another name.",
         code="redaction_exists",
         field="name",
     )

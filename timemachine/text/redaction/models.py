@@ -1,4 +1,4 @@
-"""What we keep of redaction: profiles, each version a row of its own that never changes."""
+"""Redaction profiles. Each version is a row that never changes."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,7 +9,7 @@ from timemachine.core.pure.ids import uuid7
 
 
 class RedactionProfile(models.Model):
-    """One version of a project's redaction profile. An edit makes the next one; only that it was retired is ever changed."""
+    """One version of a project's redaction profile. Editing creates the next one; a version can only be retired."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")

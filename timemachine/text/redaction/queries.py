@@ -1,4 +1,4 @@
-"""What we ask of redaction: the profiles of a project, and the one that somebody names."""
+"""Queries for redaction profiles."""
 
 from django.db.models import QuerySet
 
@@ -12,42 +12,50 @@ from timemachine.text.redaction.pure.rules import read_rules
 
 
 def versions_of(project: Project, name: str) -> QuerySet[RedactionProfile]:
-    """The versions of the project's profile of that name, the newest first."""
+    """Return the versions of the project's profile with this name, newest first."""
     return RedactionProfile.objects.filter(project=project, name=name).order_by("-version")
 
 
 def profiles_of(project: Project) -> QuerySet[RedactionProfile]:
-    """The newest version of each of the project's own profiles that is not retired, by name."""
+    """Return the newest version of each of the project's own profiles that is not retired, by name."""
     newest = RedactionProfile.objects.filter(project=project).order_by("name", "-version").distinct("name")
     return RedactionProfile.objects.filter(id__in=newest.values("id"), retired_at=None).order_by("name")
 
 
 def profile_row(project: Project, id_or_name: str) -> RedactionProfile:
-    """The project's own profile: the version of that id, retired or not, or the newest of that name. Raises `NotFound`."""
+    """Return the project's own profile: the version with this id, retired or not, or the newest with this name.
+
+    Raises:
+        NotFound: There is none.
+    """
     found = RedactionProfile.objects.filter(project=project)
-    wanted = uuid_of(id_or_name)
-    row = found.filter(id=wanted).first() if wanted else None
+    version_id = uuid_of(id_or_name)
+    row = found.filter(id=version_id).first() if version_id else None
     if row is None and is_plain(id_or_name):
         row = found.filter(name=id_or_name).order_by("-version").first()
     if row is None:
         raise NotFound(
-            f"There is no redaction profile {id_or_name[:60]!r} in this project; the list of profiles shows those there are.",
+            f"There is no redaction profile {id_or_name[:60]!r} in this project. See the list of profiles.",
             code="redaction_not_found",
         )
     return row
 
 
 def profile_of(project: Project, id_or_name: str) -> Profile:
-    """The profile of that id or name, for something that is made with it now: a version keeps its id, a name is its newest.
+    """Return the profile with this id or name for a new use: a version by its id, or the newest with the name.
 
-    `built-in` is the one that every project has. Raises `NotFound`, and `InvalidInput` for one that was retired.
+    `built-in` is the built-in profile.
+
+    Raises:
+        NotFound: There is none.
+        InvalidInput: It is retired.
     """
     if id_or_name in (BUILT_IN_HANDLE, BUILT_IN.name):
         return BUILT_IN
     row = profile_row(project, id_or_name)
     if row.retired_at is not None:
         raise InvalidInput(
-            f"The redaction profile {row.name!r} is retired; choose another one.",
+            f"The redaction profile {row.name!r} is retired. Choose another one.",
             code="redaction_retired",
             field="redaction",
         )
@@ -55,10 +63,10 @@ def profile_of(project: Project, id_or_name: str) -> Profile:
 
 
 def choices_of(project: Project) -> list[Profile]:
-    """What can be chosen in the project: the profile that every project has, then its own by name."""
+    """Return the profiles that can be chosen: the built-in one, then the project's own by name."""
     return [BUILT_IN, *(as_profile(row) for row in profiles_of(project))]
 
 
 def as_profile(row: RedactionProfile) -> Profile:
-    """The version as a value."""
+    """Return the version as a value."""
     return Profile(id=row.id, name=row.name, version=row.version, rules=read_rules(row.rules))

@@ -20,7 +20,7 @@ class ProfileVersion(Schema):
 
 
 class RuleCount(Schema):
-    """How often a rule matched what."""
+    """How often a rule matched a kind of finding."""
 
     rule: str
     what: str
@@ -28,7 +28,7 @@ class RuleCount(Schema):
 
 
 def counts_of(tally: Tally) -> list[RuleCount]:
-    """The matches of each rule, the most frequent first."""
+    """Return the matches of each rule, most frequent first."""
     return [
         RuleCount.model_construct(rule=rule, what=what, count=number)
         for (rule, what), number in sorted(tally.items(), key=lambda each: (-each[1], each[0]))

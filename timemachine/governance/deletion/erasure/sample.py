@@ -11,7 +11,7 @@ from typing import Final
 from timemachine.governance.deletion.erasure.before_after import Scan, actions_of, scan_of
 from timemachine.governance.deletion.erasure.models import FOUND, Erasure
 from timemachine.governance.deletion.erasure.pure.selection import chosen_of
-from timemachine.text.redaction.pure.excerpts import around
+from timemachine.text.redaction.pure.excerpts import excerpts
 from timemachine.text.redaction.pure.marks import OPENING_ERASED
 
 SHOWN: Final = 20
@@ -44,10 +44,10 @@ def _lines(erasure: Erasure, scan: Scan, steps: list[int]) -> Iterator[Line]:
     if scan.chosen.of_session or scan.repeats:
         seen = scan.session(erasure.session)
         for name in seen.fields:
-            for place, text in around(seen.after[name], OPENING_ERASED, name):
+            for place, text in excerpts(seen.after[name], OPENING_ERASED, name):
                 yield Line(sequence=None, field=place, text=text)
     for action in actions_of(erasure.session, steps):
         seen = scan.action(action)
         for name in seen.fields:
-            for place, text in around(seen.after[name], OPENING_ERASED, name):
+            for place, text in excerpts(seen.after[name], OPENING_ERASED, name):
                 yield Line(sequence=action.sequence, field=place, text=text)

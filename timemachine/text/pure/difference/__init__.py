@@ -1,1 +1,1 @@
-"""What differs: two texts, two answers, two ranked lists. Pure."""
+"""Differences between two texts, answers, ranked lists, JSON values or sessions."""

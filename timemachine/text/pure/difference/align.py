@@ -1,4 +1,4 @@
-"""Two sequences aligned: where they hold the same items in the same order."""
+"""Aligns two sequences: finds the same items in the same order."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 
 from rapidfuzz.distance import Indel
 
-# Cells of the comparison table up to which it is filled exactly: 15 ms and 5 MB.
+# The most cells of the table for an exact comparison: 15 ms and 5 MB.
 _EXACT: Final = 40_000_000
-# How often a part may be cut again at items that occur once on either side.
+# How often a part can be cut again at items that occur once on each side.
 _DEEPEST: Final = 12
 
 
 class Block(NamedTuple):
-    """`length` equal items: from `old` in the one sequence, from `new` in the other."""
+    """A run of `length` equal items, at `old` in one sequence and at `new` in the other."""
 
     old: int
     new: int
@@ -23,10 +23,10 @@ class Block(NamedTuple):
 
 
 def blocks(old: Sequence[int], new: Sequence[int]) -> list[Block]:
-    """The equal runs of two sequences of interned items, in order, as few as touch each other.
+    """Return the equal runs of two sequences of interned items, in order, with adjacent runs merged.
 
-    A longest common subsequence (Indel distance) where the table is small enough. A larger pair is first cut at items that
-    occur once on either side (patience diff); a part that has none is compared slice by slice at equal proportions.
+    The result is a longest common subsequence (Indel distance) if the table is small enough. Larger pairs are first cut
+    at items that occur once on each side (patience diff). Parts without such items are compared in proportional slices.
     """
     if len(old) * len(new) <= _EXACT:
         return list(_exact(old, new, Block(0, 0, 0)))
@@ -37,13 +37,13 @@ def blocks(old: Sequence[int], new: Sequence[int]) -> list[Block]:
 
 
 def _shared(items: Sequence[int], others: Sequence[int]) -> list[int]:
-    """The indexes of items that the other sequence holds at all."""
+    """Return the indexes of items that the other sequence contains."""
     held = set(others)
     return [index for index, item in enumerate(items) if item in held]
 
 
 def _matched(old: Sequence[int], new: Sequence[int], at: Block, depth: int) -> Iterator[Block]:
-    """The blocks of two parts that start at `at`, with what they share at either end taken off first."""
+    """Yield the blocks of two parts that start at `at`, after splitting off their common prefix and suffix."""
     head = _shared_head(old, new)
     tail = _shared_tail(old[head:], new[head:])
     inner_old, inner_new = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -68,14 +68,16 @@ def _sliced(old: Sequence[int], new: Sequence[int], at: Block) -> Iterator[Block
 
 def _exact(old: Sequence[int], new: Sequence[int], at: Block) -> Iterator[Block]:
     if old and new:
-        for run in Indel.editops(old, new).as_matching_blocks()[:-1]:  # the last one is the end, and empty
+        for run in Indel.editops(old, new).as_matching_blocks()[
+            :-1
+        ]:  # the last one is empty and marks the end
             yield Block(at.old + run.a, at.new + run.b, run.size)
 
 
 def _cut(
     old: Sequence[int], new: Sequence[int], at: Block, depth: int, anchors: Sequence[tuple[int, int]]
 ) -> Iterator[Block]:
-    """The anchors, and what lies between them aligned on its own."""
+    """Yield the anchors, and the blocks of the parts between them."""
     left = right = 0
     for here, there in [*anchors, (len(old), len(new))]:
         if left < here and right < there:
@@ -86,7 +88,7 @@ def _cut(
 
 
 def _anchors(old: Sequence[int], new: Sequence[int]) -> list[tuple[int, int]]:
-    """Items that occur once in each, in the longest run that keeps their order."""
+    """Return the longest run of items that occur once on each side and keep their order."""
     counts, others = Counter(old), Counter(new)
     places = {item: place for place, item in enumerate(new) if others[item] == 1}
     pairs = [(place, places[item]) for place, item in enumerate(old) if counts[item] == 1 and item in places]
@@ -94,7 +96,7 @@ def _anchors(old: Sequence[int], new: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def increasing(values: Sequence[int]) -> list[int]:
-    """The indexes of a longest increasing subsequence, in order (patience sorting, Fredman 1975)."""
+    """Return the indexes of a longest increasing subsequence, in order (patience sorting, Fredman 1975)."""
     tails: list[int] = []
     before: list[int] = []
     for index, value in enumerate(values):

@@ -1,4 +1,4 @@
-"""Two answers read against each other: the sentences that only one of them has, and which of those belong together."""
+"""Compares two answers: the sentences that only one of them has, and which of those belong together."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -13,11 +13,11 @@ from timemachine.text.pure.language.plain import plain
 from timemachine.text.pure.language.sentences import sentences
 from timemachine.text.pure.language.statement import Statement
 
-# Sentences of one answer that are compared with those of the other; beyond them nothing is claimed to be the same.
+# The most sentences of one answer that are compared with the other's. Further ones count as different.
 MOST: Final = 2_000
-# Two sentences speak of the same when they share this much of the shorter one's topic …
+# Two sentences have the same subject if they share this much of the shorter one's topic …
 _RELATED: Final = 0.5
-# … and one restates the other when they share this much of the shorter one's and of the longer one's.
+# … and one restates the other if they share this much of the shorter one's and of the longer one's.
 _RESTATED: Final = 0.6
 _RESTATED_OF_LONGER: Final = 0.4
 _CANDIDATES: Final = 5
@@ -25,14 +25,14 @@ _CANDIDATES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence of the recorded answer and the one of the new answer that speaks of the same."""
+    """A sentence of the recorded answer and the sentence of the new one with the same subject."""
 
     recorded: Statement
     new: Statement
 
 
 class Answers:
-    """A recorded answer and a new one. `only_recorded` and `only_new` are what is left without the sentences of both."""
+    """A recorded answer and a new one. `only_recorded` and `only_new` are the sentences that only one of them has."""
 
     def __init__(self, recorded: str, new: str) -> None:
         before, after = _keyed(recorded), _keyed(new)
@@ -41,7 +41,7 @@ class Answers:
         self.only_new = _split(after, both)[1]
 
     def missing_numbers(self) -> tuple[tuple[Number, ...], tuple[Number, ...]]:
-        """The numbers that only the recorded answer states, and those that only the new one does."""
+        """Return the numbers that only the recorded answer has, and those that only the new one has."""
         before, after = _numbers(self.only_recorded), _numbers(self.only_new)
         lost, gained = missing_numbers(before, after), missing_numbers(after, before)
         shared = _numbers(self.shared) if lost or gained else []
@@ -49,7 +49,7 @@ class Answers:
 
     @cached_property
     def missing_names(self) -> tuple[tuple[Name, ...], tuple[Name, ...]]:
-        """The names that only the recorded answer mentions, and those that only the new one does; uncertain ones too."""
+        """The names that only the recorded answer has, and those that only the new one has, including uncertain ones."""
         lost = missing_names(_names(self.only_recorded), _vocabulary(self.only_new))
         gained = missing_names(_names(self.only_new), _vocabulary(self.only_recorded))
         shared = _vocabulary(self.shared if lost or gained else [])
@@ -57,7 +57,7 @@ class Answers:
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """Sentences of either answer that match each other best and speak of the same."""
+        """Sentences that match each other best and have the same subject."""
         forth, back = _best(self._recorded, self._new), _best(self._new, self._recorded)
         return [
             Pair(self._recorded[here], self._new[there])
@@ -67,7 +67,7 @@ class Answers:
 
     @cached_property
     def unrelated(self) -> tuple[list[Statement], list[Statement]]:
-        """The sentences of either answer that no sentence of the other restates; all those beyond `MOST` among them."""
+        """The sentences of each answer that the other does not restate, including all beyond `MOST`."""
         return (
             [*_not_restated(self._recorded, self._new), *self.only_recorded[MOST:]],
             [*_not_restated(self._new, self._recorded), *self.only_new[MOST:]],
@@ -83,7 +83,7 @@ class Answers:
 
 
 def _keyed(answer: str) -> list[tuple[str, Statement]]:
-    """The sentences of an answer, each with what it is without formatting; those that are only formatting left out."""
+    """Return the sentences of an answer, each with its text without formatting, except those that are only formatting."""
     found = [(plain(sentence.text), sentence) for sentence in sentences(answer)]
     return [(key, Statement(sentence.body, sentence.start)) for key, sentence in found if key]
 
@@ -91,18 +91,18 @@ def _keyed(answer: str) -> list[tuple[str, Statement]]:
 def _split(
     keyed: Iterable[tuple[str, Statement]], both: Counter[str]
 ) -> tuple[list[Statement], list[Statement]]:
-    """The sentences that both answers have, each as often as both have it, and the others."""
-    left = both.copy()
+    """Return the sentences that both answers have, each as often as both have it, and the others."""
+    remaining = both.copy()
     shared: list[Statement] = []
     others: list[Statement] = []
     for key, statement in keyed:
-        (shared if left[key] > 0 else others).append(statement)
-        left[key] -= 1
+        (shared if remaining[key] > 0 else others).append(statement)
+        remaining[key] -= 1
     return shared, others
 
 
 def _numbers(found: Iterable[Statement]) -> list[Number]:
-    """The numbers of some sentences, with their place in the answer."""
+    """Return the numbers of the sentences, with their position in the answer."""
     return [
         replace(number, start=number.start + each.start, end=number.end + each.start)
         for each in found
@@ -111,7 +111,7 @@ def _numbers(found: Iterable[Statement]) -> list[Number]:
 
 
 def _names(found: Iterable[Statement]) -> list[Name]:
-    """The names of some sentences, with their place in the answer."""
+    """Return the names of the sentences, with their position in the answer."""
     return [
         replace(name, start=name.start + each.start, end=name.end + each.start)
         for each in found
@@ -124,7 +124,7 @@ def _vocabulary(found: Iterable[Statement]) -> Vocabulary:
 
 
 def _likely(asking: Sequence[Statement], answering: Sequence[Statement]) -> list[list[int]]:
-    """For each sentence the few of the others that share most with it."""
+    """Return for each sentence the few others that share most with it."""
     index = SentenceIndex([each.topic for each in answering])
     return [[match.index for match in index.matches(each.topic, _CANDIDATES)] for each in asking]
 
@@ -147,7 +147,7 @@ def _not_restated(asking: Sequence[Statement], answering: Sequence[Statement]) -
 
 
 def _restates(one: Statement, other: Statement) -> bool:
-    """Whether two sentences say much the same; one that is only numbers and names may be part of a longer one."""
+    """Return whether two sentences say nearly the same. One with only numbers and names can be part of a longer one."""
     if _share(one, other, min) < _RESTATED:
         return False
     return _is_bare(one) or _is_bare(other) or _share(one, other, max) >= _RESTATED_OF_LONGER

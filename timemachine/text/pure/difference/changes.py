@@ -1,25 +1,28 @@
-"""Changes in JSON as they are read: of a changed text the words that differ, with a little of what stands beside them. Pure."""
+"""Changes between JSON values in readable form: for changed texts, the words that differ with some context."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from timemachine.text.pure.difference.distinctions import Telling, telling
+from timemachine.text.pure.difference.answers import Answers
 from timemachine.text.pure.difference.json import JsonChange, Op, json_diff
 from timemachine.text.pure.difference.text import Span, text_diff
+from timemachine.text.pure.language.names import Name
+from timemachine.text.pure.language.numbers import Number
 
 MOST: Final = 100
-"""Changes that are read one by one; the others are counted."""
+"""The most changes that are listed; the others are counted."""
 BESIDE: Final = 120
-"""Characters of no difference that are kept on either side of a difference."""
+"""Characters of unchanged text on each side of a difference."""
 LONGEST: Final = 2_000
 _LONGEST_VALUE: Final = 600
+_MOST_DISTINCTIONS: Final = 50
 
 
 class ChangeRow(NamedTuple):
-    """One change: where, what became of it, and either side in spans, long stretches of no difference left out (…)."""
+    """One change: its path, what happened, and both sides as spans. Long unchanged parts are shortened (…)."""
 
     path: str
     op: Op
@@ -28,31 +31,41 @@ class ChangeRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """How two JSON values differ; no rows exactly when they do not. `more` counts the changes beyond the rows.
+class Distinctions:
+    """Numbers or names that only one of two texts has, each once, as written; at most 50 per side."""
 
-    `telling` are the numbers and names that only one of the two states anywhere in its values.
+    what: str
+    left: Sequence[str]
+    right: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """How two JSON values differ; there are no rows exactly if they are equal. `more` counts the changes beyond the
+    rows.
+
+    `telling` are the numbers and names that only one of the two contains in its values.
     """
 
     rows: Sequence[ChangeRow]
     more: int
-    telling: Sequence[Telling]
+    telling: Sequence[Distinctions]
 
 
 def changes_of(left: Any, right: Any) -> Changes:
-    """The differences of two JSON values, no deeper than `timemachine.core.pure.content.MAX_DEPTH`."""
+    """Return the differences of two JSON values, nested at most `timemachine.core.pure.content.MAX_DEPTH` levels."""
     found = json_diff(left, right)
     if not found:
         return Changes(rows=(), more=0, telling=())
     return Changes(
         rows=[_row(change) for change in found[:MOST]],
         more=max(len(found) - MOST, 0),
-        telling=telling(*("\n".join(_stated(value)) for value in (left, right))),
+        telling=find_distinctions(*("\n".join(_stated(value)) for value in (left, right))),
     )
 
 
 def _stated(value: Any) -> Iterator[str]:
-    """The texts and numbers in a value, without the keys they stand under."""
+    """Yield the texts and numbers in a value, without keys."""
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _stated(inner)
@@ -78,14 +91,14 @@ def _whole(value: Any) -> tuple[Span, ...]:
 
 
 def _read(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """The spans of one side of a text, up to the longest that is read."""
-    room = LONGEST
+    """Return the spans of one side of a text, up to the limit."""
+    space = LONGEST
     read: list[Span] = []
     for span in _without_stretches(spans):
-        if len(span.text) > room:
-            return (*read, Span(f"{span.text[:room]}…", span.mark))
+        if len(span.text) > space:
+            return (*read, Span(f"{span.text[:space]}…", span.mark))
         read.append(span)
-        room -= len(span.text)
+        space -= len(span.text)
     return tuple(read)
 
 
@@ -100,3 +113,22 @@ def _without_stretches(spans: Sequence[Span]) -> Iterator[Span]:
         hidden = len(text) - before - after
         folded = mark == "same" and hidden > BESIDE
         yield Span(f"{text[:before]}…{text[len(text) - after :]}" if folded else text, mark)
+
+
+def find_distinctions(left: str, right: str) -> tuple[Distinctions, ...]:
+    """Return the numbers that differ, then the names, without uncertain names."""
+    answers = Answers(left, right)
+    numbers, names = answers.missing_numbers(), answers.missing_names
+    found = [
+        Distinctions(what="numbers", left=_once(numbers[0]), right=_once(numbers[1])),
+        Distinctions(what="names", left=_certain(names[0]), right=_certain(names[1])),
+    ]
+    return tuple(each for each in found if each.left or each.right)
+
+
+def _certain(names: Iterable[Name]) -> list[str]:
+    return _once([name for name in names if name.certain])
+
+
+def _once(found: Sequence[Number | Name]) -> list[str]:
+    return list(dict.fromkeys(each.text for each in found))[:_MOST_DISTINCTIONS]

@@ -1,4 +1,4 @@
-"""Edits between two stretches of text, word by word, cut into pieces where both reach the end of a sentence."""
+"""Word-by-word edits between two texts, cut into pieces where both reach the end of a sentence."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -15,22 +15,22 @@ Mark = Literal["same", "removed", "added"]
 Edit = tuple[Mark, str]
 Stretch = tuple[Mark, list[str]]
 
-# What was withheld or erased is one thing: there is nothing in a mark to be compared with.
+# A redaction mark is one token: nothing in it can be compared.
 _TOKEN: Final = re.compile(rf"{PATTERN}|[^\W{ALONE}]++(?:['’.,][^\W{ALONE}]++)*+|\s++|[{ALONE}]|[^\w\s]")
-# Two edits with no more words between them read as one.
+# Two edits with at most this many words between them are merged.
 MERGED: Final = 2
-# Where two texts share less than this share of the shorter one's changes, they are told apart as wholes.
+# Texts that share less than this part of the shorter one's changes are shown as completely different.
 _BARELY: Final = 0.25
 
 
 @dataclass(slots=True)
 class Piece:
-    """Edits in order, never none: texts that both sides share ("same"), or that one has alone."""
+    """Edits in order, at least one: texts that both sides share ("same"), or that only one has."""
 
     edits: list[Edit]
 
     def fate(self) -> Mark | None:
-        """The mark of all of it; None where several meet."""
+        """Return the mark of all edits, or None if they differ."""
         first = self.edits[0][0]
         for mark, _ in self.edits:
             if mark != first:
@@ -40,14 +40,16 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Words, white space and marks of some sentences; `ends` counts the tokens up to where words or a sentence end."""
+    """Words, white space and marks of some sentences. `ends` are the numbers of tokens up to ends of words and
+    sentences.
+    """
 
     texts: list[str]
     ends: list[int]
     is_end: frozenset[int]
 
     def between(self, start: int, stop: int) -> list[str]:
-        """The texts from one end to another, cut at the ends between."""
+        """Return the texts from one end to another, cut at the ends between them."""
         return [
             "".join(self.texts[left:right])
             for left, right in _cuts(start, stop, _between(self.ends, start, stop))
@@ -56,7 +58,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """How many tokens of either text are behind."""
+    """Numbers of tokens of each text that are already processed."""
 
     old: int
     new: int
@@ -64,20 +66,20 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Stretched:
-    """Tokens of one mark, and the place after them."""
+    """Tokens with one mark, and the place after them."""
 
     stretch: Stretch
     end: _Place
 
 
 def replaced(old: str, new: str) -> Iterator[Piece]:
-    """One text put for another; one of them may be empty."""
+    """Yield one text as replaced by another. One of them may be empty."""
     edits: list[Edit] = [("same", old)] if old == new else [("removed", old), ("added", new)]
     yield Piece([edit for edit in edits if edit[1]])
 
 
 def compared(left: Tokens, right: Tokens) -> Iterator[Piece]:
-    """The pieces that make the right text of the left one."""
+    """Yield the pieces that turn the left text into the right one."""
     ids = {token: number for number, token in enumerate(dict.fromkeys(chain(left.texts, right.texts)))}
     aligned = blocks([ids[token] for token in left.texts], [ids[token] for token in right.texts])
     start = _Place(0, 0)
@@ -95,7 +97,7 @@ def compared(left: Tokens, right: Tokens) -> Iterator[Piece]:
 
 
 def _barely_shared(piece: Piece) -> bool:
-    """Whether both texts have much and share hardly anything."""
+    """Return whether both texts are long but share almost nothing."""
     lengths = {"same": 0, "removed": 0, "added": 0}
     for mark, text in piece.edits:
         lengths[mark] += len(text)
@@ -103,13 +105,13 @@ def _barely_shared(piece: Piece) -> bool:
 
 
 def _apart(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
-    """Sentence against sentence, each put for the other as a whole."""
+    """Yield each sentence as replaced by the other one completely."""
     for one, other in zip_longest(old, new, fillvalue=""):
         yield from replaced(one, other)
 
 
 def tokens_of(gap: str, found: Sequence[str]) -> Tokens:
-    """The tokens of white space (none where it is empty) and the sentences after it."""
+    """Return the tokens of white space (possibly none) and the sentences after it."""
     texts = [gap] if gap else []
     ends = [0, len(texts)]
     for sentence in found:
@@ -122,7 +124,7 @@ def tokens_of(gap: str, found: Sequence[str]) -> Tokens:
 
 
 def _stretches(aligned: Sequence[Block], left: Tokens, right: Tokens) -> Iterator[_Stretched]:
-    """The path from one text to the other, cut wherever both are at the end of words or of a sentence."""
+    """Yield the path from one text to the other, cut wherever both are at an end of words or of a sentence."""
     i = j = 0
     for block in [*aligned, Block(len(left.texts), len(right.texts), 0)]:
         inner = _between(left.ends, i, block.old) if j in right.is_end else ()
@@ -139,7 +141,7 @@ def _stretches(aligned: Sequence[Block], left: Tokens, right: Tokens) -> Iterato
 
 
 def _between(ends: list[int], start: int, stop: int) -> list[int]:
-    """The ends after `start` and before `stop`."""
+    """Return the ends after `start` and before `stop`."""
     return ends[bisect_right(ends, start) : bisect_left(ends, stop)]
 
 
@@ -148,7 +150,7 @@ def _cuts(start: int, stop: int, inner: Sequence[int]) -> Iterator[tuple[int, in
 
 
 def merged(stretches: Sequence[Stretch]) -> list[Edit]:
-    """The edits with those that hardly anything separates made one: what was removed, then what was added."""
+    """Merge edits that hardly anything separates: first what was removed, then what was added."""
     last = len(stretches) - 1
     found: list[Edit] = []
     removed = added = ""
@@ -164,7 +166,7 @@ def merged(stretches: Sequence[Stretch]) -> list[Edit]:
 
 
 def are_many(tokens: Sequence[str]) -> bool:
-    """Whether so many of the tokens are words that two edits around them do not read as one; counted no further than matters."""
+    """Return whether there are so many words among the tokens that edits around them stay separate."""
     words = 0
     for token in tokens[: 2 * MERGED + 2]:
         words += not token.isspace()
@@ -172,10 +174,10 @@ def are_many(tokens: Sequence[str]) -> bool:
 
 
 def tokens(text: str) -> list[str]:
-    """The words, white space and marks of a text."""
+    """Return the words, white space and marks of a text."""
     return _TOKEN.findall(text)
 
 
 def gap_after(sentence: str) -> str:
-    """The white space after a sentence."""
+    """Return the white space after a sentence."""
     return sentence[len(sentence.rstrip()) :]

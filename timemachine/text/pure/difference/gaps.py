@@ -1,4 +1,4 @@
-"""The white space between two sentences of a diff, put with the sentence whose fate it shares."""
+"""Attaches the white space between two sentences of a diff to the sentence with the same mark."""
 
 from collections.abc import Sequence
 
@@ -6,26 +6,26 @@ from timemachine.text.pure.difference.edits import Piece
 
 
 def with_gaps_joined(found: Sequence[Piece]) -> list[Piece]:
-    """The pieces in order, none of them only white space as long as there is a sentence to put it to."""
+    """Return the pieces in order, none of them only white space if there is a sentence to attach it to."""
     if not any(map(_is_gap, found)):
         return list(found)
-    whole: list[Piece] = []
+    joined: list[Piece] = []
     waiting: Piece | None = None
     settled = _slid(list(found))
     for place, piece in enumerate(settled):
         current = Piece([*waiting.edits, *piece.edits]) if waiting else piece
         waiting = None
         if not _is_gap(current):
-            whole.append(current)
-        elif whole and _goes_back(current, whole[-1], settled[place + 1 : place + 2]):
-            whole[-1].edits.extend(current.edits)
+            joined.append(current)
+        elif joined and _goes_back(current, joined[-1], settled[place + 1 : place + 2]):
+            joined[-1].edits.extend(current.edits)
         else:
             waiting = current
-    return [*whole, waiting] if waiting else whole
+    return [*joined, waiting] if waiting else joined
 
 
 def _slid(found: list[Piece]) -> list[Piece]:
-    """The pieces with "white space, sentence" that came before equal white space read as "sentence, white space"."""
+    """Shift "white space, sentence" before equal white space to "sentence, white space"."""
     start = 0
     for place, piece in enumerate(found):
         fate, first = piece.fate(), found[start]
@@ -52,7 +52,7 @@ def _is_gap(piece: Piece) -> bool:
 
 
 def _goes_back(gap: Piece, before: Piece, following: Sequence[Piece]) -> bool:
-    """Whether a gap belongs to what stands before it rather than to what follows."""
+    """Return whether a gap belongs to the piece before it rather than to the following one."""
     if not following or gap.fate() == before.fate():
         return True
     if gap.fate() == "same":

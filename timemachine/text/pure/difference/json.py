@@ -1,4 +1,4 @@
-"""Two JSON values compared: what was added, removed, changed or moved, and where."""
+"""Compares two JSON values: what was added, removed, changed or moved, and where."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from timemachine.text.pure.difference.align import Block, blocks, increasing
 Identity = tuple[bool, Any]
 Op = Literal["added", "removed", "changed", "moved"]
 
-# What the items of a list are recognised by, in this order, where every item of both lists has one of its own.
+# The keys by which list items are matched, in this order, if every item of both lists has a distinct one.
 _KEYS: Final = ("id", "sequence", "step", "key", "call_id", "frame")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonChange:
-    """One difference at `path`, a JSON pointer (RFC 6901).
+    """A difference at `path`, a JSON pointer (RFC 6901).
 
-    An index in it is that of the new list, for `removed` that of the old one. For `moved`, `old` and `new` are the indexes of
-    the item among those that both lists hold; for `added` and `removed` the absent side is None.
+    An index in it refers to the new list, for `removed` to the old one. For `moved`, `old` and `new` are the indexes of
+    the item among those that both lists have. For `added` and `removed`, the absent side is None.
     """
 
     path: str
@@ -30,21 +30,21 @@ class JsonChange:
 
 
 def json_diff(old: Any, new: Any) -> tuple[JsonChange, ...]:
-    """The differences of two JSON values; none exactly when they are equal (1 and 1.0 are the same number).
+    """Return the differences of two JSON values, none exactly if they are equal (1 and 1.0 are the same number).
 
-    Items of a list are matched by a key of theirs ("id", "sequence", "step" …), else by the longest run of equal items, so one
-    item put in is one change. For values no deeper than `timemachine.core.pure.content.MAX_DEPTH`.
+    List items are matched by a key ("id", "sequence", "step", …), otherwise by the longest run of equal items, so that
+    one inserted item is one change. Values must be nested at most `timemachine.core.pure.content.MAX_DEPTH` levels.
     """
     return tuple(_changes("", old, new))
 
 
 def comparable(value: Any) -> bytes:
-    """Bytes that two JSON values share exactly where `json_diff` finds no difference between them."""
+    """Return bytes that are the same for two JSON values exactly if `json_diff` finds no difference."""
     return canonical_json(_in_one_spelling(value))
 
 
 def _in_one_spelling(value: Any) -> Any:
-    """The value with every whole number as one: JSON has one kind of number, and 1.0 is 1."""
+    """Return the value with integral floats as integers: JSON has one kind of number."""
     if isinstance(value, float):
         return int(value) if value.is_integer() else value
     if isinstance(value, list):
@@ -65,7 +65,7 @@ def _changes(path: str, old: Any, new: Any) -> Iterator[JsonChange]:
 
 
 def _same(old: Any, new: Any) -> bool:
-    """Whether two values that are not both objects or both lists are equal; true is not 1."""
+    """Return whether two values that are not both objects or both lists are equal; true is not 1."""
     return isinstance(old, bool) == isinstance(new, bool) and bool(old == new)
 
 
@@ -82,11 +82,11 @@ def _in_object(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Ite
 
 def _key_of(old: Sequence[Any], new: Sequence[Any]) -> str | None:
     return next(
-        (key for key in _KEYS if old and new and _tells_apart(key, old) and _tells_apart(key, new)), None
+        (key for key in _KEYS if old and new and _distinguishes(key, old) and _distinguishes(key, new)), None
     )
 
 
-def _tells_apart(key: str, items: Sequence[Any]) -> bool:
+def _distinguishes(key: str, items: Sequence[Any]) -> bool:
     if not all(isinstance(item, Mapping) and isinstance(item.get(key), (str, int)) for item in items):
         return False
     return len({_identity(item, key) for item in items}) == len(items)
@@ -114,7 +114,7 @@ def _by_key(path: str, old: Sequence[Any], new: Sequence[Any], key: str) -> Iter
 
 
 def _moves(before: Sequence[Identity], after: Sequence[Identity]) -> dict[Identity, tuple[int, int]]:
-    """Where the items of two orders of the same items stood and stand, without the most that can have stayed."""
+    """Return the old and new positions of items, leaving out the largest set that can have stayed."""
     places = {name: place for place, name in enumerate(before)}
     steady = set(increasing([places[name] for name in after]))
     return {name: (places[name], place) for place, name in enumerate(after) if place not in steady}
@@ -132,19 +132,19 @@ def _by_run(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[JsonC
 
 
 def _replaced(
-    path: str, old: Sequence[Any], new: Sequence[Any], gone: range, come: range
+    path: str, old: Sequence[Any], new: Sequence[Any], removed: range, added: range
 ) -> Iterator[JsonChange]:
-    """Items that stand between two equal ones: compared one by one as far as both lists have some."""
-    for before, after in zip(gone, come, strict=False):
+    """Yield the changes of items between two equal ones, compared one by one as far as both lists have some."""
+    for before, after in zip(removed, added, strict=False):
         yield from _changes(f"{path}/{after}", old[before], new[after])
-    for index in gone[len(come) :]:
+    for index in removed[len(added) :]:
         yield JsonChange(path=f"{path}/{index}", op="removed", old=old[index])
-    for index in come[len(gone) :]:
+    for index in added[len(removed) :]:
         yield JsonChange(path=f"{path}/{index}", op="added", new=new[index])
 
 
 def apply_changes(old: Any, changes: Sequence[JsonChange]) -> Any:
-    """The new value, made of the old one and the differences that `json_diff` found; the old value stays as it was."""
+    """Return the new value, made from the old one and the differences of `json_diff`. The old value does not change."""
     return _applied(old, [(_parts(change.path), change) for change in changes])
 
 
@@ -171,9 +171,11 @@ def _in_mapping(
     here: Sequence[tuple[str, JsonChange]],
     inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
 ) -> dict[str, Any]:
-    gone = {name for name, change in here if change.op == "removed"}
-    kept = {name: _applied(item, inside.get(name, [])) for name, item in value.items() if name not in gone}
-    return kept | {name: change.new for name, change in here if change.op == "added"}
+    removed = {name for name, change in here if change.op == "removed"}
+    remaining = {
+        name: _applied(item, inside.get(name, [])) for name, item in value.items() if name not in removed
+    }
+    return remaining | {name: change.new for name, change in here if change.op == "added"}
 
 
 def _in_list(
@@ -181,9 +183,9 @@ def _in_list(
     here: Sequence[tuple[str, JsonChange]],
     inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
 ) -> list[Any]:
-    """First what went, then the order of what stayed, then what came; only then what changed within: as indexes are counted."""
-    gone = {int(name) for name, change in here if change.op == "removed"}
-    items = _reordered([item for index, item in enumerate(value) if index not in gone], here)
+    """Apply removals, then moves, then additions, and changes inside items last: this is how indexes are counted."""
+    removed = {int(name) for name, change in here if change.op == "removed"}
+    items = _reordered([item for index, item in enumerate(value) if index not in removed], here)
     for name, change in here:
         if change.op == "added":
             items.insert(int(name), change.new)

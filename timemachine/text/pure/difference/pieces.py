@@ -1,4 +1,4 @@
-"""A text diff before it is laid out: sentences that stand against each other, and the edits inside the changed ones."""
+"""A text diff before layout: aligned sentences, and the edits in the changed ones."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Final, NamedTuple
 
 from timemachine.text.pure.difference.align import Block, blocks
 from timemachine.text.pure.difference.edits import Piece, compared, gap_after, replaced, tokens_of
-from timemachine.text.pure.difference.sentence_pairs import twins
+from timemachine.text.pure.difference.sentence_pairs import paired_edits
 from timemachine.text.pure.language.sentences import sentence_texts
 
 _LEAST_WORDS: Final = 2
 
 
 class _Run(NamedTuple):
-    """Sentences that stand against each other, word for word equal (`same`) or not; `bodies` are those that are not, without white space after them."""
+    """Aligned sentences, equal (`same`) or not. `bodies` are those that differ, without the white space after them."""
 
     old: Sequence[str]
     new: Sequence[str]
@@ -23,7 +23,9 @@ class _Run(NamedTuple):
 
 
 def pieces(old: str, new: str) -> Iterator[Piece]:
-    """The edits that make `new` of `old`, cut where both are between two sentences (or at the end of one's words)."""
+    """Yield the edits that turn `old` into `new`, cut where both are between two sentences (or at the end of one's
+    words).
+    """
     runs = list(_runs(sentence_texts(old), sentence_texts(new)))
     moved = _moved(runs)
     last: tuple[str, str] | None = None
@@ -32,7 +34,7 @@ def pieces(old: str, new: str) -> Iterator[Piece]:
             yield from chain.from_iterable(map(_unchanged, run.old[:-1], run.new[:-1]))
             last = run.old[-1], run.new[-1]
         else:
-            yield from _twins(run, moved, last) or _changed(run, moved, last)
+            yield from _paired(run, moved, last) or _changed(run, moved, last)
             last = None
     if last:
         yield from _unchanged(*last)
@@ -55,7 +57,7 @@ def _runs(left: Sequence[str], right: Sequence[str]) -> Iterator[_Run]:
 
 
 def _moved(runs: Iterable[_Run]) -> frozenset[str]:
-    """The sentences, without the white space after them, that were taken out in one place and put in, unchanged, in another."""
+    """Return the sentences that were removed in one place and inserted unchanged in another."""
     changed = [run for run in runs if not run.same]
     removed = {body for run in changed for body in run.bodies[0]}
     added = {body for run in changed for body in run.bodies[1]}
@@ -63,37 +65,37 @@ def _moved(runs: Iterable[_Run]) -> frozenset[str]:
 
 
 def moving_key(text: str) -> str | None:
-    """What a sentence is recognised by in another place; None where it has too few words to be recognised."""
+    """Return the key by which a sentence is recognized in another place. None if it has too few words."""
     words = text.split()
     return " ".join(words) if len(words) >= _LEAST_WORDS else None
 
 
 def _unchanged(one: str, other: str) -> list[Piece]:
-    """A sentence that both have, with the white space after it on either side."""
+    """Return the pieces of a sentence that both have, with the white space after it on each side."""
     if one == other:
         return [Piece([("same", one)])]
     return [Piece([("same", one.rstrip())]), *replaced(gap_after(one), gap_after(other))]
 
 
-def _twins(run: _Run, moved: frozenset[str], last: tuple[str, str] | None) -> list[Piece] | None:
-    """The pieces of a run of twins of which none moved, behind the `last` sentence that both have before it."""
+def _paired(run: _Run, moved: frozenset[str], last: tuple[str, str] | None) -> list[Piece] | None:
+    """Return the pieces of a run whose sentences pair up, preceded by the `last` common sentence. None if some moved."""
     if not all(moved.isdisjoint(bodies) for bodies in run.bodies):
         return None
-    found = twins(run.old, run.new)
+    found = paired_edits(run.old, run.new)
     return found if found is None or last is None else [*_unchanged(*last), *found]
 
 
 def _changed(run: _Run, moved: frozenset[str], last: tuple[str, str] | None) -> Iterator[Piece]:
-    """The pieces of a changed run, behind the `last` sentence that both have before it: the white space after that is compared.
+    """Yield the pieces of a changed run, preceded by the `last` common sentence, after which white space is compared.
 
-    A moved sentence is a piece of its own; what stands between two of them is compared.
+    A moved sentence is a separate piece. The parts between two of them are compared.
     """
     gaps = ("", "")
     if last:
         yield Piece([("same", last[0].rstrip())])
         gaps = gap_after(last[0]), gap_after(last[1])
-    nothing = _Part([], None)
-    for one, other in zip_longest(_parted(run.old, moved), _parted(run.new, moved), fillvalue=nothing):
+    empty = _Part([], None)
+    for one, other in zip_longest(_parted(run.old, moved), _parted(run.new, moved), fillvalue=empty):
         yield from compared(tokens_of(gaps[0], one.before), tokens_of(gaps[1], other.before))
         gaps = ("", "")
         if one.moved:
@@ -104,7 +106,7 @@ def _changed(run: _Run, moved: frozenset[str], last: tuple[str, str] | None) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Sentences that did not move, and the one after them that did."""
+    """Sentences that did not move, and the moved one after them."""
 
     before: Sequence[str]
     moved: str | None

@@ -1,4 +1,4 @@
-"""Two ranked lists compared: what came, what went, what moved."""
+"""Compares two ranked lists: which items are new, lost or moved."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 Verdict = Literal["same", "reordered", "changed"]
 
-# The weight that rank-biased overlap gives to each further rank: with 0.9 the first ten ranks carry 86 % of it.
+# The weight of each further rank in rank-biased overlap: with 0.9, the first ten ranks have 86 % of the weight.
 PERSISTENCE: Final = 0.9
 
 
@@ -21,7 +21,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """An item whose rank differs; a positive `shift` says that it moved up by so many ranks."""
+    """An item with a different rank. A positive `shift` means that it moved up."""
 
     key: Hashable
     old_rank: int
@@ -31,7 +31,7 @@ class Move:
 
     @property
     def shift(self) -> int:
-        """How many ranks the item moved up; negative when it moved down."""
+        """How many ranks the item moved up; negative if it moved down."""
         return self.old_rank - self.new_rank
 
 
@@ -39,9 +39,10 @@ class Move:
 class RankingDiff:
     """How a list of at most `k` items differs from another.
 
-    `overlap` is overlap@k: the share of items in both, of the longer list's. `rank_biased_overlap` weighs the top more, by the
-    `persistence` p. Both lie between 0 and 1, and both are None when the two lists are empty: nothing was compared. Of lists of
-    different lengths the second says nothing about what lies below the shorter one: `depth` is how long that is, None for equal ones.
+    `overlap` is overlap@k: the share of common items in the longer list. `rank_biased_overlap` gives the top more
+    weight, with `persistence` p. Both are between 0 and 1, and None for two empty lists. For lists of different
+    lengths, the latter says nothing about ranks below the shorter one's length, which is `depth`; None for equal
+    lengths.
     """
 
     verdict: Verdict
@@ -56,9 +57,10 @@ class RankingDiff:
 
 
 def compare_rankings(old: Sequence[Ranked], new: Sequence[Ranked], k: int) -> RankingDiff:
-    """The first `k` items of two lists compared, by rank; of an item that is listed twice the better rank counts.
+    """Compare the first `k` items of two lists by rank. Of an item that is listed twice, the better rank counts.
 
-    `same`: the same items at the same ranks (also: two empty lists). `reordered`: the same items. `changed`: others.
+    `same`: the same items at the same ranks (also two empty lists). `reordered`: the same items. `changed`: different
+    items.
     """
     before, after = _top(old, k), _top(new, k)
     gained = tuple(key for key in after if key not in before)
@@ -84,13 +86,14 @@ def compare_rankings(old: Sequence[Ranked], new: Sequence[Ranked], k: int) -> Ra
 def rank_biased_overlap(
     one: Sequence[Hashable], other: Sequence[Hashable], persistence: float = PERSISTENCE
 ) -> float | None:
-    """Extrapolated rank-biased overlap of two lists without ties or repetitions, 0 to 1; None for two empty lists.
+    """Return the extrapolated rank-biased overlap of two lists without ties or repetitions, 0 to 1. None for two empty
+    lists.
 
-    Webber, Moffat and Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28(4), 2010, equation 32. It takes the lists
-    for beginnings of longer ones and what was not seen of the shorter to agree as much as what was. So a list that the other begins
-    with gives 1, whatever the other goes on with: the figure says whether the order of what stayed is the same, not how much stayed.
-    It is kept so because lists that were cut earlier are what top-k and adaptive cut-offs make, and `overlap` counts what they lost;
-    whoever shows it for lists of different lengths says down to which rank it goes.
+    Webber, Moffat and Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28(4), 2010, equation 32. It
+    treats the lists as prefixes of longer ones, and assumes that the unseen part of the shorter one agrees as much as
+    the seen part. So a list that is a prefix of the other gives 1: the number says whether the order of what stayed is
+    the same, not how much stayed. That is intended, because top-k and adaptive cut-offs produce such lists, and
+    `overlap` counts what they lost. When showing it for lists of different lengths, say down to which rank it applies.
     """
     short, long = sorted((one, other), key=len)
     if not long:
@@ -106,7 +109,7 @@ def rank_biased_overlap(
 
 
 def _agreements(short: Sequence[Hashable], long: Sequence[Hashable]) -> list[int]:
-    """How many items the two lists share down to each depth of the longer one."""
+    """Return how many items the two lists share down to each depth of the longer one."""
     seen_short: set[Hashable] = set()
     seen_long: set[Hashable] = set()
     found: list[int] = []
@@ -118,7 +121,7 @@ def _agreements(short: Sequence[Hashable], long: Sequence[Hashable]) -> list[int
 
 
 def _top(items: Iterable[Ranked], k: int) -> dict[Hashable, Ranked]:
-    """The first k different items by rank."""
+    """Return the first k distinct items by rank."""
     best: dict[Hashable, Ranked] = {}
     for item in sorted(items, key=lambda item: item.rank):
         if len(best) < k:

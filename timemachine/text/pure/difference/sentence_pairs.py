@@ -1,4 +1,6 @@
-"""Changed sentences that plainly belong together one by one: of each pair only what lies between its like ends is compared."""
+"""A shortcut for changed sentences that clearly correspond one to one: only the parts between their common ends are
+compared.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,14 +10,16 @@ from rapidfuzz.distance import Indel, Postfix, Prefix
 from timemachine.text.pure.difference.edits import MERGED, Edit, Piece, Stretch, merged, tokens
 from timemachine.text.redaction.pure.marks import has_mark
 
-# Two sentences are twins when they share this part of the characters of the shorter one, in their order.
+# Two sentences correspond if they share this part of the shorter one's characters, in order.
 _ALIKE: Final = 0.5
-# Of as many words as the other has, this part may be others where they are compared place by place.
+# The largest part of words that may differ in a comparison word by word.
 _FEW: Final = 0.5
 
 
-def twins(old: Sequence[str], new: Sequence[str]) -> list[Piece] | None:
-    """A piece for each pair of sentences, None where they are not twins all the way. It is a shortcut for `edits.compared`."""
+def paired_edits(old: Sequence[str], new: Sequence[str]) -> list[Piece] | None:
+    """Return a piece for each pair of sentences, or None if they do not all correspond. A shortcut for
+    `edits.compared`.
+    """
     if len(old) != len(new):
         return None
     found: list[Piece] = []
@@ -29,7 +33,7 @@ def twins(old: Sequence[str], new: Sequence[str]) -> list[Piece] | None:
 
 def _edits(old: str, new: str) -> list[Edit] | None:
     if old[-1].isspace() != new[-1].isspace() or has_mark(old) or has_mark(new):
-        return None  # a mark has white space in it, and is one token
+        return None  # a mark contains white space but is one token
     shorter = min(len(old), len(new))
     head = _head(old, new, shorter)
     tail = _tail(old, new, shorter - head)
@@ -45,7 +49,7 @@ def _edits(old: str, new: str) -> list[Edit] | None:
 
 
 def _word_for_word(old: str, new: str, ends: tuple[str, str]) -> list[Edit] | None:
-    """The edits where words are put for words at the same places; None where there are not as many, or many and more others than not.
+    """Return the edits if words were replaced in place. None if the number of words or too many words differ.
 
     `ends` is what both sentences begin and end with.
     """
@@ -59,9 +63,9 @@ def _word_for_word(old: str, new: str, ends: tuple[str, str]) -> list[Edit] | No
     before, behind, start, end = ends[0], 0, others[0], others[0] + 1
     for place in [*others[1:], len(left) + MERGED + 1]:
         if place - end > MERGED:
-            head, gone, come, tail = _put(" ".join(left[start:end]), " ".join(right[start:end]))
+            head, removed, added, tail = _put(" ".join(left[start:end]), " ".join(right[start:end]))
             stretch = before + _stretch(left, behind, start) + head
-            edits += (("same", stretch), ("removed", gone), ("added", come))
+            edits += (("same", stretch), ("removed", removed), ("added", added))
             before, behind, start = tail, end, place
         end = place + 1
     edits.append(("same", before + _stretch(left, behind, len(left)) + ends[1]))
@@ -69,12 +73,12 @@ def _word_for_word(old: str, new: str, ends: tuple[str, str]) -> list[Edit] | No
 
 
 def _stretch(words: list[str], start: int, end: int) -> str:
-    """The words with the blanks between them and the others."""
+    """Return the words with the blanks around them."""
     return " ".join(["", *words[start:end]] if start else words[start:end]) + " " * (start < end < len(words))
 
 
 def _put(old: str, new: str) -> tuple[str, str, str, str]:
-    """One text put for another: what both begin with, what is gone, what came, what both end with."""
+    """Return the common prefix, what was removed, what was added, and the common suffix."""
     if (old[:1] != new[:1] and old[-1:] != new[-1:]) or (old.isalnum() and new.isalnum()):
         return "", old, new, ""
     left, right = tokens(old), tokens(new)
@@ -83,8 +87,8 @@ def _put(old: str, new: str) -> tuple[str, str, str, str]:
     tail = next((n for n in range(most - head) if left[-1 - n] != right[-1 - n]), most - head)
     ends = len(left) - tail, len(right) - tail
     parts = left[:head], left[head : ends[0]], right[head : ends[1]], left[ends[0] :]
-    first, gone, come, last = ("".join(part) for part in parts)
-    return first, gone, come, last
+    first, removed, added, last = ("".join(part) for part in parts)
+    return first, removed, added, last
 
 
 def _stretches(left: list[str], right: list[str]) -> list[Stretch]:
@@ -103,7 +107,7 @@ def _stretches(left: list[str], right: list[str]) -> list[Stretch]:
 
 
 def _enclosed(stretches: list[Stretch], before: str, after: str) -> list[Stretch]:
-    """The stretches with what both sentences begin and end with."""
+    """Return the stretches with the common prefix and suffix."""
     if before:
         first = stretches.pop(0)[1] if stretches and stretches[0][0] == "same" else []
         stretches.insert(0, ("same", [before, *first]))
@@ -114,7 +118,7 @@ def _enclosed(stretches: list[Stretch], before: str, after: str) -> list[Stretch
 
 
 def _head(old: str, new: str, most: int) -> int:
-    """How many characters both begin with, up to the beginning of a word."""
+    """Return the length of the common prefix, up to the beginning of a word."""
     shared = min(Prefix.similarity(old, new), most)
     start = old.rfind(" ", 0, shared) + 1
     inside = old[start : start + 1].isspace() or new[start : start + 1].isspace()
@@ -122,7 +126,7 @@ def _head(old: str, new: str, most: int) -> int:
 
 
 def _tail(old: str, new: str, most: int) -> int:
-    """How many characters both end with, from the end of a word on."""
+    """Return the length of the common suffix, from the end of a word."""
     shared = min(Postfix.similarity(old, new), most)
     start = old.find(" ", len(old) - shared)
     if start < 0:

@@ -1,4 +1,4 @@
-"""Two runs aligned by what their steps are, not by number: a step that was put in does not shift the rest. Pure."""
+"""Aligns two runs by the content of their steps, not by number: an inserted step does not shift the rest."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -14,17 +14,18 @@ Status = Literal["same", "modified", "moved", "only_left", "only_right", "not_as
 Key = Callable[[StepFacts], tuple[str, ...]]
 STATUSES: Final[tuple[Status, ...]] = ("same", "modified", "moved", "only_left", "only_right", "not_asked")
 
-# Cells of the table of likeness up to which all steps are compared with all: 0.3 s and 60 MB.
+# The most cells of the table for comparing all steps with all: 0.3 s and 60 MB.
 _COMPARED: Final = 3_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepPair:
-    """A step of the left run and the step of the right one that it became; one of them is None where there is none.
+    """A step of the left run and the corresponding one of the right run, or None if there is none.
 
-    A `moved` step stands in two pairs, one at either place, each with one side; `moved` is the sequence of the step on the other.
-    `differs_in` names what a modified pair, or a step in its two places, differs in; it is empty for every other status.
-    `not_asked` is no finding of an alignment: whoever knows that a call was left out tells a pair so that is otherwise the same.
+    A `moved` step is in two pairs, one at each place with one side; `moved` is the sequence number of the step on the
+    other side. `differs_in` lists the differences of a modified pair or of a moved step, and is empty for all other
+    statuses. `not_asked` is never set here: a caller that knows that a call was skipped sets it on an otherwise equal
+    pair.
     """
 
     status: Status
@@ -36,17 +37,17 @@ class StepPair:
 
 @dataclass(frozen=True, slots=True)
 class _At:
-    """Where two parts of the runs begin."""
+    """The start of two parts of the runs."""
 
     left: int
     right: int
 
 
 def align_steps(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> tuple[StepPair, ...]:
-    """Every step of both runs, in the order of both, as pairs. What only one has here and only the other there has moved.
+    """Return every step of both runs as pairs, in the order of both. A step at different places on each side has moved.
 
-    The other way round gives the mirror image. Runs of up to 1,700 steps each are compared step by step; of longer ones the
-    parts between equal steps, and where there are none that are equal or do the same, slice by slice.
+    Swapping the runs gives the mirror image. Runs of up to 1,700 steps each are compared step by step. For longer ones,
+    the parts between equal steps are compared, and without steps that are equal or do the same, proportional slices.
     """
     if _order(left) <= _order(right):
         matches = [*_matched(left, right)]
@@ -56,21 +57,21 @@ def align_steps(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> tuple[
 
 
 def align_by_sequence(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> tuple[StepPair, ...]:
-    """Every step of two runs of one session as pairs: those of one sequence are one step."""
+    """Return every step of two runs of one session as pairs: equal sequence numbers are the same step."""
     places = {step.sequence: place for place, step in enumerate(right)}
     matches = [(here, places[step.sequence]) for here, step in enumerate(left) if step.sequence in places]
     return tuple(_pairs(left, right, matches))
 
 
 def _order(steps: Sequence[StepFacts]) -> tuple[int, list[tuple[str, ...]]]:
-    """By this the two runs are put in one order before they are aligned, so that their sides do not matter."""
+    """Return a sort key for runs, so that the result does not depend on which one is left."""
     return len(steps), [(*step.fingerprint, step.words) for step in steps]
 
 
 def _pairs(
     left: Sequence[StepFacts], right: Sequence[StepFacts], matches: Sequence[tuple[int, int]]
 ) -> Iterator[StepPair]:
-    """The steps of both runs in order; between two matches those of the left run come first."""
+    """Yield the steps of both runs in order; between two matches, those of the left run first."""
     i = j = 0
     for here, there in [*matches, (len(left), len(right))]:
         yield from (StepPair(status="only_left", left=step, right=None) for step in left[i:here])
@@ -90,12 +91,14 @@ def _doing(step: StepFacts) -> tuple[str, ...]:
     return step.doing
 
 
-# By what steps of long runs are matched first: by all that is compared, then by what was done.
+# Steps of long runs are matched first by all that is compared, then by what was done.
 _ANCHORS: Final = (_fingerprint, _doing)
 
 
 def _with_moves(pairs: list[StepPair]) -> list[StepPair]:
-    """The pairs with each step that is only in another place marked as moved in both: one that is equal, then one that does the same."""
+    """Mark each step that is only in another place as moved, in both places: first equal ones, then those that do the
+    same.
+    """
     for key in _ANCHORS:
         waiting: dict[tuple[str, ...], deque[tuple[int, StepFacts]]] = defaultdict(deque)
         for place, step in _alone(pairs, "only_left"):
@@ -112,7 +115,7 @@ def _with_moves(pairs: list[StepPair]) -> list[StepPair]:
 
 
 def _alone(pairs: Sequence[StepPair], status: Status) -> list[tuple[int, StepFacts]]:
-    """The steps that only one run has, with their places, that say or do anything by which they are known in another place."""
+    """Return the steps that only one run has, with their places, if they have content by which they can be recognized."""
     steps = [(place, pair.left or pair.right) for place, pair in enumerate(pairs) if pair.status == status]
     return [
         (place, step)
@@ -122,7 +125,7 @@ def _alone(pairs: Sequence[StepPair], status: Status) -> list[tuple[int, StepFac
 
 
 def _matched(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> Iterator[tuple[int, int]]:
-    """The pairs of indexes of two runs; what they share at either end is taken off first."""
+    """Yield the pairs of indexes of two runs, after splitting off their common prefix and suffix."""
     head = _shared_head(left, right)
     tail = _shared_head(left[head:][::-1], right[head:][::-1])
     yield from ((place, place) for place in range(head))
@@ -147,7 +150,7 @@ def _within(
 def _anchored(
     left: Sequence[StepFacts], right: Sequence[StepFacts], at: _At, anchors: Sequence[Key]
 ) -> Iterator[tuple[int, int]]:
-    """The longest run of steps with equal keys, and what lies between them aligned on its own."""
+    """Yield the longest run of steps with equal keys, and the matches of the parts between them."""
     i = j = 0
     for block in [*_equal(left, right, anchors[0]), Block(len(left), len(right), 0)]:
         start = _At(at.left + i, at.right + j)
@@ -165,7 +168,7 @@ def _equal(left: Sequence[StepFacts], right: Sequence[StepFacts], key: Key) -> l
 
 
 def _sliced(left: Sequence[StepFacts], right: Sequence[StepFacts], at: _At) -> Iterator[tuple[int, int]]:
-    """Parts that have nothing in common, compared slice by slice at equal proportions."""
+    """Compare parts without anything in common in proportional slices."""
     slices = isqrt(len(left) * len(right) // _COMPARED) + 1
     for place in range(slices):
         i, j = len(left) * place // slices, len(right) * place // slices

@@ -1,4 +1,4 @@
-"""Which steps of two runs are likely one step: alike by their words, aligned so that as much as possible stays together. Pure."""
+"""Finds steps of two runs that are probably the same: similar in their words, aligned for the highest total."""
 
 import re
 from collections import Counter
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from timemachine.text.pure.difference.steps import StepFacts
 
-# Points for a pair of steps; an alignment is the one with the most points in all.
+# Points for a pair of steps. The alignment maximizes their sum.
 SAME: Final = 1_000
 SAME_DOING: Final = 900
 _ALIKE: Final = 700
 _LEAST_ALIKE: Final = 100
-# Steps of one sort whose words agree less than this (cosine, rare words weigh more) are two steps, not one modified.
+# Steps of one kind with a lower cosine similarity (rare words weigh more) are two steps, not one modified step.
 LIKE: Final = 0.2
 _DIMENSIONS: Final = 1_024
 _MOST_WORDS: Final = 200
@@ -27,10 +27,10 @@ Points = NDArray[np.int32]
 
 
 def most_alike(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> list[tuple[int, int]]:
-    """The pairs of indexes, increasing on both sides, that make the most points; two steps without points are no pair.
+    """Return the pairs of indexes, increasing on both sides, with the most points. Steps without points are not paired.
 
-    A global alignment without a price for gaps (Needleman and Wunsch, 1970), one row of the table at a time. Memory: eight bytes
-    for every cell of the table.
+    A global alignment without gap penalty (Needleman and Wunsch, 1970), row by row. It uses eight bytes per cell of the
+    table.
     """
     points = _points(left, right)
     table = np.zeros((len(left) + 1, len(right) + 1), dtype=np.int32)
@@ -42,7 +42,7 @@ def most_alike(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> list[tu
 
 
 def _path(table: Points, points: Points) -> Iterator[tuple[int, int]]:
-    """The pairs from the last back to the first."""
+    """Yield the pairs from last to first."""
     row, column = len(points), points.shape[1]
     while row and column:
         here = table[row, column]
@@ -56,7 +56,7 @@ def _path(table: Points, points: Points) -> Iterator[tuple[int, int]]:
 
 
 def _points(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> Points:
-    """The points of every pair, a row for each left step."""
+    """Return the points of every pair, one row for each left step."""
     likeness = _likeness(left, right)
     alike = np.where(likeness >= LIKE, _LEAST_ALIKE + likeness * _ALIKE, 0).astype(np.int32)
     doing = _equal([step.doing for step in left], [step.doing for step in right])
@@ -75,7 +75,7 @@ def _equal(left: Sequence[Any], right: Sequence[Any]) -> NDArray[np.bool_]:
 
 
 def _likeness(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> NDArray[np.float32]:
-    """The cosine of the words of every pair, 0 to 1; each word weighs by how few of the steps have it."""
+    """Return the cosine similarity of the words of every pair, 0 to 1. Words that fewer steps have weigh more."""
     counted = [
         Counter(_WORD.findall(f"{step.name or ''} {step.words}".casefold())[:_MOST_WORDS])
         for step in (*left, *right)

@@ -1,4 +1,4 @@
-"""One step of a run as it is compared: what was done, over what, and what came of it. Pure."""
+"""The facts of a step that are compared: what was done, with what input and result."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -9,11 +9,11 @@ FIELDS: Final[tuple[Field, ...]] = ("name", "input", "output", "error", "model",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFacts:
-    """What of a step is compared. Times, tokens, money and parameters are not: they differ from run to run.
+    """The compared facts of a step. Times, tokens, money and parameters are not among them: they differ in every run.
 
-    `input` and `output` stand for the whole value (a hash), None where none was recorded; `frames` are the hashes of the passages
-    by rank, None where a replay failed before it had found any. `words` is how the step's texts begin: by it alike steps are found, never sameness. `answered` is False where a
-    replay did not ask, so that there is no output to compare.
+    `input` and `output` are hashes, None if not recorded. `frames` are the hashes of the passages by rank, None if a
+    replay failed before it found any. `words` is the beginning of the step's texts, for finding similar steps, never
+    for equality. `answered` is False if a replay did not ask, so that there is no output to compare.
     """
 
     sequence: int
@@ -31,17 +31,17 @@ class StepFacts:
 
     @property
     def sort(self) -> tuple[str, str, str]:
-        """What kind of step it is; two steps of different sorts are never one step modified."""
+        """The kind of step. Two steps of different kinds are never one modified step."""
         return (self.kind, self.tool or "", self.role or "")
 
     @property
     def doing(self) -> tuple[str, ...]:
-        """What was done: the sort of step, its name and its input; all that is compared where no input was recorded."""
+        """What was done: kind, name and input; everything that is compared if no input was recorded."""
         return self.fingerprint if self.input is None else (*self.sort, self.name or "", self.input)
 
     @property
     def fingerprint(self) -> tuple[str, ...]:
-        """All that is compared: two steps that share it are the same."""
+        """Everything that is compared. Steps with the same fingerprint are the same."""
         known = self.output or "" if self.answered else "not asked"
         done = (*self.sort, self.name or "", self.input or "")
         frames = ("not found",) if self.frames is None else self.frames
@@ -49,10 +49,10 @@ class StepFacts:
 
 
 def differing(left: StepFacts, right: StepFacts) -> tuple[Field, ...]:
-    """In what two steps differ, in a fixed order; nothing for the same step.
+    """Return the fields in which two steps differ, in a fixed order.
 
-    Where one of them was not asked, what an asking would have brought (output, error, model) is not compared; nor are frames
-    where one of them failed before it had any.
+    If one was not asked, output, error and model are not compared. If one failed before it found frames, frames are
+    not.
     """
     unknown = () if left.answered and right.answered else ("output", "error", "model")
     if left.frames is None or right.frames is None:

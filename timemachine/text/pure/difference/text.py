@@ -1,4 +1,4 @@
-"""Two texts side by side: rows of sentences or lines, with what was removed, added, changed and moved."""
+"""Compares two texts side by side: rows of sentences or lines with what was removed, added, changed and moved."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,20 +19,20 @@ _STRAIGHT: Final[dict[Mark, Mark]] = {"same": "same", "removed": "removed", "add
 _TURNED: Final[dict[Mark, Mark]] = {"same": "same", "removed": "added", "added": "removed"}
 
 
-# The usual piece by its length: words put for words, some that are the same before, between and behind.
+# The usual piece by its length: replaced words, with unchanged ones before, between and after.
 _PUT_FOR: Final = {3 * n + 1: [*(("same", "removed", "added") * n), "same"] for n in range(1, 20)}
 
 
-# Spans and rows are tuples: a long diff has thousands of them, and a dataclass takes twice as long to make.
+# Spans and rows are tuples: a long diff has thousands, and creating dataclasses takes twice as long.
 class Span(NamedTuple):
-    """Text with its mark. `removed` and `moved` away stand on the left, `added` and `moved` here on the right."""
+    """Text with its mark. `removed` and `moved` from here are on the left, `added` and `moved` to here on the right."""
 
     text: str
     mark: Mark
 
 
 class DiffRow(NamedTuple):
-    """What stands side by side. A `moved` row is on one side only; its other place has another row of that kind."""
+    """A row of the comparison. A `moved` row has one side only; the other place has another row of that kind."""
 
     kind: Kind
     left: tuple[Span, ...]
@@ -41,13 +41,13 @@ class DiffRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextDiff:
-    """The rows of a diff. Their left spans joined are the old text, their right spans the new one."""
+    """The rows of a diff. The left spans joined are the old text, the right spans the new one."""
 
     rows: tuple[DiffRow, ...]
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows of each kind there are; a sentence that moved counts once."""
+        """The number of rows of each kind. A moved sentence counts once."""
         found = Counter[str](row.kind for row in self.rows)
         found["moved"] //= 2
         return {kind: found[kind] for kind in ("same", "changed", "removed", "added", "moved")}
@@ -55,17 +55,17 @@ class TextDiff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
-    """`count` rows of no difference that are not shown, from the row of index `start`."""
+    """`count` unchanged rows that are not shown, from the row with index `start`."""
 
     count: int
     start: int
 
 
 def text_diff(old: str, new: str) -> TextDiff:
-    """How `new` differs from `old`, sentence by sentence and inside a changed sentence word by word.
+    """Compare two texts sentence by sentence, and changed sentences word by word.
 
-    Texts of any length; comparing the other way round gives the same rows mirrored. No row is other than `same` exactly
-    when the texts are equal.
+    For texts of any length. Swapping the texts gives the same rows mirrored. All rows are `same` exactly if the texts
+    are equal.
     """
     if old == new:
         return TextDiff(rows=tuple(_same(each.text) for each in sentences(old)))
@@ -75,7 +75,7 @@ def text_diff(old: str, new: str) -> TextDiff:
 
 
 def fold(rows: Sequence[DiffRow], context: int = 2) -> tuple[DiffRow | Folded, ...]:
-    """The rows with long stretches of no difference folded, `context` rows of them kept beside each difference."""
+    """Return the rows with long unchanged parts folded, keeping `context` rows next to each difference."""
     shown: list[DiffRow | Folded] = []
     start = 0
     for same, group in groupby(rows, key=lambda row: row.kind == "same"):
@@ -94,7 +94,7 @@ def fold(rows: Sequence[DiffRow], context: int = 2) -> tuple[DiffRow | Folded, .
 
 
 def _row(piece: Piece, *, turned: bool) -> DiffRow:
-    """The row of a piece; `turned` says that the pieces lead from the new text to the old one."""
+    """Return the row of a piece. `turned`: the pieces lead from the new text to the old one."""
     if piece.fate() == "same":
         return _same("".join([text for _, text in piece.edits]))
     marks = _TURNED if turned else _STRAIGHT
@@ -110,7 +110,7 @@ def _row(piece: Piece, *, turned: bool) -> DiffRow:
 
 
 def _joined(spans: list[Span]) -> tuple[Span, ...]:
-    """The spans with neighbours of one mark made one."""
+    """Merge neighbouring spans with the same mark."""
     before = ""
     for span in spans:
         if span.mark == before:
@@ -126,7 +126,7 @@ def _same(text: str) -> DiffRow:
 
 
 def _kind(left: Sequence[Span], right: Sequence[Span]) -> Kind:
-    """The kind of a row that is not `same`; white space that both share does not make it a change of words."""
+    """Return the kind of a row that is not `same`. Shared white space alone does not make it a change of words."""
     if len(left) > 1 < len(right):
         return "changed"
     if _is_only_shared_space(left):
@@ -139,7 +139,7 @@ def _is_only_shared_space(spans: Sequence[Span]) -> bool:
 
 
 def _with_moves(rows: Sequence[DiffRow]) -> list[DiffRow]:
-    """The rows with each sentence that only went from one place to another marked as moved in both."""
+    """Mark each sentence that only changed its place as moved, in both places."""
     taken_out: dict[str, deque[int]] = defaultdict(deque)
     for place, row in enumerate(rows):
         if row.kind == "removed" and (key := _moving_key(row.left)):
@@ -165,7 +165,7 @@ def _marked_moved(spans: Sequence[Span]) -> tuple[Span, ...]:
 
 
 def _paired(rows: Iterable[DiffRow]) -> Iterator[DiffRow]:
-    """The rows with sentences removed and sentences added in one place set side by side."""
+    """Put sentences that were removed and added in one place side by side."""
     for alone, group in groupby(rows, key=_stands_alone):
         if not alone:
             yield from group

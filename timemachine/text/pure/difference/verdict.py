@@ -1,4 +1,6 @@
-"""What became of an answer: one word out of an ordered list, with the evidence for it. Similarity never grants sameness."""
+"""The verdict on a new answer: the first that applies of an ordered list, with evidence. Similarity never implies
+sameness.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,25 +14,26 @@ from timemachine.text.pure.language.polarity import leading_pole, turned
 from timemachine.text.pure.language.refusal import is_refusal
 from timemachine.text.pure.language.statement import Statement
 
-# Entries of one list of evidence; how many there are in all stands beside a list that was cut.
+# The most entries of a list of evidence. A list that was cut has a count of all entries.
 _MOST_EVIDENCE: Final = 50
-# Characters of one entry; a sentence of an answer may be the whole answer.
+# The most characters of one entry; a sentence can be an entire answer.
 _LONGEST: Final = 1_000
-# Terms of a sentence up to which its order is looked at from every term on.
+# The most terms of a sentence whose rotations are compared.
 _MOST_TERMS: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerVerdict:
-    """A verdict and what it rests on.
+    """A verdict and its evidence.
 
-    `error` {error} · `not_recorded` {missing, and new_refuses where the new answer says that it does not answer} · `refused`,
-    `newly_answered` {refusal} · `identical` {characters} · `formatting` {differs_in} · `numbers_differ`, `names_differ` {only_recorded, only_new, and where they stand:
-    recorded_at, new_at} · `polarity_differs` {turned, recorded, new} · `adds` {added} · `omits` {omitted} · `reworded` {recorded, new}
-    (no fact-level difference found; not a proof of sameness) · `changed` {only_recorded, only_new: sentences that the other
-    answer does not restate; perhaps_names: capitalised words at the start of a sentence; order: the same words in another
-    order}. Positions are [start, end] in characters of the answer. A list is cut at 50 entries (`…_count` then says
-    how many there are) and an entry at 1,000 characters, with an ellipsis.
+    `error` {error} · `not_recorded` {missing, and new_refuses if the new answer says that it does not answer} ·
+    `refused`, `newly_answered` {refusal} · `identical` {characters} · `formatting` {differs_in} · `numbers_differ`,
+    `names_differ` {only_recorded, only_new, and their positions: recorded_at, new_at} · `polarity_differs` {turned,
+    recorded, new} · `adds` {added} · `omits` {omitted} · `reworded` {recorded, new} (no difference in facts was found,
+    which does not prove sameness) · `changed` {only_recorded, only_new: sentences that the other answer does not
+    restate; perhaps_names: capitalized words at the start of a sentence; order: the same words in a different order}.
+    Positions are [start, end] in characters of the answer. Lists have at most 50 entries (then `…_count` is the total)
+    and entries at most 1,000 characters, with an ellipsis.
     """
 
     name: str
@@ -43,12 +46,12 @@ def answer_verdict(
     error: str | None = None,
     stated: tuple[bool, bool] = (False, False),
 ) -> AnswerVerdict:
-    """How a new answer differs from the recorded one: the first verdict that holds, in the order of `AnswerVerdict`.
+    """Compare a new answer with the recorded one. Return the first verdict that applies, in the order of
+    `AnswerVerdict`.
 
-    Without a recorded answer, or without a new one although nothing failed, there is nothing to compare: `not_recorded`.
-    Numbers differ when one answer states a number that the other states nowhere (saying the same number twice is no
-    difference); names likewise. Answers of any length. `stated` is whether the provider says of each that it is a refusal,
-    whatever its words are.
+    If an answer is missing although nothing failed, the verdict is `not_recorded`. Numbers differ if one answer has a
+    number that the other does not have anywhere (stating a number twice is no difference); the same for names. Answers
+    can have any length. `stated` is whether the provider reports each answer as a refusal, whatever its words.
     """
     if error is not None:
         return AnswerVerdict(name="error", evidence={"error": error})
@@ -61,7 +64,7 @@ def answer_verdict(
 
 
 def _surface(recorded: str, new: str, stated: tuple[bool, bool]) -> AnswerVerdict | None:
-    """What the whole texts show, before a sentence is read."""
+    """Return the verdict that the texts show without looking at sentences."""
     refusals = stated[0] or is_refusal(recorded), stated[1] or is_refusal(new)
     if refusals == (False, True):
         return AnswerVerdict(name="refused", evidence={"refusal": new})
@@ -106,17 +109,17 @@ def _facts(answers: Answers) -> AnswerVerdict:
 
 
 def _numbers(answers: Answers) -> AnswerVerdict | None:
-    return _told_apart("numbers_differ", *answers.missing_numbers())
+    return _missing_in_one("numbers_differ", *answers.missing_numbers())
 
 
 def _names(answers: Answers) -> AnswerVerdict | None:
     recorded, new = answers.missing_names
-    return _told_apart(
+    return _missing_in_one(
         "names_differ", [each for each in recorded if each.certain], [each for each in new if each.certain]
     )
 
 
-def _told_apart(
+def _missing_in_one(
     name: str, recorded: Sequence[Number | Name], new: Sequence[Number | Name]
 ) -> AnswerVerdict | None:
     if not recorded and not new:
@@ -150,7 +153,7 @@ def _turned(pair: Pair) -> list[str]:
 
 
 def _yes_and_no(answers: Answers) -> AnswerVerdict | None:
-    """An answer that opens with yes where the other opens with no."""
+    """Return a verdict if one answer starts with yes and the other with no."""
     if not answers.only_recorded or not answers.only_new:
         return None
     before, after = answers.only_recorded[:1], answers.only_new[:1]
@@ -186,9 +189,9 @@ def _reworded(answers: Answers) -> AnswerVerdict | None:
 
 
 def _other_order(pair: Pair) -> bool:
-    """Whether two sentences say the same words in an order that may change who did what to whom.
+    """Return whether two sentences have the same words in an order that may change who did what to whom.
 
-    A phrase that only went from the end to the front ("on Friday, it closed") changes nothing.
+    A phrase that only moved from the end to the front ("on Friday, it closed") changes nothing.
     """
     one, other = pair.recorded.topic, pair.new.topic
     fronted = {one[at:] + one[:at] for at in range(min(len(one), _MOST_TERMS))}
@@ -200,7 +203,7 @@ def _texts(found: Sequence[Statement | Number | Name]) -> list[str]:
 
 
 def _listed(name: str, entries: Sequence[Any]) -> dict[str, Any]:
-    """The entries under their name; nothing where there are none, and a count beside a list that is cut."""
+    """Return the entries under their name, with a count if the list is cut, or nothing without entries."""
     if not entries:
         return {}
     counted = {f"{name}_count": len(entries)} if len(entries) > _MOST_EVIDENCE else {}

@@ -1,1 +1,1 @@
-"""Files of other people as texts with blocks, and texts as passages. No framework."""
+"""Reads files of several formats as text with blocks, and splits text into passages."""

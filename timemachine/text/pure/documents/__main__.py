@@ -1,6 +1,7 @@
-"""The process that reads one file: a line of JSON and its bytes come in on standard input, its text and passages go out as JSON, or its records.
+"""The process that reads one file. Takes a line of JSON and the bytes on standard input, and writes its passages or
+records as JSON.
 
-`python -m timemachine.text.pure.documents FORMAT SECONDS MEGABYTES`; whatever goes wrong in here goes wrong for this file only.
+`python -m timemachine.text.pure.documents FORMAT SECONDS MEGABYTES`. Whatever goes wrong here affects only this file.
 """
 
 import json
@@ -11,25 +12,27 @@ from typing import Any
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.text.pure.documents.document import Document
-from timemachine.text.pure.documents.passages import Parted, Passage, parted
+from timemachine.text.pure.documents.passages import Passage, SplitDocument, split_document
 
 
 def main(format_: str, seconds: int, megabytes: int) -> None:
-    """Read, within the limits; a file that is refused is an answer, too."""
+    """Read a file within the limits. A refusal is a result too."""
     _limit(resource.RLIMIT_CPU, seconds)
     _limit(resource.RLIMIT_AS, megabytes * 1024 * 1024)
     _limit(resource.RLIMIT_CORE, 0)
     try:
         names = json.loads(sys.stdin.buffer.readline())
         data = sys.stdin.buffer.read()
-        answer = _lines(data) if format_ == "jsonl" else _written(parted(_read(format_, data), **names))
+        answer = (
+            _lines(data) if format_ == "jsonl" else _written(split_document(_read(format_, data), **names))
+        )
     except InvalidInput as why:
         answer = {"refused": {"kind": type(why).__name__, **why.as_json()}}
     sys.stdout.write(json.dumps(answer))
 
 
 def _read(format_: str, data: bytes) -> Document:
-    """Only what this format needs is imported: most of the time that a small file takes is imports."""
+    """Read the file. Imports only what its format needs, as imports take most of the time for a small file."""
     if format_ == "pdf":
         from timemachine.text.pure.documents.pdf import read_pdf as read
     elif format_ == "html":
@@ -50,16 +53,16 @@ def _lines(data: bytes) -> dict[str, Any]:
 
 
 def _limit(which: int, most: int) -> None:
-    with suppress(ValueError, OSError):  # macOS knows no limit of the address space
+    with suppress(ValueError, OSError):  # macOS has no limit of the address space
         resource.setrlimit(which, (most, most))
 
 
 def _other_words(text: str, passage: Passage) -> str | None:
-    """What a passage says where that is not the very characters of the text."""
+    """Return the text of a passage if it differs from the characters of the document."""
     return None if text[passage.start : passage.end] == passage.text else passage.text
 
 
-def _written(found: Parted) -> dict[str, Any]:
+def _written(found: SplitDocument) -> dict[str, Any]:
     titles = {
         title: place for place, title in enumerate(dict.fromkeys(each.title for each in found.passages))
     }

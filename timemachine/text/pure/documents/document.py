@@ -1,4 +1,4 @@
-"""What reading a file comes to: a text, and the blocks that it consists of."""
+"""A document: a text and its blocks."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -11,10 +11,10 @@ LARGEST_TEXT: Final = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A piece of a text from `start` to before `end`, in characters.
+    """A part of a text from `start` to before `end`, in characters.
 
-    A heading has a `level` from 1 (the highest) to 6 and a `title`, its words without marks. `page` counts from 1, where the file has pages.
-    A table is `marked` where its text has Markdown's marks between the cells.
+    A heading has a `level` from 1 (highest) to 6 and a `title` without markup. `page` counts from 1 in files with
+    pages. A table is `marked` if its text has Markdown's marks between the cells.
     """
 
     kind: Kind
@@ -28,9 +28,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A file that was read: its text, its blocks in order, the title that it gives itself, where it does, and what was left out.
+    """A file that was read: its text, its blocks in order, its own title if it has one, and what was left out.
 
-    Of a text and of Markdown the text is the decoded file, character by character; of HTML and PDF it is what was extracted.
+    For plain text and Markdown, the text is the decoded file. For HTML and PDF, it is the extracted text.
     """
 
     text: str

@@ -1,4 +1,6 @@
-"""Which format a file has: by its content where that is unmistakable, else by the ending of its name, else text."""
+"""Detects the format of a file: by its content if that is unmistakable, otherwise by the extension, otherwise plain
+text.
+"""
 
 from pathlib import PurePath
 from typing import Final, Literal
@@ -26,7 +28,7 @@ ENDINGS: Final[dict[str, Format]] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
-# What an office program writes: a zip file, or the older compound file.
+# Office files are ZIP archives, or the older compound files.
 _OFFICE: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _PROGRAMS: Final = {
     ".docx": "Word",
@@ -42,18 +44,22 @@ _PAGES: Final = (b"<!doctype html", b"<html")
 
 
 def format_of(name: str, data: bytes) -> Format:
-    """The format of a file. Raises `InvalidInput` for one that is named a PDF and is none, and for one of an office program."""
+    """Return the format of a file.
+
+    Raises:
+        InvalidInput: It is named like a PDF but is not one, or it is from an office program.
+    """
     ending = PurePath(name).suffix.lower()
     if ending in _PROGRAMS and data.startswith(_OFFICE):
         raise InvalidInput(
-            f"{_PROGRAMS[ending]} files are not taken; save it as PDF, HTML or text.",
+            f"{_PROGRAMS[ending]} files are not supported; save it as PDF, HTML or text.",
             code="unreadable_document",
         )
     named = ENDINGS.get(ending)
     if _PDF in data[:_WHERE_PDF] and (named == "pdf" or data.startswith(_PDF)):
         return "pdf"
     if named == "pdf":
-        raise InvalidInput("This is not a PDF, though its name ends like one's.", code="unreadable_document")
+        raise InvalidInput("This is not a PDF, although its name ends in .pdf.", code="unreadable_document")
     if named is None and data[:_WHERE_PDF].removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_PAGES):
         return "html"
     return named or "text"

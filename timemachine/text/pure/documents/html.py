@@ -1,4 +1,4 @@
-"""HTML as a browser would read it, however broken: the words of its text, in blocks, without what stands around it."""
+"""HTML as a browser would read it, however malformed: the text in blocks, without navigation and other page chrome."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ _CHARSET: Final = re.compile(
 _KNOWN: Final = re.compile(
     r"(?:iso-8859-(?:[1-9]|1[0345])|windows-125[0-8]|(?:us-)?ascii|koi8-[ru]|gbk|gb2312|gb18030|big5|shift_jis|euc-(?:jp|kr)|latin-?1)\Z"
 )
-# What browsers read under these labels (WHATWG Encoding Standard): pages bear them and hold the larger character set.
+# How browsers read these labels (WHATWG Encoding Standard): pages declare them but use the larger character set.
 _READ_AS: Final = {
     "ascii": "cp1252",
     "us-ascii": "cp1252",
@@ -89,19 +89,22 @@ _BLOCKS: Final = frozenset(
 
 
 def read_html(data: bytes) -> Document:
-    """The document in the bytes of an HTML file: the words of its body. Raises `InvalidInput`.
+    """Read an HTML file: the text of its body.
 
-    Its title is the `<title>`. The charset is the byte order mark's, else the one that the file declares, else UTF-8.
+    The title is the `<title>`. The charset is that of the byte order mark, or the declared one, or UTF-8.
+
+    Raises:
+        InvalidInput: The file cannot be decoded.
     """
     from selectolax.lexbor import LexborHTMLParser
 
     tree = LexborHTMLParser(decoded(data, otherwise=_declared(data)))
     title = tree.css_first("head > title")
     words = " ".join(title.text().split()) if title is not None else ""
-    root = cast("LexborNode", tree.body or tree.root)  # the parser makes one of anything
+    root = cast("LexborNode", tree.body or tree.root)  # the parser always makes one
     around = Landmarks(root)
     builder = _built(_walk(root, around))
-    if not builder.length and around.found:  # all of it is around nothing: then it is the text
+    if not builder.length and around.found:  # all of it is page chrome: then it is the text
         return _built(_walk(root)).document(words or None)
     return builder.document(words or None, left_out=tuple(around.found))
 
@@ -115,12 +118,16 @@ def _built(nodes: Iterable[tuple["LexborNode", bool]]) -> "_Builder":
 
 
 def _declared(data: bytes) -> str:
-    """The charset that the file declares. Raises `InvalidInput` for one that nobody knows."""
+    """Return the declared charset.
+
+    Raises:
+        InvalidInput: The charset is unknown.
+    """
     found = _CHARSET.search(data, 0, _WHERE_CHARSET)
     if found is None:
         return "utf-8"
     name = found.group(1).decode().lower()
-    if name.startswith("utf"):  # a file whose ASCII could be read is UTF-8, whatever it calls itself
+    if name.startswith("utf"):  # a file whose ASCII can be read is UTF-8, whatever it declares
         return "utf-8"
     if not _KNOWN.match(name):
         raise InvalidInput(
@@ -131,9 +138,9 @@ def _declared(data: bytes) -> str:
 
 
 def _walk(root: "LexborNode", around: Landmarks | None = None) -> Iterator[tuple["LexborNode", bool]]:
-    """Every node in order, when it is entered (True) and when it is left; without recursion, for any depth.
+    """Yield every node in order, when it is entered (True) and when it is left, without recursion, for any depth.
 
-    What is `around` the text is met, and nothing inside it.
+    Skipped elements and page chrome are yielded, but nothing inside them.
     """
     above: list[LexborNode] = []
     node = root
@@ -152,10 +159,10 @@ def _walk(root: "LexborNode", around: Landmarks | None = None) -> Iterator[tuple
             if around is not None:
                 around.leave(node)
             yield node, False
-        beside = node.next if above else None
-        if beside is None:
+        sibling = node.next if above else None
+        if sibling is None:
             return
-        node = beside
+        node = sibling
 
 
 def _is_skipped(node: "LexborNode", around: Landmarks | None) -> bool:
@@ -163,23 +170,23 @@ def _is_skipped(node: "LexborNode", around: Landmarks | None) -> bool:
 
 
 class _Builder:
-    """Puts the words together, block after block, with a blank line between two."""
+    """Assembles the text, block by block, with a blank line between."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.length = 0
         self.blocks: list[Block] = []
         self.words: list[str] = []
-        self.around: list[Kind] = []  # the lists and tables that we are in
+        self.around: list[Kind] = []  # the enclosing lists and tables
         self.verbatim = 0
         self.cells = 0
 
     def meet(self, node: "LexborNode", *, enters: bool) -> None:
-        """What a node means when it is entered or left."""
+        """Process a node that is entered or left."""
         tag = node.tag or ""
         if tag == "-text":
             if enters:
-                self._say(node.text_content or "")
+                self._add_text(node.text_content or "")
         elif tag in _SKIPPED:
             return
         elif tag == "pre":
@@ -193,14 +200,14 @@ class _Builder:
             self._layout(tag, enters=enters)
 
     def end(self) -> None:
-        """Nothing follows any more."""
+        """Finish the last block."""
         self._flush()
 
     def document(self, title: str | None, left_out: tuple[str, ...] = ()) -> Document:
-        """What was put together."""
+        """Return the document."""
         return Document(text="".join(self.parts), blocks=tuple(self.blocks), title=title, left_out=left_out)
 
-    def _say(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         self.words.append(text if self.verbatim else _BLANKS.sub(" ", text))
 
     def _container(self, kind: Kind, *, enters: bool) -> None:
@@ -233,24 +240,24 @@ class _Builder:
             self._flush()
 
     def _flush(self, *, heading: int | None = None) -> None:
-        said = self._said()
+        text = self._text()
         self.words = []
-        if not said:
+        if not text:
             return
         gap = "\n\n" if self.length else ""
         start = self.length + len(gap)
-        self.parts += gap, said
-        self.length = start + len(said)
-        title = " ".join(said.split()) if heading else None
+        self.parts += gap, text
+        self.length = start + len(text)
+        title = " ".join(text.split()) if heading else None
         self.blocks.append(
             Block(kind=self._kind(heading), start=start, end=self.length, level=heading, title=title)
         )
 
-    def _said(self) -> str:
-        said = "".join(self.words)
+    def _text(self) -> str:
+        text = "".join(self.words)
         if self.verbatim:
-            return said.strip("\r\n").rstrip() if said.strip() else ""
-        return _LINE_END.sub("\n", _SPACES.sub(" ", said)).strip()
+            return text.strip("\r\n").rstrip() if text.strip() else ""
+        return _LINE_END.sub("\n", _SPACES.sub(" ", text)).strip()
 
     def _kind(self, heading: int | None) -> Kind:
         if heading:

@@ -1,4 +1,4 @@
-"""A file of JSON lines as passages to be put: one of each line, as it stands."""
+"""Reads JSON Lines as passages: one per line."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _NAMED: Final = ("text", "title", "uri")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One line: a passage, whose text may be empty. What is not its text, title or uri is metadata."""
+    """One line: a passage, whose text may be empty. Fields other than text, title and uri are metadata."""
 
     line: int
     text: str
@@ -26,37 +26,39 @@ class Record:
     metadata: dict[str, Any]
 
     def as_json(self) -> dict[str, Any]:
-        """Its fields by their names."""
+        """Return the fields by name."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadLine:
-    """A line that makes no passage, and why."""
+    """A line that is not a passage, and why."""
 
     line: int
     reason: str
 
     def as_json(self) -> dict[str, Any]:
-        """Its fields by their names."""
+        """Return the fields by name."""
         return {"line": self.line, "reason": self.reason}
 
 
 def line_of(fields: dict[str, Any]) -> Record | BadLine:
-    """The line of which these are the fields."""
+    """Return the line with these fields."""
     return BadLine(**fields) if "reason" in fields else Record(**fields)
 
 
 def read_jsonl(data: bytes) -> list[Record | BadLine]:
-    """Every line that is not blank, in order, as what it says or why it says nothing.
+    """Read every line that is not blank, in order.
 
-    Raises `InvalidInput` for no lines at all, `TooLarge` for more than `MOST_PASSAGES`.
+    Raises:
+        InvalidInput: There are no lines.
+        TooLarge: There are more than `MOST_PASSAGES`.
     """
     found = list(islice(_lines(data), MOST_PASSAGES + 1))
     if len(found) > MOST_PASSAGES:
         raise TooLarge(f"This file has more than {MOST_PASSAGES:,} lines; split it.", limit=MOST_PASSAGES)
     if not found:
-        raise InvalidInput("This file has no lines; there is nothing to put.", code="no_text")
+        raise InvalidInput("This file has no lines.", code="no_text")
     return found
 
 
@@ -78,7 +80,7 @@ def _record(number: int, value: Any) -> Record:
     words = {name: value[name] for name in _NAMED if value.get(name) is not None}
     wrong = next((name for name, said in words.items() if not isinstance(said, str)), None)
     if wrong is not None:
-        raise InvalidInput(f'"{wrong}" is not a text; put it in quotes.', code="invalid_field", field=wrong)
+        raise InvalidInput(f'"{wrong}" is not text; put it in quotes.', code="invalid_field", field=wrong)
     if "text" not in words:
         raise InvalidInput('"text" is missing.', code="no_text")
     others = {name: said for name, said in value.items() if name not in _NAMED}

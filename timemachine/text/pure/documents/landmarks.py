@@ -1,8 +1,8 @@
-"""What stands around the text of a web page: its landmarks other than the main one, and the controls of its forms.
+"""The page chrome of a web page: its landmarks other than the main one, and form controls.
 
-What a landmark is, HTML-AAM and WAI-ARIA say: `nav` and `search` always; `aside`, `header` and `footer` where they belong to
-the page and not to a part of its text (an article's footnotes stay). What holds an article, the main landmark or the highest
-heading stays too, whatever it calls itself, and so do the words of a button in a heading: they are the heading.
+Landmarks are defined by HTML-AAM and WAI-ARIA: `nav` and `search` always; `aside`, `header` and `footer` if they belong
+to the page and not to a part of its text (an article's footnotes stay). An element with an article, the main landmark
+or the highest heading always stays. So do the words of a button in a heading.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -38,7 +38,9 @@ CONTROLS: Final = "controls of forms"
 
 
 class Landmarks:
-    """What is left out of one page; to be told of every element that is entered and left. `found` names what there was."""
+    """Decides what to leave out of one page. Call `enter` and `leave` for every element. `found` names what was left
+    out.
+    """
 
     def __init__(self, root: "LexborNode") -> None:
         self.found: dict[str, None] = {}
@@ -60,7 +62,7 @@ class Landmarks:
         self._headings -= node.tag in _HEADINGS
 
     def leaves_out(self, node: "LexborNode") -> bool:
-        """Whether the words of this element are none of the page's text."""
+        """Return whether the words of this element are not part of the page's text."""
         name = self._name(node)
         if name is None or node.mem_id in self._holding:
             return False
@@ -81,7 +83,7 @@ class Landmarks:
     def _is_landmark(self, role: str, node: "LexborNode") -> bool:
         if role in _OF_THE_PAGE and self._parts:
             return False
-        # without a main landmark nobody says where the text is: most of the page is not around it
+        # without a main landmark, an element with most of the page's text is not page chrome
         return self._has_main or (role != "banner" and 2 * len(node.text()) <= self._size)
 
     def _is_part(self, node: "LexborNode") -> bool:
@@ -96,7 +98,7 @@ def _first(role: str | None) -> str:
 
 
 def _holding(root: "LexborNode") -> frozenset[int]:
-    """The elements that hold what is surely text of the page, by their place in memory."""
+    """Return the elements that contain what is certainly text of the page, by memory address."""
     found: set[int] = set()
     for each in root.css(_MAIN):
         node: LexborNode | None = each

@@ -1,4 +1,4 @@
-"""Markdown: its blocks by CommonMark and its tables by GitHub's, as lines of the source."""
+"""Markdown: blocks by CommonMark and tables by GitHub, as lines of the source."""
 
 import re
 from functools import cache
@@ -26,9 +26,12 @@ _KINDS: Final[dict[str, Kind]] = {
 
 
 def read_markdown(data: bytes) -> Document:
-    """The document in the bytes of a Markdown file; its text is the decoded file.
+    """Read a Markdown file. Its text is the decoded file.
 
-    Its title is the one in its front matter, else its first heading of level 1. Raises `InvalidInput`.
+    The title is that of the front matter, or the first heading of level 1.
+
+    Raises:
+        InvalidInput: The file cannot be decoded.
     """
     text = decoded(data)
     front = _FRONT_MATTER.match(text)
@@ -44,7 +47,7 @@ def read_markdown(data: bytes) -> Document:
 
 
 def _without(text: str, end: int) -> str:
-    """The text with nothing but line ends before `end`, so that lines keep their numbers."""
+    """Return the text with only line ends before `end`, so that line numbers stay."""
     return "\n" * len(_LINE.findall(text, 0, end)) + _LINE.sub("\n", text[end:])
 
 
@@ -76,10 +79,10 @@ def _block(token: "Token", inside: list["Token"], starts: list[int]) -> Block:
 
 
 def _plain(written: str) -> str:
-    """The words of a heading without marks."""
+    """Return the words of a heading without markup."""
     (inline,) = _words().parseInline(written)
-    said = "".join("\n" if each.type == "softbreak" else each.content for each in inline.children or [])
-    return " ".join(said.split())
+    text = "".join("\n" if each.type == "softbreak" else each.content for each in inline.children or [])
+    return " ".join(text.split())
 
 
 def _front_title(front: re.Match[str] | None) -> str | None:

@@ -1,4 +1,4 @@
-"""A document as passages: each short enough that an embedding sees it nearly whole, none across a heading or a page."""
+"""Splits a document into passages: short enough for an embedding, and never across a heading or a page."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from typing import Final
 
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.text.pure.documents.document import Block, Document, Kind
-from timemachine.text.pure.documents.tables import in_words
+from timemachine.text.pure.documents.tables import tables_as_words
 from timemachine.text.pure.language.sentences import sentences
 
 TARGET: Final = 1_000
@@ -23,7 +23,9 @@ _ONE_LINE: Final = str.maketrans("\n\r", "  ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Characters `start` to before `end` of the document's text, its tables in words; `title` says where it stands, `page` on which page."""
+    """Characters `start` to before `end` of the document, with tables as words. `title` says where it is, `page` on
+    which page.
+    """
 
     text: str
     title: str
@@ -33,8 +35,8 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parted:
-    """A document's text, what it is called, its passages in order, and what was left out of it."""
+class SplitDocument:
+    """A document's text and title, its passages in order, and what was left out."""
 
     text: str
     title: str
@@ -44,7 +46,7 @@ class Parted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Piece:
-    """What is not parted any more: a run of characters that fits into a passage."""
+    """A run of characters that fits into a passage and is not split further."""
 
     start: int
     end: int
@@ -52,25 +54,31 @@ class _Piece:
     page: int | None
 
 
-def parted(document: Document, *, title: str, name: str) -> Parted:
-    """The document in its passages; without a `title` it is called what it calls itself, else by the file's `name`.
+def split_document(document: Document, *, title: str, name: str) -> SplitDocument:
+    """Split the document. Without a `title`, it gets its own, or the file's `name`.
 
-    Raises `InvalidInput` where it holds no text, `TooLarge` for more than `MOST_PASSAGES`.
+    Raises:
+        InvalidInput: It has no text.
+        TooLarge: It has more than `MOST_PASSAGES` passages.
     """
     called = title or document.title or name
     found = passages(document, called) if document.text.strip() else ()
     if not found:
         raise InvalidInput("There is no text in this file.", code="no_text")
-    return Parted(text=document.text, title=called, passages=found, left_out=document.left_out)
+    return SplitDocument(text=document.text, title=called, passages=found, left_out=document.left_out)
 
 
 def passages(document: Document, title: str) -> tuple[Passage, ...]:
-    """The document's passages in order; `title` is what the document is called.
+    """Return the document's passages in order. `title` is the document's.
 
-    Together they hold every character that is not white space, or a mark of a Markdown table, exactly once. Whole
-    paragraphs, lists, tables and code blocks are packed up to `TARGET` characters; what is longer than `MOST` is parted
-    at lines, sentences, words, and where there is none of these, at `MOST`. A heading opens a passage together with those above it that have no text of their own; its
-    passages are called after the document, the headings that they stand under, and the page, where there are pages. Raises `TooLarge` for more than `MOST_PASSAGES`.
+    Together they contain every character exactly once, except white space and marks of Markdown tables. Paragraphs,
+    lists, tables and code blocks are combined up to `TARGET` characters. Blocks longer than `MOST` are split at lines,
+    sentences, words, or if there are none, at `MOST`. A heading starts a passage, together with the headings above it
+    that have no text of their own. The title of a passage is the document's, followed by its headings and the page, if
+    any.
+
+    Raises:
+        TooLarge: There are more than `MOST_PASSAGES`.
     """
     found: list[Passage] = []
     path: list[Block] = []
@@ -82,12 +90,12 @@ def passages(document: Document, title: str) -> tuple[Passage, ...]:
         tables = [block for block in section if block.marked]
         for start, end, page in _packed(document.text, section):
             titled = named if page is None else f"{named}, page {page:,}"
-            said = in_words(document.text, tables, start, end)
-            if said:
-                found.append(Passage(text=said, title=titled, start=start, end=end, page=page))
+            text = tables_as_words(document.text, tables, start, end)
+            if text:
+                found.append(Passage(text=text, title=titled, start=start, end=end, page=page))
         if len(found) > MOST_PASSAGES:
             raise TooLarge(
-                f"This file comes to more than {MOST_PASSAGES:,} passages; split it.", limit=MOST_PASSAGES
+                f"This file has more than {MOST_PASSAGES:,} passages; split it.", limit=MOST_PASSAGES
             )
     return tuple(found)
 
@@ -108,7 +116,7 @@ def _shortened(name: str) -> str:
 
 
 def _sections(document: Document) -> Iterator[list[Block]]:
-    """The blocks between two headings, after the headings that open them; a page begins a new one, too."""
+    """Yield the blocks between two headings, with the headings that start them. A page also starts a section."""
     section: list[Block] = []
     for block in _tiled(document):
         if section and _parts(section[-1], block):
@@ -128,7 +136,7 @@ def _parts(before: Block, block: Block) -> bool:
 
 
 def _tiled(document: Document) -> Iterator[Block]:
-    """The blocks without outer white space; what stands between two of them is a paragraph of its own."""
+    """Yield the blocks without outer white space. Text between two of them becomes a paragraph."""
     text, at, page = document.text, 0, None
     for block in document.blocks:
         for start, end in _solid(text, at, block.start):
@@ -149,7 +157,7 @@ def _tiled(document: Document) -> Iterator[Block]:
 
 
 def _packed(text: str, section: Sequence[Block]) -> Iterator[tuple[int, int, int | None]]:
-    """Start, end and page of each passage of a section."""
+    """Yield start, end and page of each passage of a section."""
     start = end = section[0].start
     only_headings = True
     for piece in _pieces(text, section):
@@ -162,18 +170,18 @@ def _packed(text: str, section: Sequence[Block]) -> Iterator[tuple[int, int, int
 
 
 def _pieces(text: str, section: Sequence[Block]) -> Iterator[_Piece]:
-    """The blocks of a section, those that are too long in parts; behind a heading there is less room."""
+    """Yield the blocks of a section, long ones in parts. After a heading, less space is left."""
     begin = section[0].start
     only_headings = True
     for block in section:
-        room = MOST - (block.start - begin) if only_headings and block.start - begin < TARGET else MOST
-        for start, end in _parted(text, block, room):
+        space = MOST - (block.start - begin) if only_headings and block.start - begin < TARGET else MOST
+        for start, end in _split_block(text, block, space):
             yield _Piece(start=start, end=end, kind=block.kind, page=block.page)
         only_headings = only_headings and block.kind == "heading"
 
 
-def _parted(text: str, block: Block, room: int) -> Iterator[tuple[int, int]]:
-    if block.end - block.start <= room:
+def _split_block(text: str, block: Block, space: int) -> Iterator[tuple[int, int]]:
+    if block.end - block.start <= space:
         yield block.start, block.end
         return
     in_lines = block.kind in {"code", "table", "list"}
@@ -194,7 +202,7 @@ def _lines(text: str, block: Block) -> Iterator[tuple[int, int]]:
 
 
 def _by_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    # a paragraph's line breaks are its writer's window, not ends of sentences
+    # line breaks in a paragraph depend on the writer's window and do not end sentences
     for sentence in sentences(text[start:end].translate(_ONE_LINE)):
         for first, stop in _solid(text, start + sentence.start, start + sentence.end):
             if stop - first <= MOST:
@@ -204,7 +212,7 @@ def _by_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _by_words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Runs of whole words; a word that is longer than a passage is cut."""
+    """Yield runs of words. A word longer than a passage is cut."""
     begin = start
     for word in _WORD.finditer(text, start, end):
         if word.end() - begin > TARGET and word.start() > begin:
@@ -220,7 +228,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _solid(text: str, start: int, end: int) -> tuple[tuple[int, int], ...]:
-    """The run without the white space around it; nothing where there is nothing else."""
-    said = text[start:end]
-    kept = len(said.rstrip())
-    return ((end - len(said.lstrip()), start + kept),) if kept else ()
+    """Return the run without surrounding white space, or nothing if it has nothing else."""
+    run = text[start:end]
+    length = len(run.rstrip())
+    return ((end - len(run.lstrip()), start + length),) if length else ()

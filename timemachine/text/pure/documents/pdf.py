@@ -1,4 +1,4 @@
-"""PDF: the text of each page, line by line, and the headings that its own outline names."""
+"""PDF: the text of each page, line by line, and the headings in its outline."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,7 +12,7 @@ from timemachine.text.pure.documents.plain_text import paragraphs
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
-_PARAGRAPH_GAP: Final = 1.3  # times the usual distance of two lines of the page
+_PARAGRAPH_GAP: Final = 1.3  # times the usual distance between two lines of the page
 _ENCRYPTED: Final = 4
 _PAGE_BREAK: Final = "\n\n"
 _MOST_HEADINGS: Final = 10_000
@@ -20,9 +20,13 @@ _AS_TEXT: Final = str.maketrans({"\r": None, "\x00": " ", "\x02": "-", "\ufffe":
 
 
 def read_pdf(data: bytes) -> Document:
-    """The document in the bytes of a PDF file. Raises `InvalidInput` where it is encrypted, broken or has no text, `TooLarge`.
+    """Read a PDF file.
 
-    Paragraphs are lines that stand closer together than others; a heading is a line that is an entry of the outline for its page.
+    Lines close together form a paragraph. A line is a heading if it is an entry of the outline for its page.
+
+    Raises:
+        InvalidInput: The file is encrypted, damaged, or has no text.
+        TooLarge: The text is too long.
     """
     pdf = _opened(data)
     outline = _outline(pdf)
@@ -37,11 +41,11 @@ def read_pdf(data: bytes) -> Document:
         length += len(gap) + len(text)
         if length > LARGEST_TEXT:
             raise TooLarge(
-                f"This PDF holds more than {LARGEST_TEXT:,} characters of text; split it.", limit=LARGEST_TEXT
+                f"This PDF has more than {LARGEST_TEXT:,} characters of text; split it.", limit=LARGEST_TEXT
             )
     if not blocks:
         raise InvalidInput(
-            "This PDF has no text in it: its pages may be pictures. Run text recognition (OCR) over it first.",
+            "This PDF has no text: its pages may be images. Run text recognition (OCR) first.",
             code="no_text",
             pages=len(pdf),
         )
@@ -70,7 +74,7 @@ def _title(pdf: "PdfDocument") -> str | None:
 
 
 def _outline(pdf: "PdfDocument") -> dict[int, dict[str, int]]:
-    """By page the titles that the outline names there, each with its level from 1."""
+    """Return the titles in the outline by page, each with its level from 1."""
     found: dict[int, dict[str, int]] = {}
     for count, mark in enumerate(pdf.get_toc(max_depth=6)):
         if count == _MOST_HEADINGS:
@@ -88,7 +92,7 @@ def _folded(line: str) -> str:
 
 
 def _text(page: "PdfPage") -> str:
-    """The text of a page: its lines, with a blank one where a paragraph begins."""
+    """Return the text of a page: its lines, with a blank one between paragraphs."""
     text_page = page.get_textpage()
     try:
         return _lines(text_page)
@@ -102,15 +106,15 @@ def _lines(text_page: "PdfTextPage") -> str:
     lines = raw.split("\r\n")
     tops = _tops(text_page, lines) if len(raw) == text_page.count_chars() else []
     usual = _usual(tops)
-    said = ""
+    text = ""
     for at, line in enumerate(lines):
         begins = bool(tops) and at > 0 and abs(tops[at - 1] - tops[at]) > usual
-        said += ("\n\n" if begins else "\n" if at else "") + line.translate(_AS_TEXT).rstrip()
-    return said.strip()
+        text += ("\n\n" if begins else "\n" if at else "") + line.translate(_AS_TEXT).rstrip()
+    return text.strip()
 
 
 def _tops(text_page: "PdfTextPage", lines: list[str]) -> list[float]:
-    """How high each line stands on the page, in points."""
+    """Return how high each line is on the page, in points."""
     found: list[float] = []
     at = 0
     for line in lines:
@@ -120,13 +124,13 @@ def _tops(text_page: "PdfTextPage", lines: list[str]) -> list[float]:
 
 
 def _usual(tops: list[float]) -> float:
-    """The distance from which on two lines belong to two paragraphs."""
+    """Return the distance above which two lines belong to different paragraphs."""
     distances = [abs(one - other) for one, other in pairwise(tops) if abs(one - other) > 1]
     return median(distances) * _PARAGRAPH_GAP if distances else 0.0
 
 
 def _blocks(text: str, headings: dict[str, int], *, page: int, offset: int) -> Iterator[Block]:
-    """The blocks of a page: a line that the outline names is a heading, what is between two is paragraphs."""
+    """Yield the blocks of a page: lines in the outline are headings, the text between them is paragraphs."""
     begin = at = 0
     for line in text.splitlines(keepends=True) if headings else ():
         end = at + len(line)

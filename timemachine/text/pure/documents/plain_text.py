@@ -1,4 +1,4 @@
-"""Plain text: paragraphs are what blank lines part."""
+"""Plain text: blank lines separate paragraphs."""
 
 import re
 from collections.abc import Iterator
@@ -11,13 +11,17 @@ _LINE: Final = re.compile(r"[^\n\r]*(?:\r\n|\n|\r|\Z)")
 
 
 def read_plain_text(data: bytes) -> Document:
-    """The document in the bytes of a text file; its text is the decoded file. Raises `InvalidInput`."""
+    """Read a text file. Its text is the decoded file.
+
+    Raises:
+        InvalidInput: The file cannot be decoded.
+    """
     text = decoded(data)
     return Document(text=text, blocks=paragraphs(text))
 
 
 def paragraphs(text: str, *, page: int | None = None, offset: int = 0) -> tuple[Block, ...]:
-    """The paragraphs of a text, which stands at `offset` in a longer one."""
+    """Return the paragraphs of a text that is at `offset` in a longer one."""
     return tuple(
         Block(kind="paragraph", start=start + offset, end=end + offset, page=page)
         for start, end in _runs(text)
@@ -25,7 +29,7 @@ def paragraphs(text: str, *, page: int | None = None, offset: int = 0) -> tuple[
 
 
 def _runs(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each run of lines that are not blank; the last line of all is the empty one at the end."""
+    """Yield start and end of each run of lines that are not blank. The last line is the empty one at the end."""
     start: int | None = None
     end = 0
     for line in _LINE.finditer(text):

@@ -1,4 +1,4 @@
-"""Reading a file within limits: what could take for ever or fill the memory happens in a process of its own."""
+"""Reads files within limits, in a separate process if that could take long or use much memory."""
 
 import json
 import os
@@ -12,11 +12,11 @@ from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.text.pure.documents.document import LARGEST_FILE
 from timemachine.text.pure.documents.formats import Format
 from timemachine.text.pure.documents.jsonl import BadLine, Record, line_of, read_jsonl
-from timemachine.text.pure.documents.passages import Parted, Passage, parted
+from timemachine.text.pure.documents.passages import Passage, SplitDocument, split_document
 from timemachine.text.pure.documents.plain_text import read_plain_text
 
 _CODE: Final = Path(__file__).resolve().parents[4]
-# Who reads a stranger's file knows no secret of ours: it gets what an interpreter needs, nothing else.
+# The process that reads an untrusted file gets none of our secrets, only what an interpreter needs.
 _ENVIRONMENT: Final = (
     "PATH",
     "PYTHONPATH",
@@ -30,50 +30,53 @@ _ENVIRONMENT: Final = (
     "COVERAGE_PROCESS_CONFIG",
     "COVERAGE_PROCESS_START",
 )
-SMALL_TEXT: Final = 64 * 1024  # read where it is: a process takes longer to start
-SMALL_LINES: Final = 256 * 1024  # the same: each byte of JSON takes about as long as any other
+SMALL_TEXT: Final = 64 * 1024  # read in this process: starting another takes longer
+SMALL_LINES: Final = 256 * 1024  # the same: time is proportional to size
 _REFUSED: Final = {"InvalidInput": InvalidInput, "TooLarge": TooLarge}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long reading one file may take, and how much memory: both are for the process that reads it."""
+    """Time and memory limits of the process that reads one file."""
 
     seconds: int
     megabytes: int
 
 
-def read(data: bytes, format_: Format, limits: Limits, *, title: str = "", name: str = "") -> Parted:
-    """The text in a file's bytes and its passages, called by the `title`, else what it calls itself, else by the file's `name`.
+def read(data: bytes, format_: Format, limits: Limits, *, title: str = "", name: str = "") -> SplitDocument:
+    """Read a file and split it into passages, with the `title`, its own title, or the file's `name`.
 
-    Raises `InvalidInput` where the file cannot be read or holds no text, and `TooLarge` where it is over `LARGEST_FILE` or
-    over the limits. JSONL is not a document: see `read_lines`.
+    JSONL is not a document: see `read_lines`.
+
+    Raises:
+        InvalidInput: The file cannot be read or has no text.
+        TooLarge: The file is larger than `LARGEST_FILE`, or reading it exceeds the limits.
     """
     _check_size(data)
     if format_ == "text" and len(data) <= SMALL_TEXT:
-        return parted(read_plain_text(data), title=title, name=name)
+        return split_document(read_plain_text(data), title=title, name=name)
     names = json.dumps({"title": title, "name": name}).encode()
-    return _parted(_apart(names + b"\n" + data, format_, limits))
+    return _split_document(_in_subprocess(names + b"\n" + data, format_, limits))
 
 
 def read_lines(data: bytes, limits: Limits) -> list[Record | BadLine]:
-    """Every line of a JSONL file that is not blank, as a passage or as why it is none. Raises as `read` does."""
+    """Read every line of a JSONL file that is not blank, as a passage or why it is not one. Raises as `read` does."""
     _check_size(data)
     if len(data) <= SMALL_LINES:
         return read_jsonl(data)
-    return [line_of(fields) for fields in _apart(b"{}\n" + data, "jsonl", limits)["lines"]]
+    return [line_of(fields) for fields in _in_subprocess(b"{}\n" + data, "jsonl", limits)["lines"]]
 
 
 def _check_size(data: bytes) -> None:
     if len(data) > LARGEST_FILE:
         raise TooLarge(
-            f"This file has {len(data):,} bytes; one may have {LARGEST_FILE:,}. Split it.",
+            f"This file has {len(data):,} bytes; the limit is {LARGEST_FILE:,}. Split it.",
             limit_bytes=LARGEST_FILE,
         )
 
 
-def _apart(said: bytes, format_: Format, limits: Limits) -> dict[str, Any]:
-    """What the process answers that reads the file. Raises what it refuses."""
+def _in_subprocess(sent: bytes, format_: Format, limits: Limits) -> dict[str, Any]:
+    """Read the file in a separate process and return its result. Raises what that refuses."""
     command = [
         sys.executable,
         "-m",
@@ -85,7 +88,7 @@ def _apart(said: bytes, format_: Format, limits: Limits) -> dict[str, Any]:
     try:
         done = subprocess.run(
             command,
-            input=said,
+            input=sent,
             capture_output=True,
             cwd=_CODE,
             env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
@@ -103,7 +106,7 @@ def _apart(said: bytes, format_: Format, limits: Limits) -> dict[str, Any]:
     return answer
 
 
-def _parted(answer: dict[str, Any]) -> Parted:
+def _split_document(answer: dict[str, Any]) -> SplitDocument:
     text, titles = answer["text"], answer["titles"]
     found = tuple(
         Passage(
@@ -115,7 +118,7 @@ def _parted(answer: dict[str, Any]) -> Parted:
         )
         for start, end, title, page, words in answer["passages"]
     )
-    return Parted(text=text, title=answer["title"], passages=found, left_out=tuple(answer["left_out"]))
+    return SplitDocument(text=text, title=answer["title"], passages=found, left_out=tuple(answer["left_out"]))
 
 
 def _over(limits: Limits) -> TooLarge:
@@ -127,8 +130,8 @@ def _over(limits: Limits) -> TooLarge:
     )
 
 
-def _broken(said: bytes) -> InvalidInput:
-    last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
+def _broken(stderr: bytes) -> InvalidInput:
+    last = stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
     return InvalidInput(
         "This file cannot be read: its reader failed. Open it in its original application, save a copy, and upload that copy.",
         code="unreadable_document",

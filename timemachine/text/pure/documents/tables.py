@@ -1,4 +1,4 @@
-"""Tables of Markdown as words: the cells of a row with " | " between two, as those of HTML are. Pure."""
+"""Markdown tables as words: cells separated by " | ", as for HTML."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -12,10 +12,10 @@ _CELL_END: Final = re.compile(r"(?<!\\)\|")
 _RULE: Final = "|:- \t"
 
 
-def in_words(text: str, tables: Sequence[Block], start: int, end: int) -> str:
-    """Characters `start` to before `end` of a text, the rows of its tables (in order) without marks; the rest is as it is.
+def tables_as_words(text: str, tables: Sequence[Block], start: int, end: int) -> str:
+    """Return the text from `start` to before `end` with the rows of its tables (in order) without markup.
 
-    Rows of dashes and rows of empty cells are left out, and outer white space with them.
+    Rows of dashes and of empty cells are left out, and surrounding white space with them.
     """
     parts: list[str] = []
     at = start
@@ -36,7 +36,7 @@ def _rows(table: str) -> Iterator[str]:
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of a row; a bar with a backslash is one inside a cell."""
+    """Return the cells of a row. A bar after a backslash is part of a cell."""
     bare = line.strip().removeprefix("|")
     cells = [each.strip().replace("\\|", "|") for each in _CELL_END.split(bare)]
     return cells if cells[-1] else cells[:-1]

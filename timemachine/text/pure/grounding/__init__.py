@@ -1,1 +1,1 @@
-"""How far an answer is supported by the passages it was given. Pure."""
+"""How far an answer is supported by its passages."""

@@ -1,24 +1,24 @@
-"""How much of an answer and of its passages is read, so that a grounding takes a second or two at most."""
+"""Limits on how much of an answer and its passages is read, so that grounding takes at most a second or two."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from timemachine.text.pure.language.sentences import Sentence, sentences
 
-# In characters and in sentences; chosen from measurements, which docs/grounding.md tells.
+# In characters and in sentences, chosen by the measurements in docs/grounding.md.
 ANSWER: Final = 20_000
 PASSAGE: Final = 20_000
 PASSAGES: Final = 100_000
 ANSWER_SENTENCES: Final = 500
 PASSAGES_SENTENCES: Final = 2_500
-# Of all answers and passages of one request: as much as one answer may have.
+# For all answers and passages of a request together: as much as for one answer.
 REQUEST: Final = ANSWER + PASSAGES
 
 
 def beginning(text: str, characters: int, most: int) -> tuple[Sentence, ...]:
-    """The first sentences of a text, at most `most` of them and within its first `characters`.
+    """Return the first sentences of a text, at most `most` and within its first `characters`.
 
-    A sentence that the end of those cuts is left out, unless it is the first: then it is read as far as it goes.
+    A sentence that this limit cuts is left out, unless it is the first one: then it is read up to the limit.
     """
     found = sentences(text[:characters])
     if len(text) > characters and len(found) > 1:
@@ -27,7 +27,7 @@ def beginning(text: str, characters: int, most: int) -> tuple[Sentence, ...]:
 
 
 def beginnings(texts: Sequence[str]) -> list[tuple[Sentence, ...]]:
-    """The first sentences of each passage, until all that may be read is used up."""
+    """Return the first sentences of each passage within the total limits."""
     characters, most = PASSAGES, PASSAGES_SENTENCES
     found: list[tuple[Sentence, ...]] = []
     for text in texts:
@@ -38,11 +38,11 @@ def beginnings(texts: Sequence[str]) -> list[tuple[Sentence, ...]]:
 
 
 def length(read: Sequence[Sentence]) -> int:
-    """How many characters of its text were read."""
+    """Return how many characters of the text were read."""
     return read[-1].end if read else 0
 
 
 def readable(answer: str, passages: Sequence[str]) -> int:
-    """How many characters of an answer and its passages are read at most."""
+    """Return the most characters of an answer and its passages that are read."""
     of_passages = sum(min(len(text), PASSAGE) for text in passages)
     return min(len(answer), ANSWER) + min(of_passages, PASSAGES)

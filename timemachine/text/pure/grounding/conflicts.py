@@ -1,4 +1,4 @@
-"""What in a claim goes against the passage that it seems to rest on: a number, a name, a negation."""
+"""Contradictions between a claim and the passage that it seems to rest on: numbers, names, negations."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -17,9 +17,9 @@ from timemachine.text.pure.language.statement import Statement
 
 Kind = Literal["number", "name", "negation", "no_support"]
 
-# How much of a claim a sentence must hold before a number of its own goes against that of the claim.
+# How much of a claim a sentence must contain before a different number in it contradicts the claim.
 _CLOSE: Final = 0.4
-# A sentence that is denied as a whole, whatever it negates itself.
+# A sentence that is denied entirely, whatever it negates itself.
 _DENIED: Final = re.compile(
     r"\b(?:not|isn't|wasn't|never)\s(?:true|correct|the case)\sthat\b|\b(?:false|untrue|incorrect|wrong)\sthat\b",
     re.IGNORECASE,
@@ -30,18 +30,18 @@ _YEARS: Final = range(1500, 2200)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """What goes against a place; `swapped` where it is that both say the same of the same two things, the other way round."""
+    """A contradiction. `swapped`: both say the same about the same two things, with the roles exchanged."""
 
     kind: Kind
     swapped: bool = False
 
 
 def conflict(claim: Statement, place: Place, source: Source) -> Conflict | None:
-    """The first thing of a claim that goes against a place.
+    """Return the first contradiction between a claim and a place.
 
-    A number or a name that no passage has at all; a number that stands where the sentence has another of its kind; a name
-    beside a word that the sentence has another name beside; two names in each other's place, or two other things ("no_support",
-    because nothing says it that way round); something negated on one side only, or pointing the other way.
+    A number or name that no passage has; a number for which the sentence has another of its kind; a name next to a word
+    next to which the sentence has another name; two names with exchanged roles, or two other things ("no_support",
+    because nothing says it that way round); something negated on one side only, or pointing in the other direction.
     """
     other = _nowhere(claim, source) or _replaced(claim, place, source)
     if other:
@@ -54,7 +54,7 @@ def conflict(claim: Statement, place: Place, source: Source) -> Conflict | None:
 
 
 def _nowhere(claim: Statement, source: Source) -> Kind | None:
-    if any(not source.numbers.hold(number) for number in claim.numbers if _stated(number)):
+    if any(not source.numbers.contains(number) for number in claim.numbers if _stated(number)):
         return "number"
     if missing_names((name for name in claim.names if name.certain), source.vocabulary):
         return "name"
@@ -62,7 +62,9 @@ def _nowhere(claim: Statement, source: Source) -> Kind | None:
 
 
 def _stated(number: Number) -> bool:
-    """Whether a number has to be found: a small count in words may be counted ("two ways", and the passage names two)."""
+    """Return whether a number must be found. A small number in words may count something ("two ways", if two are
+    named).
+    """
     counted = number.text.isalpha() and number.unit is None and Fraction(number.bare or 0) <= _COUNTED
     return number.certain and not counted
 
@@ -89,14 +91,14 @@ def _turned(claim: Statement, sentence: Statement) -> Kind | None:
 
 
 def _number_replaced(claim: Statement, place: Place) -> bool:
-    """Whether the sentence has another number of a kind where the claim has one that it does not have."""
+    """Return whether the sentence has another number of the same kind instead of one of the claim."""
     ours = missing_numbers(claim.numbers, [*place.statement.numbers, *_carried_over(claim, place)])
     theirs = missing_numbers(place.statement.numbers, claim.numbers)
     return bool({_sort(number) for number in ours} & {_sort(number) for number in theirs})
 
 
 def _carried_over(claim: Statement, place: Place) -> Iterator[Number]:
-    """The numbers of the sentences beside a place that say something of the claim that the place does not."""
+    """Yield the numbers of neighbouring sentences that contain something of the claim that the place does not."""
     rest = {key for key in claim.roots if not key.startswith(("#", "~"))} - {*place.statement.roots}
     for beside in place.beside:
         if rest.intersection(beside.roots):
@@ -104,7 +106,7 @@ def _carried_over(claim: Statement, place: Place) -> Iterator[Number]:
 
 
 def _sort(number: Number) -> str:
-    """What a number counts: its unit, a date, a time, a year, or nothing that it says."""
+    """Return what a number counts: its unit, a date, a time, a year, or "" if it does not say."""
     if number.unit:
         return number.unit
     if number.key.isdecimal() and int(number.key) in _YEARS:
@@ -121,9 +123,10 @@ def _first_at(statement: Statement, name: Name) -> int:
 
 
 def _name_replaced(claim: Statement, place: Place, source: Source) -> Kind | None:
-    """Whether the sentence has another name beside a word that stands beside a name of the claim.
+    """Return whether the sentence has another name next to a word that is next to a name in the claim.
 
-    A word with a capital only because it opens a sentence counts where the passages speak of it elsewhere ("no_support").
+    A word that is capitalized only because it starts a sentence counts if the passages mention it elsewhere
+    ("no_support").
     """
     ours, theirs = _beside_names(claim, place.statement), _beside_names(place.statement, claim)
     other = [(beside, name) for beside, name in ours.items() if beside in theirs]
@@ -134,13 +137,13 @@ def _name_replaced(claim: Statement, place: Place, source: Source) -> Kind | Non
 
 
 def _named_beside(beside: tuple[str, str], name: Name, place: Place) -> bool:
-    """Whether a sentence just before or after the place has the name beside the same word."""
+    """Return whether a neighbouring sentence has the name next to the same word."""
     found = (_beside_names(each, None).get(beside) for each in place.beside)
     return any(each is not None and each.key == name.key for each in found)
 
 
 def _beside_names(statement: Statement, other: Statement | None) -> dict[tuple[str, str], Name]:
-    """The names that the other sentence does not mention, by the word before ("before", word) or after ("after", word)."""
+    """Return the names that the other sentence does not mention, by the word before or after them."""
     found: dict[tuple[str, str], Name] = {}
     for name in missing_names(statement.names, other.vocabulary) if other else statement.names:
         here, there = _first_at(statement, name), _first_after(statement, name)

@@ -1,4 +1,4 @@
-"""What a sentence says that no passage has: its content words, numbers and names, in order."""
+"""What a sentence says that no passage contains: content words, numbers and names, in order."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,22 +14,22 @@ _MOST: Final = 12
 
 
 def missing(claim: Statement, source: Source) -> tuple[str, ...]:
-    """The words, numbers and names of a claim that no passage has, as they are written, each once, at most 12.
+    """Return the words, numbers and names of a claim that no passage contains, as written, each once, at most 12.
 
-    A name of several words is told whole. Words that hold any answer together ("additionally") are left out.
+    A name of several words is returned completely. Connecting words ("additionally") are left out.
     """
     spans = [*_names(claim, source), *_figures(claim, source)]
     inside = {at for start, end in spans for at in range(start, end)}
-    said = frozenset(claim.keys)
+    keys = frozenset(claim.keys)
     words = (
         (term.start, term.end)
         for term in claim.terms
-        if term.start not in inside and _is_missing_word(claim, term, said, source)
+        if term.start not in inside and _is_missing_word(claim, term, keys, source)
     )
-    told: dict[str, str] = {}
+    found: dict[str, str] = {}
     for start, end in sorted([*spans, *words]):
-        told.setdefault(claim.text[start:end].casefold(), claim.text[start:end])
-    return tuple(told.values())[:_MOST]
+        found.setdefault(claim.text[start:end].casefold(), claim.text[start:end])
+    return tuple(found.values())[:_MOST]
 
 
 def _names(claim: Statement, source: Source) -> Iterator[tuple[int, int]]:
@@ -40,12 +40,12 @@ def _names(claim: Statement, source: Source) -> Iterator[tuple[int, int]]:
 
 def _figures(claim: Statement, source: Source) -> Iterator[tuple[int, int]]:
     for number in claim.numbers:
-        if number.certain and not source.numbers.hold(number):
+        if number.certain and not source.numbers.contains(number):
             yield number.start, number.end
 
 
-def _is_missing_word(claim: Statement, term: Term, said: frozenset[str], source: Source) -> bool:
-    if term.kind != "word" or neutral_key(term) not in said:
+def _is_missing_word(claim: Statement, term: Term, keys: frozenset[str], source: Source) -> bool:
+    if term.kind != "word" or neutral_key(term) not in keys:
         return False
     key = root(neutral_key(term))
     if key in GLUE or key.startswith("~") or source.mentions(key):

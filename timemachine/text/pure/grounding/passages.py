@@ -1,4 +1,4 @@
-"""The passages that an answer was given, sentence by sentence, and which of them says what a sentence says."""
+"""The passages of an answer, sentence by sentence, and which of them says what a claim says."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -8,30 +8,29 @@ from typing import Final
 
 from timemachine.core.pure.text_caches import cleared_on_erasure
 from timemachine.text.pure.grounding import bounds
-from timemachine.text.pure.grounding.runs import Keys, Written
-from timemachine.text.pure.grounding.term_weights import weight
+from timemachine.text.pure.grounding.runs import Keys, RunIndex, term_weight
 from timemachine.text.pure.language.forms import root
 from timemachine.text.pure.language.names import Vocabulary, Words, words_of
-from timemachine.text.pure.language.numbers import Held
+from timemachine.text.pure.language.numbers import NumberSet
 from timemachine.text.pure.language.polarity import neutral_key
 from timemachine.text.pure.language.sentences import Sentence
 from timemachine.text.pure.language.statement import Statement
 
-# So many sentences of a passage, and of all passages, are looked at more closely.
+# How many sentences of a passage, and of all passages, are examined closely.
 _OF_ONE: Final = 2
 _OF_ALL: Final = 24
-# A term that stands in more sentences is too common to look a sentence up by, as long as the claim has a rarer one.
+# A term in more sentences than this is too common for looking up sentences, if the claim has a rarer one.
 _COMMON: Final = 200
-# What it counts that several passages contain a sentence together.
+# The most that several passages together can support a sentence.
 MOST_TOGETHER: Final = 0.9
-# So many passages of at most so many characters are kept as they were read, some 20 KB for each 1,000 characters.
-_KEPT: Final = 256
+# How many passages of at most this many characters are cached, about 20 KB for each 1,000 characters.
+_CACHED: Final = 256
 _SHORT: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A text that the answer was given, and the frame that it is."""
+    """A text that the answer was given, and its frame."""
 
     frame: int | str | None
     text: str
@@ -41,8 +40,8 @@ class Passage:
 class Place:
     """A sentence of the passage with this `number` (from 0).
 
-    `containment` is how far it and its neighbours contain a claim, `own` which share of the claim's terms it has itself, both
-    0 to 1. `beside` are the sentences just before and after it.
+    `containment` is how far it and its neighbours contain a claim, `own` the share of the claim's terms in the sentence
+    itself, both 0 to 1. `beside` are the sentences just before and after it.
     """
 
     number: int
@@ -53,10 +52,10 @@ class Place:
 
 
 class Source:
-    """All passages read once: their sentences, their numbers and the words they mention.
+    """All passages, read once: their sentences, numbers and words.
 
-    `unread` is how many characters of them are beyond what is read (`timemachine.text.pure.grounding.bounds`). What a quotation does
-    not need is made when it is first asked for.
+    `unread` is the number of characters beyond the limits (`bounds`). What finding a quotation does not need is
+    computed lazily.
     """
 
     def __init__(self, passages: Sequence[Passage]) -> None:
@@ -73,17 +72,17 @@ class Source:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The words that the passages mention."""
+        """The words of the passages."""
         return Vocabulary(self._texts, _words)
 
     @cached_property
-    def numbers(self) -> Held:
-        """The numbers that the passages have."""
-        return Held(number for _, statement in self._sentences for number in statement.numbers)
+    def numbers(self) -> NumberSet:
+        """The numbers of the passages."""
+        return NumberSet(number for _, statement in self._sentences for number in statement.numbers)
 
     @cached_property
     def _holders(self) -> dict[str, list[int]]:
-        """The places of the sentences that have a root."""
+        """The places of the sentences with a root."""
         holders: dict[str, list[int]] = defaultdict(list)
         for place, (_, statement) in enumerate(self._sentences):
             for key in set(statement.roots):
@@ -91,50 +90,50 @@ class Source:
         return holders
 
     @cached_property
-    def _written(self) -> Written:
-        return Written((number, statement.roots) for number, statement in self._sentences)
+    def _run_index(self) -> RunIndex:
+        return RunIndex((number, statement.roots) for number, statement in self._sentences)
 
     def mentions(self, key: str) -> bool:
-        """Whether any passage has a term of this root."""
+        """Return whether any passage has a term with this root."""
         return key in self._holders
 
     def quoted(self, claim: Statement) -> Place | None:
-        """The first sentence that is this one but for its formatting."""
+        """Return the first sentence that equals this one except for formatting."""
         place = self._quotes.get(claim.plain)
         return None if place is None else self._place(place, 1.0, 1.0)
 
     def places(self, claim: Statement) -> list[Place]:
-        """The sentences that have most of a claim, best first; none where no term of it occurs."""
+        """Return the sentences that have most of a claim, best first; none if no term of it occurs."""
         return self._places(claim.roots)
 
-    def together(self, claim: Statement) -> float:
-        """How far a claim of several clauses is contained when each may rest on another passage."""
+    def combined_containment(self, claim: Statement) -> float:
+        """Return how far a claim of several clauses is contained if each can rest on a different passage."""
         clauses = _clauses(claim)
         if len(clauses) == 1:
             return 0.0
-        weights = [sum(map(weight, clause)) for clause in clauses]
+        weights = [sum(map(term_weight, clause)) for clause in clauses]
         best = [self._most(clause) for clause in clauses]
         held = sum(share * part for share, part in zip(weights, best, strict=True))
         return MOST_TOGETHER * held / sum(weights)
 
     def _places(self, keys: Keys) -> list[Place]:
-        asked = self._written.asked(keys)
-        places = [self._place(place, asked.held_around(place), own) for place, own in self._candidates(keys)]
+        query = self._run_index.query(keys)
+        places = [self._place(place, query.share_around(place), own) for place, own in self._candidates(keys)]
         return sorted(places, key=lambda place: (-place.own, -place.containment))
 
     def _most(self, keys: Keys) -> float:
-        """How far the best place contains the keys."""
-        asked = self._written.asked(keys)
-        return max((asked.held_around(place) for place, _ in self._candidates(keys)), default=0.0)
+        """Return how far the best place contains the keys."""
+        query = self._run_index.query(keys)
+        return max((query.share_around(place) for place, _ in self._candidates(keys)), default=0.0)
 
     def _candidates(self, keys: Keys) -> list[tuple[int, float]]:
-        """The sentences that share most with the keys, with what they share: the best of each passage, so that none hides another."""
+        """Return the sentences that share most with the keys, with their share: the best of each passage."""
         shared: dict[int, float] = defaultdict(float)
-        for key in self._telling(keys):
-            counts = weight(key)
+        for key in self._rarest(keys):
+            counts = term_weight(key)
             for place in self._holders[key]:
                 shared[place] += counts
-        whole = sum(map(weight, dict.fromkeys(keys)))
+        whole = sum(map(term_weight, dict.fromkeys(keys)))
         best = sorted(shared, key=lambda place: (-shared[place], place))
         taken: dict[int, int] = defaultdict(int)
         found: list[tuple[int, float]] = []
@@ -147,7 +146,7 @@ class Source:
                     break
         return found
 
-    def _telling(self, keys: Keys) -> list[str]:
+    def _rarest(self, keys: Keys) -> list[str]:
         held = [key for key in dict.fromkeys(keys) if key in self._holders]
         rare = [key for key in held if len(self._holders[key]) <= _COMMON]
         return rare or held[:1]
@@ -165,23 +164,23 @@ class Source:
 
 
 def _statements(read: tuple[Sentence, ...]) -> tuple[Statement, ...]:
-    """The sentences of a passage; of a short one they are kept, because the answers of a session rest on the same passages."""
-    return _kept(read) if bounds.length(read) <= _SHORT else _made(read)
+    """Return the sentences of a passage, cached if it is short: the answers of a session rest on the same passages."""
+    return _cached(read) if bounds.length(read) <= _SHORT else _made(read)
 
 
 def _made(read: tuple[Sentence, ...]) -> tuple[Statement, ...]:
     return tuple(Statement(sentence.body, sentence.start) for sentence in read)
 
 
-_kept = cleared_on_erasure(lru_cache(maxsize=_KEPT)(_made))
+_cached = cleared_on_erasure(lru_cache(maxsize=_CACHED)(_made))
 
 
 def _words(text: str) -> Words:
-    """The words of a passage, kept as its sentences are."""
-    return _kept_words(text) if len(text) <= _SHORT else words_of(text)
+    """Return the words of a passage, cached like its sentences."""
+    return _cached_words(text) if len(text) <= _SHORT else words_of(text)
 
 
-_kept_words = cleared_on_erasure(lru_cache(maxsize=_KEPT)(words_of))
+_cached_words = cleared_on_erasure(lru_cache(maxsize=_CACHED)(words_of))
 
 
 def _clauses(claim: Statement) -> list[Keys]:
@@ -190,12 +189,12 @@ def _clauses(claim: Statement) -> list[Keys]:
 
 
 def _split(claim: Statement) -> Iterator[list[str]]:
-    said = set(claim.keys)
+    keys = set(claim.keys)
     clause: list[str] = []
     for term in claim.terms:
         if term.opens:
             yield clause
             clause = []
-        if (key := neutral_key(term)) in said:
+        if (key := neutral_key(term)) in keys:
             clause.append(root(key))
     yield clause

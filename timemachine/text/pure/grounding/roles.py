@@ -1,4 +1,4 @@
-"""Who does what to whom: whether two sentences have the same two things around the same word, the other way round."""
+"""Roles: whether two sentences have the same two things around the same word, exchanged."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,15 +10,15 @@ from timemachine.text.pure.language.talk import GLUE
 from timemachine.text.pure.language.terms import Term
 from timemachine.text.pure.language.words import stem, word_set
 
-# Two things this far apart in terms still belong to one statement.
+# The largest distance in terms of two things in one statement.
 _SPAN: Final = 3
 _BY: Final = re.compile(r"\bby\b", re.IGNORECASE)
-# What stands on the other side of such a word is no longer who does it or to whom.
+# What is beyond such a word is no longer agent or patient.
 _JOINS: Final = re.compile(
     r"\b(?:of|with|for|in|on|at|from|by|into|onto|than|as|when|while|who|which|that|until|during|before|after|between|per|via)\b",
     re.IGNORECASE,
 )
-# What holds between two things whichever stands first, and what is neither of the two.
+# Relations that are symmetric, and words that are neither agent nor patient.
 _NO_PART: Final = frozenset(
     root(stem(word))
     for word in word_set(
@@ -35,9 +35,9 @@ Triple = tuple[str, str, str]
 
 
 def swapped(claim: Statement, sentence: Statement) -> tuple[Term, Term] | None:
-    """Two terms of the claim that stand in each other's place in the sentence ("A paid B" and "B paid A"), or None.
+    """Return two terms of the claim with exchanged roles in the sentence ("A paid B" and "B paid A"), or None.
 
-    "B was paid by A" is "A paid B". The same word has to stand between the two, in one clause on both sides.
+    "B was paid by A" equals "A paid B". The same word must be between the two, in one clause on both sides.
     """
     theirs = {triple for triple, _, _ in _triples(sentence)}
     for (agent, verb, patient), first, last in _triples(claim):
@@ -53,7 +53,7 @@ def _triples(statement: Statement) -> Iterator[tuple[Triple, Term, Term]]:
 
 
 def _around(text: str, clause: Sequence[Term], middle: int) -> Iterator[tuple[Triple, Term, Term]]:
-    """The pairs around a word of a clause that nothing but small words and adjectives stand between."""
+    """Yield the pairs around a word of a clause with only small words and adjectives between."""
     verb = clause[middle]
     before = [
         term

@@ -1,4 +1,4 @@
-"""Runs of one, two and three terms: where the passages have them, and how far a place holds those of a claim."""
+"""Runs of one, two and three terms: where the passages have them, and how many of a claim's runs a place has."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -6,19 +6,31 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Final
 
-from timemachine.text.pure.grounding.term_weights import weight
+from timemachine.text.pure.language.talk import GLUE
 
 Keys = tuple[str, ...]
 Run = str | tuple[str, ...]
 
-# What single terms, and runs of two and of three, count; a sentence too short for the longer ones is judged by the others.
+# The weights of single terms, runs of two and runs of three. If a sentence is too short for some, the others count.
 _RUN_WEIGHTS: Final = (0.7, 0.2, 0.1)
-# A sentence may rest on the best sentence of a passage and so many on either side of it.
+# A sentence can rest on the best sentence of a passage and this many on each side.
 _REACH: Final = 4
+# The weights of terms (docs/grounding.md). They are fixed, so that another passage can only add support.
+# A connecting word counts little, a number or identifier more than a word.
+_GLUE: Final = 0.3
+_WORD: Final = 1.0
+_FIGURE: Final = 1.3
 
 
-class Written:
-    """All terms of the passages in one row, and where in it each of them stands.
+def term_weight(key: str) -> float:
+    """Return the weight of the term with this root."""
+    if key in GLUE:
+        return _GLUE
+    return _FIGURE if key.startswith("#") else _WORD
+
+
+class RunIndex:
+    """All terms of the passages in a row, and the positions of each.
 
     `sentences` are the number of the passage and the keys of each sentence, in order.
     """
@@ -40,12 +52,12 @@ class Written:
         for at, key in enumerate(row):
             self._places[key].append(at)
 
-    def asked(self, keys: Keys) -> "Asked":
-        """The runs of some keys, ready to be looked for in one place after another."""
-        return Asked(keys, self._starts, self._bounds)
+    def query(self, keys: Keys) -> "RunQuery":
+        """Return the runs of these keys, ready to be looked up in many places."""
+        return RunQuery(keys, self._starts, self._bounds)
 
     def _starts(self, run: Run) -> list[int]:
-        """Where a run starts."""
+        """Return where a run starts."""
         if isinstance(run, str):
             return self._places.get(run, [])
         if run not in self._known:
@@ -54,8 +66,8 @@ class Written:
         return self._known[run]
 
 
-class Asked:
-    """The runs of some keys that occur at all, with what each counts and where it starts."""
+class RunQuery:
+    """The runs of a claim that occur, with their weights and positions."""
 
     __slots__ = ("_bounds", "_found")
 
@@ -63,7 +75,7 @@ class Asked:
         self, keys: Keys, starts_of: Callable[[Run], list[int]], bounds: list[tuple[int, int]]
     ) -> None:
         lengths = [
-            (share, length, {run: _weight_of(run) for run in runs})
+            (share, length, {run: _run_weight(run) for run in runs})
             for length, (share, runs) in enumerate(zip(_RUN_WEIGHTS, _runs(keys), strict=True), start=1)
         ]
         whole = sum(share for share, _, weights in lengths if weights)
@@ -75,12 +87,12 @@ class Asked:
                 if starts := starts_of(run):
                     self._found.append((share / whole * each / total, length, starts))
 
-    def held_around(self, place: int) -> float:
-        """The share of the runs that a sentence (by its place among all) and its neighbours in the passage have, 0 to 1."""
+    def share_around(self, place: int) -> float:
+        """Return the share of the runs that a sentence (by its place) and its neighbours in the passage have, 0 to 1."""
         start, end = self._bounds[place]
-        return min(1.0, sum(self._held(start, end), start=0.0))
+        return min(1.0, sum(self._shares(start, end), start=0.0))
 
-    def _held(self, start: int, end: int) -> Iterator[float]:
+    def _shares(self, start: int, end: int) -> Iterator[float]:
         for count, length, starts in self._found:
             at = bisect_left(starts, start)
             if at < len(starts) and starts[at] + length <= end:
@@ -88,7 +100,7 @@ class Asked:
 
 
 def _windows(numbers: list[int], ends: list[int]) -> list[tuple[int, int]]:
-    """Of each sentence, where in the row it and its neighbours in the same passage start and end."""
+    """Return for each sentence where it and its neighbours in the same passage start and end in the row."""
     firsts: dict[int, int] = {}
     lasts: dict[int, int] = {}
     for place, number in enumerate(numbers):
@@ -100,10 +112,10 @@ def _windows(numbers: list[int], ends: list[int]) -> list[tuple[int, int]]:
     ]
 
 
-def _weight_of(run: Run) -> float:
-    return weight(run) if isinstance(run, str) else sum(map(weight, run))
+def _run_weight(run: Run) -> float:
+    return term_weight(run) if isinstance(run, str) else sum(map(term_weight, run))
 
 
 def _runs(keys: Keys | list[str]) -> tuple[Iterable[Run], Iterable[Run], Iterable[Run]]:
-    """All runs of one, two and three keys, in order."""
+    """Return all runs of one, two and three keys, in order."""
     return keys, pairwise(keys), zip(keys, keys[1:], keys[2:], strict=False)

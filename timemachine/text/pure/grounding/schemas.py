@@ -24,7 +24,11 @@ class GroundIn(Strict):
     items: list[AnswerIn] | None = Field(default=None, min_length=1, max_length=200)
 
     def answers(self) -> list[AnswerIn]:
-        """All answers to ground. Raises `InvalidInput` if it is neither one answer nor several."""
+        """Return all answers to ground.
+
+        Raises:
+            InvalidInput: It is neither one answer nor several.
+        """
         if self.items is not None and self.answer is None and self.context is None:
             return self.items
         if self.items is None and self.answer is not None and self.context is not None:
@@ -33,7 +37,7 @@ class GroundIn(Strict):
 
 
 class UnreadOut(Schema):
-    """How many characters of the answer and of the passages were over the limits and not read."""
+    """Characters of the answer and of the passages beyond the limits, which were not read."""
 
     answer: int
     passages: int
@@ -42,7 +46,8 @@ class UnreadOut(Schema):
 class SentenceOut(Schema):
     """A sentence of an answer: how far a passage supports it, and where in that passage.
 
-    `grounded` and `score` are null for a sentence that claims nothing; `reason` is why it is not grounded; `missing` are words that no passage has.
+    `grounded` and `score` are null if it makes no claim. `reason` is why it is not grounded; `missing` are words that
+    no passage has.
     """
 
     text: str
@@ -60,7 +65,7 @@ class SentenceOut(Schema):
 
     @classmethod
     def of(cls, sentence: Support) -> "SentenceOut":
-        """The sentence."""
+        """Return the sentence as the API returns it."""
         return cls.model_construct(
             text=sentence.text,
             start=sentence.start,
@@ -91,7 +96,7 @@ class GroundingOut(Schema):
 
     @classmethod
     def of(cls, found: Grounding) -> "GroundingOut":
-        """The grounding."""
+        """Return the grounding as the API returns it."""
         return cls.model_construct(
             score=found.score,
             label=found.label,

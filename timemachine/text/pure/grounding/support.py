@@ -1,10 +1,10 @@
-"""How far an answer is supported by the passages it was given, sentence by sentence. Support, not truth.
+"""How far an answer is supported by its passages, sentence by sentence. Support is not truth.
 
-A sentence scores the share of its terms, and of its runs of two and three terms, that a passage contains. A number, a name, a
-negation or an order of roles that goes against the passage leaves it a third of that. The answer scores the chance that
-none of its sentences is invented, each taken by itself: the product of what each sentence is trusted. So one invented
-sentence is heard of, and a long answer has to be better supported than a short one to score the same. Weights and
-bounds are fixed, not fitted to labelled answers; docs/grounding.md gives them with the measured error of the labels.
+A sentence's score is the share of its terms, and of its runs of two and three terms, that a passage contains. If a
+number, a name, a negation or the roles contradict the passage, about a third of that remains. The answer's score is the
+assumed probability that none of its sentences is invented, each independently: the product over its sentences. So one
+invented sentence shows, and a long answer must be better supported than a short one for the same score. Weights and
+bounds are fixed, not fitted to labelled answers; docs/grounding.md lists them with the measured error of the labels.
 """
 
 import math
@@ -21,31 +21,31 @@ from timemachine.text.pure.grounding.passages import MOST_TOGETHER, Passage, Pla
 from timemachine.text.pure.language.refusal import is_refusal, without_refusal
 from timemachine.text.pure.language.sentences import Sentence
 from timemachine.text.pure.language.statement import Statement
-from timemachine.text.pure.language.talk import claims_nothing
+from timemachine.text.pure.language.talk import makes_no_claim
 
 __all__ = ["Grounding", "Passage", "Support", "ground"]
 
 Label = Literal["HIGH", "MEDIUM", "LOW"]
 Reason = Literal["no_support", "number", "name", "negation"]
 
-# Recorded with every grounding: scores of different methods do not compare.
+# Recorded with every grounding: scores of different methods are not comparable.
 METHOD: Final = "terms-2"
 HIGH: Final = 0.70
 MEDIUM: Final = 0.40
-# A sentence is supported from here.
+# A sentence is supported from `_GROUNDED` on. Below `_ABOUT_IT`, a passage cannot contradict it.
 _ABOUT_IT: Final = 0.3
 _GROUNDED: Final = 0.55
-# From here up to there it is partly supported.
+# From here up to `_GROUNDED`, it is partly supported.
 _PARTLY: Final = 0.4
-# What goes against a passage keeps this share of its support.
+# A contradicted sentence keeps this share of its support.
 _CONTRADICTED: Final = 0.35
-# The chance that a supported sentence is invented all the same is taken to be (1 - its support) to this power.
+# The assumed probability that a supported sentence is invented is (1 - its support) to this power.
 _STEEPNESS: Final = 2
-# An unsupported sentence is trusted less than HIGH asks for, and the less support it has the sooner not at all. One that
-# goes against a passage is trusted no more than this, which alone makes an answer LOW.
+# An unsupported sentence alone prevents HIGH, and with less support it is trusted less. A contradicted one is trusted at
+# most `_AGAINST`, which alone makes an answer LOW.
 _UNSUPPORTED: Final = 0.69
 _AGAINST: Final = 0.39
-# Of two sentences that have nearly as much of a claim, the one that does not go against it is what it rests on.
+# Of two sentences with nearly the same share of a claim, it rests on the one that does not contradict it.
 _NEARLY: Final = 0.9
 _LONGEST_HEADING: Final = 80
 _SMALL: Final = 50_000
@@ -53,12 +53,12 @@ _SMALL: Final = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """One sentence of the answer: characters `start` to before `end` of it.
+    """A sentence of the answer, characters `start` to before `end`.
 
-    `frame` is the passage it rests on, or that speaks against it, and `passage_start` and `passage_end` the sentence there.
-    `swapped` tells that this passage says it with the roles the other way round. `missing` is what an unsupported sentence
-    says that no passage has. A sentence that claims nothing (a refusal, a heading, a
-    question, a courtesy) has neither score nor `grounded`, and is not counted.
+    `frame` is the passage that it rests on or that contradicts it, and `passage_start` and `passage_end` the sentence
+    there. `swapped`: the passage says it with exchanged roles. `missing` is what an unsupported sentence says that no
+    passage has. A sentence that makes no claim (a refusal, heading, question, courtesy) has neither score nor
+    `grounded`, and does not count.
     """
 
     text: str
@@ -75,20 +75,20 @@ class Support:
 
     @property
     def partly(self) -> bool:
-        """Whether the passages have much of it, though not enough to support it, and nothing in them goes against it."""
+        """Whether the passages contain much of it, but not enough to support it, and do not contradict it."""
         return self.grounded is False and not self.against and (self.score or 0.0) >= _PARTLY
 
     @property
     def against(self) -> bool:
-        """Whether it goes against a passage, rather than that none supports it."""
+        """Whether a passage contradicts it, and not only none supports it."""
         return self.grounded is False and (self.reason != "no_support" or self.frame is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounding:
-    """The support of a whole answer: `score` from 0 to 1, None (and no label) where it claims nothing.
+    """The support of an answer: `score` from 0 to 1, None (and no label) if it makes no claim.
 
-    `answer_unread` and `passages_unread` are the characters of a long answer and of long passages that were not read.
+    `answer_unread` and `passages_unread` are the characters of long texts that were not read.
     """
 
     score: float | None
@@ -98,32 +98,32 @@ class Grounding:
 
     @property
     def label(self) -> Label | None:
-        """HIGH from 0.70, MEDIUM from 0.40, else LOW."""
+        """HIGH from 0.70, MEDIUM from 0.40, otherwise LOW."""
         if self.score is None:
             return None
         return "HIGH" if self.score >= HIGH else "MEDIUM" if self.score >= MEDIUM else "LOW"
 
     @property
     def has_warning(self) -> bool:
-        """Whether the support is LOW."""
+        """Whether the label is LOW."""
         return self.label == "LOW"
 
     @property
     def sentence_count(self) -> int:
-        """How many sentences claim something."""
+        """The number of sentences that make a claim."""
         return sum(sentence.grounded is not None for sentence in self.sentences)
 
     @property
     def grounded_sentences(self) -> int:
-        """How many of them the passages support."""
+        """The number of sentences that the passages support."""
         return sum(sentence.grounded is True for sentence in self.sentences)
 
 
 def ground(answer: str, passages: Sequence[Passage]) -> Grounding:
-    """The support of an answer in its passages. Without passages every claim is `no_support`. Deterministic.
+    """Return the support of an answer in its passages. Without passages, every claim is `no_support`. Deterministic.
 
-    Of a long answer the beginning is judged (`timemachine.text.pure.grounding.bounds`). The rest counts as one sentence without
-    support, so that an answer that was not read whole is never HIGH.
+    Only the beginning of a long answer is judged (see `bounds`). The rest counts as one unsupported sentence, so that
+    an answer that was not read completely is never HIGH.
     """
     source = _source(tuple(passages))
     read = bounds.beginning(answer, bounds.ANSWER, bounds.ANSWER_SENTENCES)
@@ -135,19 +135,19 @@ def ground(answer: str, passages: Sequence[Passage]) -> Grounding:
 
 
 def _source(passages: tuple[Passage, ...]) -> Source:
-    """The passages read; small ones are kept for the next answer, because models are compared over the same ones."""
+    """Return the passages as a source, cached if they are small: models are compared over the same ones."""
     small = sum(len(passage.text) for passage in passages) <= _SMALL
-    return _kept(passages) if small else Source(passages)
+    return _cached_source(passages) if small else Source(passages)
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=8)
-def _kept(passages: tuple[Passage, ...]) -> Source:
+def _cached_source(passages: tuple[Passage, ...]) -> Source:
     return Source(passages)
 
 
 def _trust(sentence: Support) -> float:
-    """The chance taken that a sentence says nothing that its passages do not; it grows with its support."""
+    """Return the assumed probability that a sentence says nothing beyond its passages. It grows with the support."""
     support = sentence.score or 0.0
     if sentence.against:
         return min(_AGAINST, _unsupported(support / _CONTRADICTED))
@@ -171,17 +171,19 @@ def _support(sentence: Statement, passages: Sequence[Passage], source: Source) -
     quoted = source.quoted(sentence)
     if quoted:
         return _judged(sentence, passages, 1.0, None, quoted)
-    said = without_refusal(sentence.text)
-    claim = sentence if said == sentence.text else Statement(said)
+    rest = without_refusal(sentence.text)
+    claim = sentence if rest == sentence.text else Statement(rest)
     places = source.places(claim)
     if not places:
         return _judged(sentence, passages, 0.0, "no_support", None, missing(claim, source))
     place, against = _chosen(claim, places, source)
     score = max(place.containment for place in places)
     if score <= MOST_TOGETHER:
-        score = max(score, source.together(claim))
+        score = max(score, source.combined_containment(claim))
     if against:
-        opposing = place if score >= _ABOUT_IT else None  # what says little of it cannot go against it
+        opposing = (
+            place if score >= _ABOUT_IT else None
+        )  # a sentence that says little of it cannot contradict it
         lowered = score * _CONTRADICTED
         found = _judged(sentence, passages, lowered, against.kind, opposing, missing(claim, source))
         return replace(found, swapped=against.swapped and opposing is not None)
@@ -194,7 +196,7 @@ def _claims_something(claim: Statement) -> bool:
     text = claim.text.strip("*_ ")
     heading = text.startswith("#") or (text.endswith(":") and len(text) <= _LONGEST_HEADING)
     asks = text.endswith(("?", "？", "؟"))
-    return bool(claim.keys) and not (heading or asks or is_refusal(text) or claims_nothing(text))
+    return bool(claim.keys) and not (heading or asks or is_refusal(text) or makes_no_claim(text))
 
 
 def _chosen(claim: Statement, places: Sequence[Place], source: Source) -> tuple[Place, Conflict | None]:

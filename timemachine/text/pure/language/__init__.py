@@ -1,1 +1,1 @@
-"""What a text says, cheaply and explainably: sentences, numbers, names, negations, refusals. Pure."""
+"""What a text says, by cheap and explainable rules: sentences, numbers, names, negations, refusals."""

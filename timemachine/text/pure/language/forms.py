@@ -1,4 +1,4 @@
-"""One root for the forms of an English word, further than its inflection: what a paraphrase changes first."""
+"""One root for the forms of an English word, beyond inflection, for recognizing paraphrases."""
 
 from functools import lru_cache
 from typing import Final
@@ -23,7 +23,7 @@ _ROOTS: Final = {
     for first, *forms in (group.split() for group in _IRREGULAR.split(","))
     for form in forms
 }
-# As they end a stem, where a last "e" is gone and "y" is "i". "-ee" is none: employer and employee are two people.
+# Suffixes of stems, which have lost a final "e" and have "i" for "y". Not "-ee": employer and employee are two people.
 _SUFFIXES: Final = """
     ational ization isation fulness iveness ousness icalli ation ition ement ment ness iviti iti abl ibl enc anc enci anci
     atori ator ical alli fulli iveli ousli ion ist ism ful iv ant ent ial ian al er or li at ic
@@ -35,10 +35,10 @@ _SHORTEST_ROOT: Final = 4
 @cleared_on_erasure
 @lru_cache(maxsize=65_536)
 def root(stemmed: str) -> str:
-    """The root of a stem (`timemachine.text.pure.language.words.stem`): "sent" gives "send", "circulatory" and "circulation" one.
+    """Return the root of a stem (`words.stem`): "sent" gives "send"; "circulatory" and "circulation" share one.
 
-    Keys that are not words of letters (numbers, negations, identifiers) stay as they are. Two words of one root may mean
-    different things; a root tells what may be the same, never what is.
+    Keys that are not words of letters (numbers, negations, identifiers) stay as they are. Words with the same root can
+    differ in meaning: a root shows what may be the same, not what is.
     """
     if not stemmed.isalpha():
         return stemmed

@@ -1,4 +1,4 @@
-"""Names that machines gave: paths, addresses, code, versions. Their digits are not numbers and their case counts."""
+"""Identifiers: paths, URLs, code, versions. Their digits are not numbers, and their case matters."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Final
 from timemachine.core.pure.text_caches import cleared_on_erasure
 
 _CHUNK: Final = re.compile(r"`[^`\n]+`|[^\s`]+")
-# Most of what stands between white space is words, and all that follow one another are told at one look.
+# Most chunks are ordinary words, and this matches consecutive ones at once.
 _ORDINARY: Final = re.compile(
     r"(?:\s++|[\"'“‘(\[]*[A-Z]?[a-z]+(?:['’][a-z]+)*[\"'”’)\].,;:!?…]*(?![^\s`]))*+"
 )
@@ -20,39 +20,39 @@ _SIGN: Final = re.compile(
     \w@\w                                  # an address
     | [^\W_]_[^\W_]                        # snake_case
     | \w\w\.[a-z][a-z0-9]{0,4}(?::\d+)*$   # a file, with line numbers
-    | ^[A-Za-z]:\\ | ^[./~\\]+\w    # a path from somewhere
+    | ^[A-Za-z]:\\ | ^[./~\\]+\w    # a path
     | ::\w | \(\)$                         # code
     | ^[a-z]+[A-Z]                         # camelCase
     | ^\#?[A-Za-z][A-Za-z.-]*\d            # GPT-4, v1.2, sha256
     """,
     re.VERBOSE,
 )
-# a path of several parts: two signs, looked for one after the other, because one pattern for both would try every pair
+# a path of several parts: two patterns, one after the other, because a single one would try every pair
 _FOLDER: Final = re.compile(r"\w[/\\]")
 _PART: Final = re.compile(r"\w[./\\]\w")
 _COMMIT: Final = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}")
-# "ham.6": a sentence that ends in a word, and the number of the next one, without the space between them.
+# "ham.6": the end of a sentence and the number of the next one, without the space between.
 _RUN_ON: Final = re.compile(r"[a-z]{3,}\.\d+")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _POSSESSIVE: Final = re.compile("['’][sS]$")
 _LONGEST: Final = 1_000
-# Longer ones hardly come again, and are not kept.
-_KEPT: Final = 40
+# Longer ones rarely recur and are not cached.
+_CACHED: Final = 40
 
 
 def identifier_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where the identifiers of a text start and end, in order. What stands between backticks is one, but for mere marks."""
+    """Yield the spans of the identifiers in a text, in order. Text between backticks is one, unless it is only marks."""
     for found in _chunks(text):
         chunk, at = found[0], found.start()
-        within = _short_within(chunk) if len(chunk) <= _KEPT else _within(chunk)
+        within = _short_within(chunk) if len(chunk) <= _CACHED else _within(chunk)
         if within:
             yield at + within[0], at + within[1]
 
 
 def _within(chunk: str) -> tuple[int, int] | None:
-    """Where the identifier that a chunk consists of starts and ends in it, without what wraps it."""
+    """Return the span of the identifier in a chunk, without surrounding punctuation."""
     inner = chunk.strip("` ") if chunk[0] == "`" else _without_wrapping(chunk)
-    quoted = chunk[0] == "`" and chunk_key(inner) != ""  # of nothing but marks, nothing is left
+    quoted = chunk[0] == "`" and chunk_key(inner) != ""  # empty if it is only marks
     if not quoted and (len(inner) > _LONGEST or not _is_identifier(inner)):
         return None
     start = chunk.index(inner)
@@ -60,7 +60,7 @@ def _within(chunk: str) -> tuple[int, int] | None:
 
 
 def _chunks(text: str) -> Iterator[re.Match[str]]:
-    """What stands between white space and is no ordinary word, in order."""
+    """Yield the chunks between white space that are not ordinary words, in order."""
     at = 0
     while (ordinary := _ORDINARY.match(text, at)) and (found := _CHUNK.search(text, ordinary.end())):
         yield found
@@ -74,12 +74,12 @@ def _short_key(chunk: str) -> str:
 
 
 def chunk_key(chunk: str) -> str:
-    """A piece of text between white space as it is compared: without what wraps it, without possessive 's, without case."""
-    return _short_key(chunk) if len(chunk) <= _KEPT else _short_key.__wrapped__(chunk)
+    """Return a chunk in the form in which it is compared: without punctuation around it, possessive 's, and case."""
+    return _short_key(chunk) if len(chunk) <= _CACHED else _short_key.__wrapped__(chunk)
 
 
 def chunk_keys(text: str) -> frozenset[str]:
-    """The keys of everything between white space, and of everything between backticks."""
+    """Return the keys of all chunks between white space and of all text between backticks."""
     return frozenset(map(chunk_key, set(_CHUNK.findall(text))))
 
 

@@ -1,4 +1,4 @@
-"""Which of many sentences says most of what another says, weighing rare terms more."""
+"""Finds the sentences that share most with another one. Rare terms count more."""
 
 import math
 from collections import defaultdict
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-# A term that stands in more sentences than this is too common to look a sentence up by, as long as it has a rarer one.
+# A term in more sentences than this is too common for looking up sentences, if there is a rarer one.
 _COMMON: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """A sentence by its `index`, the share of the asked terms' weight it holds, and that share of its own weight."""
+    """A sentence by its `index`, the weighted share of the query's terms that it has, and the share of its own terms."""
 
     index: int
     containment: float
@@ -22,9 +22,10 @@ class Match:
 class SentenceIndex:
     """Sentences, each as the keys of its terms.
 
-    A term's inverse document frequency is ln(1 + (N - n + 0.5) / (n + 0.5)), N sentences of which n hold it (Robertson and
-    Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.3). It weighs from 1 (every sentence holds it) to 2
-    (none does): undamped, one new word in a short text would outweigh all that is shared.
+    The inverse document frequency of a term is ln(1 + (N - n + 0.5) / (n + 0.5)), with N sentences of which n have it
+    (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.3). Its weight is from 1 (every
+    sentence has it) to 2 (none has it): undamped, one new word in a short text would outweigh everything that is
+    shared.
     """
 
     __slots__ = ("_holders", "_size", "_weights")
@@ -36,20 +37,20 @@ class SentenceIndex:
         for index, keys in enumerate(sets):
             for key in keys:
                 self._holders[key].append(index)
-        self._weights = [math.fsum(map(self.weight, sorted(keys))) for keys in sets]
+        self._weights = [math.fsum(map(self.term_weight, sorted(keys))) for keys in sets]
 
-    def weight(self, key: str) -> float:
-        """What a term weighs; most for one that no sentence holds."""
+    def term_weight(self, key: str) -> float:
+        """Return the weight of a term, which is highest if no sentence has it."""
         held = len(self._holders.get(key, ()))
         return 1 + math.log1p((self._size - held + 0.5) / (held + 0.5)) / math.log1p(2 * self._size + 1)
 
     def matches(self, keys: Iterable[str], most: int = 1) -> list[Match]:
-        """The best `most` sentences that hold any of the keys: by containment, then coverage, then order."""
-        asked = sorted(set(keys))
-        total = math.fsum(map(self.weight, asked))
+        """Return the best `most` sentences that have any of the keys: by containment, then coverage, then order."""
+        query = sorted(set(keys))
+        total = math.fsum(map(self.term_weight, query))
         shared: dict[int, float] = defaultdict(float)
-        for key in self._telling(asked):
-            weight = self.weight(key)
+        for key in self._rarest(query):
+            weight = self.term_weight(key)
             for index in self._holders[key]:
                 shared[index] += weight
         found = [self._match(index, weight, total) for index, weight in shared.items()]
@@ -62,7 +63,7 @@ class SentenceIndex:
             coverage=min(1.0, shared / self._weights[index]),
         )
 
-    def _telling(self, asked: Sequence[str]) -> list[str]:
-        held = [key for key in asked if key in self._holders]
+    def _rarest(self, query: Sequence[str]) -> list[str]:
+        held = [key for key in query if key in self._holders]
         rare = [key for key in held if len(self._holders[key]) <= _COMMON]
         return rare or held[:1]

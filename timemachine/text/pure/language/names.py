@@ -1,4 +1,4 @@
-"""The names in a text: people, places and products by their capitals, acronyms, and the identifiers of machines."""
+"""The names in a text: people, places and products by their capitals, acronyms, and identifiers."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -10,7 +10,7 @@ from timemachine.text.pure.language.sentences import Sentence, sentences
 from timemachine.text.pure.language.units import CURRENCIES, MONTHS
 from timemachine.text.pure.language.words import FUNCTION_WORDS, SOURCE_WORDS, WORD, folded, stem, word_set
 
-# Words that stand with a capital at the start of a sentence, or always, and name nothing.
+# Words that are capitalized at the start of a sentence, or always, but are not names.
 _ORDINARY: Final = (
     FUNCTION_WORDS
     | SOURCE_WORDS
@@ -40,9 +40,9 @@ _LONGEST_TITLE: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """A name as written (`text`, from `start` to before `end` in characters), and its `key` for comparing.
+    """A name as written (`text`, from `start` to before `end` in characters), with its `key` for comparing.
 
-    `certain` is False for one word with a capital that its place at the start of a sentence may have given it.
+    `certain` is False for a single capitalized word that may be capitalized only because it starts a sentence.
     """
 
     text: str
@@ -54,20 +54,20 @@ class Name:
 
 
 class Words(NamedTuple):
-    """The words of a text: their stems, and all that stands between white space."""
+    """The stems of the words in a text, and all chunks between white space."""
 
     stems: frozenset[str]
     chunks: frozenset[str]
 
 
 def words_of(text: str) -> Words:
-    """The words of a text."""
+    """Return the words of a text."""
     stems = frozenset(stem(folded(word)) for word in set(WORD.findall(text)))
     return Words(stems, chunk_keys(text))
 
 
 class Vocabulary:
-    """The words of some texts, for asking whether they mention a name at all; `read` may have kept those of a text."""
+    """The words of some texts, for checking whether they mention a name. `read` can return cached words of a text."""
 
     __slots__ = ("_chunks", "_stems")
 
@@ -77,23 +77,23 @@ class Vocabulary:
         self._chunks = frozenset[str]().union(*(each.chunks for each in words))
 
     def has(self, word: str) -> bool:
-        """Whether the word occurs in any inflection, also as the unit of a number ("3 days")."""
+        """Return whether the word occurs in any inflection, also as the unit of a number ("3 days")."""
         return stem(folded(word)) in self._stems
 
     def mentions(self, name: Name) -> bool:
-        """Whether every word of the name occurs; an identifier has to occur whole."""
+        """Return whether every word of the name occurs. An identifier must occur completely."""
         if name.key in self._chunks:
             return True
         return name.kind == "name" and all(stem(word) in self._stems for word in name.key.split())
 
 
 def names(text: str) -> tuple[Name, ...]:
-    """The names of a text in order. In a heading or in a line of capitals, a capital proves nothing."""
+    """Return the names of a text in order. Capitals in headings and in lines of capitals are ignored."""
     return names_beside(text, identifier_spans(text))
 
 
 def names_beside(text: str, identifiers: Iterable[tuple[int, int]]) -> tuple[Name, ...]:
-    """The names of a text whose identifiers are known already, as spans in order."""
+    """Return the names of a text whose identifiers are known, as spans in order."""
     found = [_identifier(text, start, end) for start, end in identifiers]
     taken = [(name.start, name.end) for name in found]
     found.extend(_outside(taken, (name for sentence in sentences(text) for name in _capitalised(sentence))))
@@ -101,7 +101,7 @@ def names_beside(text: str, identifiers: Iterable[tuple[int, int]]) -> tuple[Nam
 
 
 def missing_names(stated: Iterable[Name], elsewhere: Vocabulary) -> tuple[Name, ...]:
-    """The names that occur nowhere in the other texts, each once."""
+    """Return the names that do not occur in the other texts, each once."""
     once = {name.key: name for name in stated if not elsewhere.mentions(name)}
     return tuple(once.values())
 
@@ -112,7 +112,7 @@ def _identifier(text: str, start: int, end: int) -> Name:
 
 
 def _outside(taken: list[tuple[int, int]], found: Iterator[Name]) -> Iterator[Name]:
-    """The names that overlap no span; both are in order."""
+    """Yield the names that overlap no span. Both are in order."""
     position = 0
     for name in found:
         while position < len(taken) and taken[position][1] <= name.start:
@@ -148,7 +148,7 @@ def _is_quoted(text: str, start: int) -> bool:
 
 
 def _runs(words: list[re.Match[str]], text: str) -> Iterator[list[re.Match[str]]]:
-    """Capitalised words that stand together, with the small words that join them (Bank of America)."""
+    """Yield runs of capitalized words, including small words that join them (Bank of America)."""
     run: list[re.Match[str]] = []
     for word in words:
         if run and not _continues(run[-1], word, text):
@@ -174,9 +174,9 @@ def _without_joint(run: list[re.Match[str]]) -> list[re.Match[str]]:
 
 
 def _named(run: list[re.Match[str]]) -> list[re.Match[str]]:
-    """The part of a run that names something: without ordinary words at its ends, and more than one letter."""
-    telling = [place for place, word in enumerate(run) if not _is_ordinary(word[0])]
-    named = run[telling[0] : telling[-1] + 1] if telling else []
+    """Return the part of a run that is a name: without ordinary words at its ends, and more than one letter."""
+    places = [place for place, word in enumerate(run) if not _is_ordinary(word[0])]
+    named = run[places[0] : places[-1] + 1] if places else []
     return [] if len(named) == 1 and len(named[0][0]) == 1 else named
 
 
@@ -186,7 +186,7 @@ def _is_ordinary(word: str) -> bool:
 
 
 def _is_acronym(word: str) -> bool:
-    """Whether the word has a capital inside (NATO, OpenAI), which no sentence gives it."""
+    """Return whether the word has a capital inside (NATO, OpenAI), which does not come from its position."""
     return any(letter.isupper() for letter in word[1:])
 
 

@@ -1,4 +1,4 @@
-"""The numbers a text states, brought to one form: amounts, money, percentages, measures, dates, times, versions."""
+"""The numbers in a text in a normal form: amounts, money, percentages, measures, dates, times, versions."""
 
 import re
 import unicodedata
@@ -18,11 +18,11 @@ from timemachine.text.pure.language.units import CURRENCIES, MONTHS, SCALES, UNI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """A number as written (`text`, from `start` to before `end` in characters) and what it means.
+    """A number as written (`text`, from `start` to before `end` in characters) and its meaning.
 
-    `key` is its value in the base unit of its kind ("2000000000 USD", "300 s", "date 2026-11-20"); `bare` its value
-    before units ("2000000000", "5") and `unit` the base unit, each None where it has none. `certain` is False for the
-    word "one", which mostly counts nothing.
+    `key` is its value in the base unit of its kind ("2000000000 USD", "300 s", "date 2026-11-20"). `bare` is its value
+    before units ("2000000000", "5") and `unit` the base unit, None if it has none. `certain` is False for the word
+    "one", which usually does not count anything.
     """
 
     text: str
@@ -34,7 +34,7 @@ class Number:
     certain: bool = True
 
 
-# What is longer is compared as it is written.
+# Longer ones are compared as written.
 _LONGEST: Final = 100
 _INDENT: Final = 40
 _MONTHS_IN_YEAR: Final = 12
@@ -64,7 +64,7 @@ _SIGNS: Final = "¼½¾⅓⅔⅛"
 _GAP: Final = r"[ \u00a0\u202f-]?"
 _UNIT: Final = rf"(?:{_GAP}(?i:{_LONG_UNITS})|[ ]?[smghwSGHW%]|[xX])"
 
-# What looks like a number and states none: citations, "passage 2".
+# What looks like a number but is not one: citations, "passage 2".
 _CITATION: Final = r"\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]"
 _REFERENCES: Final = ("passage", "document", "source", "frame", "chunk", "excerpt", "context", "step")
 _REFERENCE: Final = rf"(?i:(?:{'|'.join(_REFERENCES[:-1])})s?\s#?\d{{1,3}}\b|steps?\s\d{{1,3}}(?:(?:,|\sand|\sor|\sto|\s?[–-])\s?\d{{1,3}})*\b)"
@@ -78,7 +78,7 @@ _FORMS: Final = {
     "day_first": rf"(?P<day>\d{{1,2}}){_ORDINAL}?\s(?:of\s)?(?P<month>{_MONTH})\.?(?:,?\s(?P<year>\d{{4}}))?",
     "weekday": rf"(?P<weekday>{_any(WEEKDAYS)})s?",
     "month": _any(MONTHS.keys() - {"March", "Sept", *(name[:3] for name in MONTHS)}),
-    # May and March are words too, unless such a word stands before them.
+    # May and March are also ordinary words, unless one of these precedes them.
     "may": rf"(?:{'|'.join(f'(?<={word} )' for word in ('in', 'of', 'last', 'next', 'this', 'since', 'until', 'by'))})"
     r"(?:May|March)",
     "slashed": r"(?P<first>\d{1,2})[/.](?P<second>\d{1,2})[/.](?P<year>\d{4})",
@@ -99,12 +99,12 @@ _FORMS: Final = {
 
 
 def numbers(text: str) -> tuple[Number, ...]:
-    """The numbers of a text in order: a multiset by `key`. List markers, citations and digits of identifiers are none."""
+    """Return the numbers of a text in order, without list markers, citations and digits of identifiers."""
     return numbers_beside(text, identifier_spans(text))
 
 
 def numbers_beside(text: str, identifiers: Iterable[tuple[int, int]]) -> tuple[Number, ...]:
-    """The numbers of a text whose identifiers are known already, as spans in order."""
+    """Return the numbers of a text whose identifiers are known, as spans in order."""
     found = list(_read(text, iter(identifiers)))
     for at, (first, last) in enumerate(pairwise(found)):
         if text[first.end : last.start] in _RANGES:
@@ -113,18 +113,18 @@ def numbers_beside(text: str, identifiers: Iterable[tuple[int, int]]) -> tuple[N
 
 
 def missing_numbers(stated: Iterable[Number], elsewhere: Iterable[Number]) -> tuple[Number, ...]:
-    """The certain numbers of `stated` that `elsewhere` does not hold, each once.
+    """Return the certain numbers of `stated` that `elsewhere` does not have, each once.
 
-    "2,000,000,000" is held by "$2 billion": a unit that one side leaves out is no difference, a percent sign is. "In May" is
-    held by "May 5, 2026", not the other way round.
+    "$2 billion" has "2,000,000,000": a unit that one side omits is no difference, but a percent sign is. "May 5, 2026"
+    has "in May", but not the other way round.
     """
-    others = Held(elsewhere)
-    once = {number.key: number for number in stated if number.certain and not others.hold(number)}
+    others = NumberSet(elsewhere)
+    once = {number.key: number for number in stated if number.certain and not others.contains(number)}
     return tuple(once.values())
 
 
-class Held:
-    """A set of numbers that answers whether it holds another, however that is written."""
+class NumberSet:
+    """A set of numbers that can tell whether it contains another, however that is written."""
 
     __slots__ = ("_bare", "_keys", "_unitless")
 
@@ -137,8 +137,8 @@ class Held:
             number.bare for number in all_found if number.bare is not None and number.unit is None
         }
 
-    def hold(self, number: Number) -> bool:
-        """Whether the number is here: with the same unit, or with one side leaving its unit out."""
+    def contains(self, number: Number) -> bool:
+        """Return whether the number is in the set: with the same unit, or with the unit omitted on one side."""
         if number.key in self._keys:
             return True
         if number.bare is None or number.unit == "%":
@@ -147,7 +147,7 @@ class Held:
 
 
 def _coarser(key: str) -> set[str]:
-    """The keys of what a date says less exactly: its month, its day without the year, its year."""
+    """Return the keys of less exact forms of a date: its month, its day without the year, its year."""
     parts = _DATE.match(key)
     if not parts:
         return set()
@@ -162,7 +162,7 @@ def _coarser(key: str) -> set[str]:
 
 def _read(text: str, identifiers: Iterator[tuple[int, int]]) -> Iterator[Number]:
     taken = next(identifiers, None)
-    for found in _found(text):
+    for found in _matches(text):
         while taken and taken[1] <= found.start():
             taken = next(identifiers, None)
         inside = taken is not None and taken[0] < found.end()
@@ -170,8 +170,8 @@ def _read(text: str, identifiers: Iterator[tuple[int, int]]) -> Iterator[Number]
             yield _number(found)
 
 
-def _found(text: str) -> Iterator[re.Match[str]]:
-    """Where numbers, citations and references match, one after another: as a search for them would find, in a fraction of the time."""
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of numbers, citations and references, as a search would, but much faster."""
     end = 0
     for start in _START.finditer(text):
         if start.start() >= end and _may_open(start[0]):
@@ -186,7 +186,7 @@ def _may_open(run: str) -> bool:
 
 
 def _marks_an_item(found: re.Match[str]) -> bool:
-    """Whether this is the "1." or "(1)" of a list: the first thing in its line, and followed by white space."""
+    """Return whether this is the "1." or "(1)" of a list: first in its line, and followed by white space."""
     start, text = found.start(), found.string
     if not _MARKER.fullmatch(text, start, min(found.end() + 2, len(text))):
         return False
@@ -195,7 +195,7 @@ def _marks_an_item(found: re.Match[str]) -> bool:
 
 
 def _of_scale(first: Number, last: Number) -> Number:
-    """The first number of a range ("1.5–2 million") in the scale that is written after the last one only."""
+    """Return the first number of a range ("1.5–2 million") in the scale that is written only after the last one."""
     one, other = (_COMPILED["amount"].fullmatch(number.text) for number in (first, last))
     if not one or not other or one["scale"] or one["unit"] or not other["scale"]:
         return first
@@ -246,7 +246,7 @@ def _clock_of(named: dict[str, str | None]) -> str:
 
 
 def _slashed(parts: re.Match[str]) -> _Meaning:
-    """A date in digits; which of two small numbers is the month is not guessed."""
+    """Return the meaning of a date in digits. If both numbers could be the month, it is not guessed."""
     first, second = int(parts["first"]), int(parts["second"])
     if first > _MONTHS_IN_YEAR >= second:
         first, second = second, first
@@ -277,7 +277,7 @@ def _amount(parts: re.Match[str]) -> _Meaning:
 
 
 def _valued(digits: str) -> Fraction:
-    """The value of digits with a sign for a fraction after them or in their place ("1½")."""
+    """Return the value of digits with a fraction sign after or instead of them ("1½")."""
     whole, sign = (digits[:-1].strip(), digits[-1]) if digits[-1] in _SIGNS else (digits, "")
     part = Fraction(unicodedata.numeric(sign)).limit_denominator(8) if sign else Fraction(0)
     return Fraction(whole or 0) + part
@@ -292,7 +292,7 @@ def _fraction(parts: re.Match[str]) -> _Meaning:
 
 
 def _share(value: Fraction) -> _Meaning:
-    """A part of something is so many percent of it."""
+    """Return a part of something as percent."""
     return _measured(100 * value, "%")
 
 
@@ -309,7 +309,7 @@ def _measured(value: Fraction, unit: str, *, certain: bool = True) -> _Meaning:
 
 
 def _decimal(value: Fraction) -> str:
-    """A number in one way of writing: its shortest decimal, or a fraction where that does not end."""
+    """Return a number in a normal form: its shortest decimal, or a fraction if that does not end."""
     if value.denominator == 1:
         return str(value.numerator)
     decimal = f"{value:.15f}".rstrip("0")
@@ -341,7 +341,7 @@ _MEANINGS: Final[dict[str, Callable[[re.Match[str]], _Meaning]]] = {
     "spelled": _spelled,
 }
 _DATE: Final = re.compile(r"date (\d{4}|-)-(\d\d)(-\d\d)?")
-# A number is read again from its own text, where what has to stand before or after it is not to be seen.
+# A number is parsed from its own text, in which required context before or after it is absent.
 _ALONE: Final = {
     **_FORMS,
     "part": r"\d+/\d+",
@@ -357,7 +357,7 @@ _COMPILED: Final = {
 _ALTERNATIVES: Final = "|".join(
     f"(?P<{name}>{re.sub(r'[?]P<[a-z]+>', '?:', form)})" for name, form in _FORMS.items()
 )
-# Tried only where a number can start: trying every alternative at every word takes most of the time of reading a text.
+# Tried only where a number can start: trying every alternative at every word takes most of the time.
 _NUMBER: Final = re.compile(
     rf"(?<!\w)(?=\w|[.+−$€£¥₹-]{{1,4}}[ U\d])(?:(?P<reference>{_REFERENCE})|(?:{_ALTERNATIVES})(?!\w))"
     rf"|(?P<citation>{_CITATION})"

@@ -1,4 +1,4 @@
-"""Which way a sentence points: what it negates, and whether things go up or down, come before or after."""
+"""The polarity of a sentence: what it negates, and its directions (up or down, before or after)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -58,14 +58,14 @@ class Negation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Polarity:
-    """What a sentence negates, and its directions: family ("amount", "order" …) to the poles it names."""
+    """The negations of a sentence, and its directions: each family ("amount", "order", …) with the poles it names."""
 
     negations: tuple[Negation, ...]
     directions: dict[str, frozenset[str]]
 
 
 def polarity(found: Sequence[Term]) -> Polarity:
-    """The polarity of a sentence, given its terms."""
+    """Return the polarity of a sentence, given its terms."""
     directions: dict[str, frozenset[str]] = {}
     for term in found:
         if term.key in _POLES and term.kind == "word":
@@ -76,33 +76,33 @@ def polarity(found: Sequence[Term]) -> Polarity:
 
 
 def negations(text: str) -> tuple[Negation, ...]:
-    """The negating words of a text in order."""
+    """Return the negating words of a text in order."""
     return polarity(terms(text)).negations
 
 
 def neutral_key(term: Term) -> str:
-    """The key of a term, one for all words of a family of directions ("rose", "fell"): what it is about, not which way."""
+    """Return the key of a term, the same for all words of a family of directions ("rose", "fell")."""
     family = _POLES.get(term.key) if term.kind == "word" else None
     return f"~{family[0]}" if family else term.key
 
 
 def leading_pole(text: str) -> str | None:
-    """ "+" for an answer that opens with yes or its like, "-" for no, None for any other."""
+    """Return "+" for an answer that starts with yes or similar, "-" for no, None for any other."""
     first = WORD.search(text)
     pole = _POLES.get(stem(folded(first[0]))) if first else None
     return pole[1] if pole and pole[0] == "truth" else None
 
 
 def turned(one: Polarity, other: Polarity) -> tuple[str, ...]:
-    """The families in which one sentence names only one pole and the other only the opposite one."""
+    """Return the families in which one sentence names only one pole and the other only the opposite one."""
     shared = one.directions.keys() & other.directions.keys()
     return tuple(sorted(family for family in shared if not one.directions[family] & other.directions[family]))
 
 
 def negated_in_one(one: Sequence[Term], other: Sequence[Term]) -> str | None:
-    """A term that one sentence negates and the other affirms, or None.
+    """Return a term that one sentence negates and the other affirms, or None.
 
-    Of the terms that a negation governs, the first that the other sentence shares must stand near a negation there.
+    Of the terms that a negation governs, the first one that the other sentence shares must be near a negation there.
     """
     return _affirmed(one, other) or _affirmed(other, one)
 
@@ -114,11 +114,11 @@ def _affirmed(negating: Sequence[Term], affirming: Sequence[Term]) -> str | None
     near = {key for negation in polarity(affirming).negations for key in negation.near}
     found = polarity(negating).negations
     negated = Counter(key for negation in found for key in negation.scope)
-    said = Counter(term.key for term in negating)
+    counts = Counter(term.key for term in negating)
     for negation in found:
         shared = next((key for key in negation.scope if key in keys), None)
-        # "Use ice (don't use it on bare skin)" says both: it does not go against "use ice".
-        if shared is not None and shared not in near and said[shared] <= negated[shared]:
+        # "Use ice (don't use it on bare skin)" says both and does not contradict "use ice".
+        if shared is not None and shared not in near and counts[shared] <= negated[shared]:
             return shared
     return None
 
@@ -138,7 +138,7 @@ def _negation(found: Sequence[Term], at: int) -> Negation:
 
 
 def _clause(following: Sequence[Term]) -> list[str]:
-    """The terms up to where the next clause opens."""
+    """Return the keys of the terms before the next clause."""
     keys: list[str] = []
     for term in following:
         if term.opens:

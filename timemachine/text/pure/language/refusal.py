@@ -1,4 +1,4 @@
-"""Whether an answer says that it does not answer. English only."""
+"""Recognizes answers that say that they do not answer. English only."""
 
 import re
 from typing import Final
@@ -57,19 +57,19 @@ _PATTERNS: Final = (
     r"^\W*(?:unanswerable|unknown|not (?:specified|mentioned|stated|found|available|answerable)|n/a)\W*$",
 )
 _REFUSALS: Final = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS), re.IGNORECASE)
-# A sentence that goes on with something it does know is an answer.
-_GOES_ON: Final = re.compile(
+# A sentence that continues with something it does know is an answer.
+_CONTINUES: Final = re.compile(
     r"\b(?:but|however|although|though|except|only that)\b\W+(?:\w+\W+){2}", re.IGNORECASE
 )
 _DETERMINER: Final = r"(?:(?:the|these|those|this) )?(?:\w+ )?"
 _DENIES: Final = rf"{_NOT}(?: \w+ly)? (?:{_GIVE}|list)\b"
 _BUT: Final = r"[,;]? (?:but|however|although|though|and)\b,? "
-# "It does not …" speaks of the source only where the sentence began with the source.
-_SOURCE_FIRST: Final = rf"(?P<said>\W*{_DETERMINER}{_SOURCE} .{{4,}}?){_BUT}(?:it|they)(?: also)? {_DENIES}.*"
-_SOURCE_LAST: Final = rf"(?P<said>.{{8,}}?){_BUT}{_DETERMINER}{_SOURCE}{_WHICH}(?: also)? {_DENIES}.*"
+# "It does not …" refers to the source only if the sentence began with the source.
+_SOURCE_FIRST: Final = rf"(?P<rest>\W*{_DETERMINER}{_SOURCE} .{{4,}}?){_BUT}(?:it|they)(?: also)? {_DENIES}.*"
+_SOURCE_LAST: Final = rf"(?P<rest>.{{8,}}?){_BUT}{_DETERMINER}{_SOURCE}{_WHICH}(?: also)? {_DENIES}.*"
 _SAYS_FIRST: Final = (
     rf"\W*(?:(?:although|though|while) )?{_DETERMINER}{_SOURCE}{_WHICH} {_DENIES}"
-    r"[^,;]*[,;] (?:but |however,? |yet )?(?P<said>.{8,})"
+    r"[^,;]*[,;] (?:but |however,? |yet )?(?P<rest>.{8,})"
 )
 _PARTLY: Final = [
     re.compile(form, re.IGNORECASE | re.DOTALL) for form in (_SOURCE_FIRST, _SOURCE_LAST, _SAYS_FIRST)
@@ -80,15 +80,15 @@ _POLITE: Final = re.compile(
     re.IGNORECASE,
 )
 _MARKDOWN: Final = re.compile(r"[*_`#>]")
-# No refusal is longer.
+# Refusals are not longer.
 _LONGEST: Final = 2_000
 
 
 def is_refusal(text: str) -> bool:
-    """Whether an answer, or one sentence of it, only says that it does not answer.
+    """Return whether an answer, or one sentence of it, only says that it does not answer.
 
-    True when some sentence refuses and every other is a politeness ("Please provide more context."). An answer that
-    says what is missing and then gives something is an answer. An empty text is no refusal.
+    That is the case if some sentence refuses and all others are polite phrases ("Please provide more context."). An
+    answer that says what is missing and then gives something is an answer. An empty text is not a refusal.
     """
     plain = text.strip().replace("’", "'")
     if not plain or len(plain) > _LONGEST:
@@ -100,20 +100,20 @@ def is_refusal(text: str) -> bool:
 
 
 def without_refusal(sentence: str) -> str:
-    """The part of a sentence that says something, where another part of it only says what the source does not say.
+    """Return the part of a sentence that makes a statement, if another part only says what the source does not say.
 
-    "The price is $5, but the passage does not give the date" leaves "The price is $5"; "The passages do not give the price,
-    but they say that it closed" leaves what follows "but". A sentence without such a part comes back whole.
+    "The price is $5, but the passage does not give the date" becomes "The price is $5". In "The passages do not give
+    the price, but they say that it closed", the part after "but" remains. Other sentences are returned unchanged.
     """
     if len(sentence) > _LONGEST:
         return sentence
     for form in _PARTLY:
         found = form.match(sentence)
         if found:
-            return found["said"]
+            return found["rest"]
     return sentence
 
 
 def _refuses(sentence: str) -> bool:
     found = _REFUSALS.search(sentence)
-    return found is not None and not _GOES_ON.search(sentence, found.end())
+    return found is not None and not _CONTINUES.search(sentence, found.end())

@@ -1,4 +1,4 @@
-"""A text as sentences that cover it: exact offsets, any script, in time linear in its length."""
+"""Splits a text into sentences that cover it: exact offsets, any script, linear time."""
 
 import re
 import unicodedata
@@ -9,17 +9,15 @@ from typing import Final
 
 import sentencex
 
-# A line break ends a sentence and takes the blank lines after it; indentation belongs to the line that it indents.
-# Full stops of scripts that write no space after them end one too.
-_LINE: Final = re.compile(
-    r"\n(?:[^\S\n]*\n)*"
-)  # the part of it that ASCII can match: searched for at the speed of memory
+# A line break ends a sentence, together with following blank lines; indentation belongs to the line that it indents.
+# Full stops of scripts without spaces between sentences end one too. _LINE is the part that can match in ASCII, and fast.
+_LINE: Final = re.compile(r"\n(?:[^\S\n]*\n)*")
 _BREAK: Final = re.compile(r"\n(?:[^\S\n]*\n)*|[。！？｡।॥؟۔።]+[」』）】”’]*[^\S\n]*")
 _MARKER: Final = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]|[-*+•·#>|]+")
 _LONGEST_NUMBER: Final = 5
 _SIGNS: Final = frozenset("-*+•·#>|")
 _FULL_STOP: Final = re.compile(r"[.!?]")
-# `sentencex` is quadratic in the apostrophes of a line; a window bounds that, and is longer than any real sentence.
+# `sentencex` is quadratic in the apostrophes of a line. This window limits that, and is longer than any real sentence.
 _WINDOW: Final = 4_000
 _QUOTES: Final = frozenset("“”„«»‟")
 _APOSTROPHES: Final = frozenset("’‘")
@@ -27,7 +25,7 @@ _APOSTROPHES: Final = frozenset("’‘")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A sentence with the white space after it: `text` is the whole text from `start` to before `end` (in characters)."""
+    """A sentence with the white space after it: the text from `start` to before `end` (in characters)."""
 
     text: str
     start: int
@@ -40,10 +38,10 @@ class Sentence:
 
 
 def sentences(text: str) -> tuple[Sentence, ...]:
-    """The sentences of a text in order; joined they are the text again. An empty text has none.
+    """Return the sentences of a text in order. Joined, they are the text. An empty text has none.
 
-    A line ends a sentence; a list marker ("1.", "-") belongs to what follows it; white space belongs to what precedes
-    it. Inside a line the boundaries are those of `sentencex` for English.
+    A line break ends a sentence. A list marker ("1.", "-") belongs to what follows it, white space to what precedes it.
+    Within a line, the boundaries are those of `sentencex` for English.
     """
     return tuple(
         Sentence(text=text[start:end], start=start, end=end) for start, end in pairwise([0, *_ends(text)])
@@ -51,14 +49,15 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 
 
 def sentence_texts(text: str) -> list[str]:
-    """The texts of these sentences alone, each with the white space after it: for long texts, of which there are thousands."""
+    """Return only the texts of the sentences, each with the white space after it; faster for long texts."""
     return [text[start:end] for start, end in pairwise([0, *_ends(text)])]
 
 
 class _Shadow(dict[int, str]):
     """An ASCII stand-in for each character, one for one.
 
-    `sentencex` counts bytes: on other characters it is quadratic, and its abbreviation check panics inside them.
+    `sentencex` counts bytes: with other characters it takes quadratic time, and its abbreviation check panics inside
+    them.
     """
 
     def __missing__(self, code: int) -> str:
@@ -90,7 +89,7 @@ _SHADOW: Final = _Shadow()
 
 
 def _ends(text: str) -> list[int]:
-    """Where sentences end: a marker and leading blanks wait for the next piece, other blanks join the one before."""
+    """Return where sentences end. A marker and leading blanks join the next piece, other blanks the previous one."""
     ends: list[int] = []
     waiting, start = True, 0
     for end in _cuts(text):

@@ -1,4 +1,4 @@
-"""Numbers in words ("half a million", "one hundred and twenty", "two thirds of"): how they are written and what they come to."""
+"""Numbers in words ("half a million", "one hundred and twenty", "two thirds of"): patterns and values."""
 
 import re
 from collections.abc import Iterable
@@ -37,8 +37,8 @@ _ORDINALS: Final = {
     **{name: value for value, name in enumerate([*_SMALL_ORDINALS, *_LATER_ORDINALS], start=1)},
     **{f"{name[:-1]}ieth": value for name, value in _TENS.items()},
 }
-# "First", "second" and "third" open sentences, and a second is a unit: alone they state no number.
-_TELLING_ORDINALS: Final = _ORDINALS.keys() - {"first", "second", "third"}
+# "First", "second" and "third" often start sentences, and a second is a unit: alone they are not numbers.
+_CLEAR_ORDINALS: Final = _ORDINALS.keys() - {"first", "second", "third"}
 _PARTS: Final = {
     **dict.fromkeys(("half", "halves"), 2),
     **dict.fromkeys(("quarter", "quarters"), 4),
@@ -65,18 +65,18 @@ _WHOLE: Final = (
 _PARTIAL: Final = rf"(?:half|(?:a|one|three) quarters? of) an?(?: {_BIG}|(?= {_MEASURES}\b))"
 
 COUNTED: Final = rf"(?i:{_PARTIAL}|{_WHOLE})"
-# "Half of the staff" is 50 % of it; "the first half of 2021" and "three quarters" (of a year) are no such part.
+# "Half of the staff" is 50 % of it; "the first half of 2021" and "three quarters" (of a year) are not such parts.
 _OF: Final = rf"(?= of\b(?! an? (?:{_MEASURES}|{_BIG})))"
 SHARE: Final = rf"(?i:(?:(?:an?|{_any(_ONES)})[ -]{_any(_PARTS)}|(?<!first )(?<!second )(?<!other )(?<!latter )half){_OF})"
 PORTION: Final = rf"(?i:{_any(_ONES)}(?:[ -]{_any(_PARTS.keys() - {'quarter', 'quarters'})}|-quarters?))"
-ORDINAL: Final = rf"(?i:{_any(_TENS)}[ -]{_any(_SMALL_ORDINALS)}|{_any(_TELLING_ORDINALS)})"
+ORDINAL: Final = rf"(?i:{_any(_TENS)}[ -]{_any(_SMALL_ORDINALS)}|{_any(_CLEAR_ORDINALS)})"
 
 # The first word of any of these.
 OPENERS: Final = frozenset(("a", "an", "half", *COUNTS, *_ORDINALS))
 
 
 def value_of(words: str) -> Fraction:
-    """What the words of a number come to: 500000 for "half a million", 2/3 for "two thirds", 21 for "twenty-first"."""
+    """Return the value of a number in words: 500000 for "half a million", 2/3 for "two thirds", 21 for "twenty-first"."""
     whole, current = Fraction(0), Fraction(0)
     for word in _tokens(words):
         if word in _THOUSANDS:
@@ -91,7 +91,7 @@ def value_of(words: str) -> Fraction:
 
 
 def _tokens(words: str) -> list[str]:
-    """The words of a number; "and a half" adds one, where "half" after another number would divide it."""
+    """Return the words of a number. "and a half" adds one, while "half" after another number would divide it."""
     written = re.sub(r"\band a (?=half|quarter)", "+", words.lower())
     return written.replace("-", " ").split()
 

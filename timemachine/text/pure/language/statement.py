@@ -1,4 +1,4 @@
-"""A sentence as it is compared: its terms, numbers, names and polarity, each read when it is first asked for."""
+"""A sentence with what is compared about it: terms, numbers, names and polarity, each computed when first needed."""
 
 from functools import cached_property
 from typing import Final
@@ -16,7 +16,7 @@ _SOURCE_STEMS: Final = frozenset(map(stem, SOURCE_WORDS))
 
 
 class Statement:
-    """One sentence, `text`, from `start` in the text it stands in."""
+    """A sentence, which begins at `start` in its text."""
 
     def __init__(self, text: str, start: int = 0) -> None:
         self.text = text
@@ -24,7 +24,7 @@ class Statement:
 
     @property
     def end(self) -> int:
-        """Where the sentence ends in the text it stands in."""
+        """Where the sentence ends in its text."""
         return self.start + len(self.text)
 
     @cached_property
@@ -39,20 +39,20 @@ class Statement:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """What it says, in order: the keys of its terms, without what it says about its source ("the documents state").
+        """The keys of its terms in order, without what it says about its source ("the documents state").
 
-        A direction ("rose", "fell") has one key whichever way it points; `polarity` knows the way.
+        A direction ("rose", "fell") has the same key both ways; `polarity` has the way.
         """
         return tuple(key for key in map(neutral_key, self.terms) if key not in _SOURCE_STEMS)
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
-        """Its keys, each as the root that other forms of the word share ("sent" and "sending" have one)."""
+        """The roots of its keys, which forms of a word share ("sent" and "sending")."""
         return tuple(map(root, self.keys))
 
     @cached_property
     def rooted(self) -> tuple[Term, ...]:
-        """Its terms in order, with their roots for keys."""
+        """Its terms in order, with their roots as keys."""
         return tuple(
             Term(key=root(term.key), kind=term.kind, start=term.start, end=term.end, opens=term.opens)
             for term in self.terms
@@ -79,12 +79,12 @@ class Statement:
         return Vocabulary([self.text])
 
     def names_at(self, term: Term) -> bool:
-        """Whether a term of it is part of a name of it."""
+        """Return whether a term of it is part of one of its names."""
         return any(name.start <= term.start and term.end <= name.end for name in self.names)
 
     @cached_property
     def polarity(self) -> Polarity:
-        """What it negates, and which way it points."""
+        """What it negates, and its directions."""
         return polarity(self.terms)
 
     @cached_property

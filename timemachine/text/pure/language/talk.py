@@ -1,4 +1,4 @@
-"""What an answer says around the matter: courtesies, introductions, advice to ask somebody else. English only."""
+"""Sentences without content of their own: courtesies, introductions, advice to ask a professional. English only."""
 
 import re
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from timemachine.text.pure.language.forms import root
 from timemachine.text.pure.language.words import stem, word_set
 
-# Words that hold an answer together whatever it is about. They carry little that a passage could support.
+# Words that connect an answer, whatever its subject. They say little that a passage could support.
 GLUE_WORDS: Final = word_set(
     """
     additionally moreover furthermore however therefore thus overall finally lastly firstly secondly first second third
@@ -70,10 +70,11 @@ _AGAINST: Final = re.compile(
 _LONGEST: Final = 400
 
 
-def claims_nothing(sentence: str) -> bool:
-    """Whether a sentence is a courtesy ("I hope this helps!"), an introduction that ends in a colon, or advice to ask somebody.
+def makes_no_claim(sentence: str) -> bool:
+    """Return whether a sentence is a courtesy ("I hope this helps!"), an introduction ending in a colon, or advice to
+    ask someone.
 
-    Advice that names a number ("Call a doctor after 3 days") or is against asking ("You need not see a doctor") claims something.
+    Advice with a number ("Call a doctor after 3 days") or against asking ("You need not see a doctor") makes a claim.
     """
     plain = _MARKER.sub("", sentence[:_LONGEST].replace("’", "'"))
     if _COURTESY.match(plain) or _INTRODUCTION.search(plain):

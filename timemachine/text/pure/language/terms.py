@@ -1,4 +1,4 @@
-"""The words of a text that carry content, in one form each: what two sentences are compared by."""
+"""Content words in a normal form, by which sentences are compared."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from timemachine.text.pure.language.identifiers import chunk_key, identifier_spa
 from timemachine.text.pure.language.numbers import Number, numbers_beside
 from timemachine.text.pure.language.words import FUNCTION_WORDS, WORD, folded, stem, word_set
 
-# The key that all negating words share; no stem is like it ("not" is that of "note").
+# The key of all negating words, which is not a stem ("not" is the stem of "note").
 NEGATION: Final = "~not"
 
 Kind = Literal["word", "number", "identifier", "negation"]
@@ -20,12 +20,12 @@ Kind = Literal["word", "number", "identifier", "negation"]
 _NEGATIONS: Final = word_set(
     "not no never none nobody nothing nowhere neither without cannot unable lack lacks lacked lacking hardly"
 )
-# "one" counts nothing in most places, and "not" that does not negate belongs to "not only".
+# "one" usually does not count anything, and a "not" that does not negate is part of "not only".
 _EMPTY: Final = word_set("one not")
 _FAILING: Final = word_set("fail fails failed failing refuse refuses refused decline declines declined")
 _MAY_NEGATE: Final = _NEGATIONS | _FAILING
 _SAYS_NOTHING: Final = FUNCTION_WORDS | _EMPTY
-# "Do not forget to …" says to do it.
+# "Do not forget to …" means to do it.
 _NEVER_MEANT: Final = word_set("forget hesitate worry")
 _CLAUSE_WORDS: Final = word_set(
     "and or but yet while although though whereas because if so then unless until"
@@ -35,10 +35,10 @@ _CLAUSE_MARK: Final = re.compile(r"[,;:()—–.!?\n]")
 
 
 class Term(NamedTuple):
-    """One content word, number, identifier or negation.
+    """A content word, number, identifier or negation.
 
-    `key` is equal for what means the same ("$2B" and "2 billion", "closed" and "closing", "not" and "never");
-    `start` and `end` are characters of the text. `opens` says that a new clause starts here.
+    `key` is the same for the same meaning ("$2B" and "2 billion", "closed" and "closing", "not" and "never"). `start`
+    and `end` are characters of the text. `opens`: a new clause starts here.
     """
 
     key: str
@@ -48,12 +48,12 @@ class Term(NamedTuple):
     opens: bool = False
 
 
-# Where a word starts and ends, how it is folded, and its key and kind where those are fixed: a plain tuple, because a text has thousands.
+# Start and end of a word, its folded form, and its key and kind if known. A plain tuple for speed: a text has thousands.
 _Token = tuple[int, int, str, tuple[str, Kind] | None]
 
 
 def terms(text: str) -> tuple[Term, ...]:
-    """The terms of a text in order. Function words are left out, but never a negation or a comparison."""
+    """Return the terms of a text in order, without function words but with negations and comparisons."""
     spans = list(identifier_spans(text))
     return terms_beside(text, spans, numbers_beside(text, spans))
 
@@ -61,20 +61,20 @@ def terms(text: str) -> tuple[Term, ...]:
 def terms_beside(
     text: str, identifiers: Iterable[tuple[int, int]], numbers: Iterable[Number]
 ) -> tuple[Term, ...]:
-    """The terms of a text whose identifiers (as spans) and numbers are known already, each in order."""
+    """Return the terms of a text whose identifiers (as spans) and numbers are known, each in order."""
     fixed = merge(_identifiers(text, identifiers), _numbers(numbers), key=itemgetter(0))
     return tuple(_terms(text, _tokens(text, fixed)))
 
 
 def number_key(number: Number) -> str:
-    """The key of a number as a term: its value without a unit other than percent, the month of a date."""
+    """Return the key of a number as a term: its value without units other than percent, or the month of a date."""
     if number.bare is not None and number.unit != "%":
         return f"#{number.bare}"
     return "#" + _DATE.sub(r"date \1", number.key)
 
 
 def _tokens(text: str, fixed: Iterable[_Token]) -> list[_Token]:
-    """The words of a text, and in place of those in them the numbers and identifiers, which are in order."""
+    """Return the words of a text, with numbers and identifiers (in order) in place of the words in them."""
     words: Iterator[_Token] = ((*found.span(), folded(found[0]), None) for found in WORD.finditer(text))
     tokens: list[_Token] = []
     word = next(words, None)
@@ -128,14 +128,16 @@ def _terms(text: str, tokens: list[_Token]) -> Iterator[Term]:
 @cleared_on_erasure
 @lru_cache(maxsize=65_536)
 def _alone(word: str) -> tuple[str, Kind] | None:
-    """What a word says where it does not negate; digits that state no number mark an item of a list, or cite."""
+    """Return the key and kind of a word that does not negate. Digits that are not a number are list markers or
+    citations.
+    """
     if word in _SAYS_NOTHING or word.isdecimal():
         return None
     return stem(word), "word"
 
 
 def _negates(text: str, tokens: list[_Token], position: int) -> bool:
-    """Whether the word negates what follows; "not only", "No," as an answer, "no. 5" and "failed" alone do not."""
+    """Return whether the word negates what follows. "not only", "No," as an answer, "no. 5" and "failed" alone do not."""
     word = tokens[position][2]
     following = tokens[position + 1] if position + 1 < len(tokens) else None
     after = following[2] if following else ""

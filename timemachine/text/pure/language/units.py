@@ -1,4 +1,4 @@
-"""Scales and units as people write them, and what they come to in one unit of their kind."""
+"""Scales and units as people write them, and their values in one base unit per kind."""
 
 from fractions import Fraction
 from typing import Final
@@ -30,7 +30,7 @@ def _all(names: str, unit: str, factor: int | Fraction = 1) -> dict[str, tuple[s
     return {name: (unit, Fraction(factor)) for name in names.split()}
 
 
-# name in lower case -> the unit it is counted in, and how many of those it is
+# name in lower case -> its base unit, and how many of those it is
 UNITS: Final[dict[str, tuple[str, Fraction]]] = {
     **{name: (unit, Fraction(1)) for name, unit in CURRENCIES.items()},
     **_CENTS,

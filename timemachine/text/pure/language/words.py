@@ -1,4 +1,4 @@
-"""Words: where they are, their folded form and their stem, and which of them carry no content."""
+"""Words: their spans, folded forms and stems, and which of them have no content."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from typing import Final
 
 from timemachine.core.pure.text_caches import cleared_on_erasure
 
-# Scripts that write no space between words: each character counts as a word of its own.
+# Scripts without spaces between words: each character counts as a word.
 ALONE: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 # Initials with dots (U.S.), one character of such a script, or letters and digits with apostrophes inside (didn't).
 WORD: Final = re.compile(rf"(?:[A-Za-z]\.){{2,}}|[{ALONE}]|[^\W_{ALONE}]+(?:['’][^\W_{ALONE}]+)*")
@@ -17,12 +17,12 @@ _SHORTEST_STEM: Final = 3
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a list written as text."""
+    """Return the words in a text as a set."""
     return frozenset(text.split())
 
 
-# What is absent on purpose: not, no, never, without, more, less, before, after, up, down, all, only and their like. A
-# list that drops them hides inverted claims.
+# Deliberately absent: not, no, never, without, more, less, before, after, up, down, all, only and similar words. Dropping
+# them would hide inverted claims.
 FUNCTION_WORDS: Final = word_set(
     """
     a an the this that these those it its it's he she they we you i me him her them us his hers their theirs our ours
@@ -33,7 +33,7 @@ FUNCTION_WORDS: Final = word_set(
     eg ie etc per via upon toward towards among within across around along
     """
 )
-# What an answer says about its source rather than about the matter.
+# What an answer says about its source rather than about its subject.
 SOURCE_WORDS: Final = word_set(
     """
     according document documents passage passages context text source sources article excerpt provided given information
@@ -46,7 +46,7 @@ SOURCE_WORDS: Final = word_set(
 @cleared_on_erasure
 @lru_cache(maxsize=65_536)
 def folded(word: str) -> str:
-    """The word in NFKC without case, possessive 's, and the dots of initials."""
+    """Return the word in NFKC without case, possessive 's, and the dots of initials."""
     plain = unicodedata.normalize("NFKC", word).casefold().replace("’", "'").removesuffix("'s")
     return plain.replace(".", "")
 
@@ -54,7 +54,7 @@ def folded(word: str) -> str:
 @cleared_on_erasure
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """A folded word without its English inflection (close, closes, closed and closing share one stem)."""
+    """Return a folded word without its English inflection (close, closes, closed and closing share a stem)."""
     if len(word) <= _SHORTEST_STEM or not word.isalpha():
         return word
     if word.endswith(("ies", "ied")) and len(word) > _SHORTEST_STEM + 1:
@@ -71,7 +71,7 @@ def _cut(word: str) -> str:
 
 
 def _single(rest: str) -> str:
-    """A stem whose last consonant was doubled before the suffix, with one (planned, plan)."""
+    """Return a stem without the doubling of its last consonant (planned, plan)."""
     doubled = rest[-1] == rest[-2] and rest[-1] in "bdgmnprt"
     return rest[:-1] if doubled and len(rest) > _SHORTEST_STEM else rest
 

@@ -1,6 +1,6 @@
-"""Regular expressions that take time in proportion to the text, whatever the pattern: RE2. Pure.
+"""Regular expressions in linear time, whatever the pattern: RE2.
 
-Python's own engine would let one custom pattern, or one recorded text, hold a process for hours.
+With Python's own engine, one custom pattern or one recorded text could block a process for hours.
 """
 
 import re
@@ -11,23 +11,27 @@ from typing import Any, Final
 import re2
 
 OUR_MEMORY: Final = 32 << 20
-"""Bytes that one of our own expressions may take; with less RE2 reads long texts a hundred times slower."""
+"""Bytes for one of our own expressions. With less, RE2 reads long texts a hundred times slower."""
 THEIR_MEMORY: Final = 4 << 20
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 Refused = re2.error
-"""What `custom` raises for a pattern that RE2 cannot read, or that takes too much memory."""
+"""Raised by `custom` for a pattern that RE2 cannot parse, or that takes too much memory."""
 
 
 @lru_cache(maxsize=128)
 def compiled(pattern: str) -> Any:
-    """One of our own expressions as RE2 reads it."""
+    """Compile one of our own expressions."""
     return _compiled(pattern, OUR_MEMORY, ignore_case=False)
 
 
 @lru_cache(maxsize=512)
 def custom(pattern: str, *, ignore_case: bool) -> Any:
-    """A project's own pattern as RE2 reads it. Raises `Refused`."""
+    """Compile a project's own pattern.
+
+    Raises:
+        Refused: RE2 cannot parse it, or it takes too much memory.
+    """
     return _compiled(pattern, THEIR_MEMORY, ignore_case=ignore_case)
 
 
@@ -40,20 +44,20 @@ def _compiled(pattern: str, memory: int, *, ignore_case: bool) -> Any:
 
 
 def readable(text: str) -> str:
-    """The text with U+FFFD for half characters, which RE2 cannot read; every other character keeps its place."""
+    """Return the text with U+FFFD for lone surrogates, which RE2 cannot read. All positions stay the same."""
     return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def spans(expression: Any, text: str) -> Iterator[tuple[int, int]]:
-    """Where the expression matches: its first group where it has one that takes part, else the whole. Empty matches are none."""
+    """Yield the spans of the matches: of the first group if it matched, otherwise of the match. Skips empty ones."""
     for match in expression.finditer(text):
         start, end = match.span(1) if expression.groups and match.group(1) else match.span()
         if end > start:
             yield start, end
 
 
-def matches_nothing(expression: Any) -> bool:
-    """Whether the expression also matches where nothing stands: such a match hides others that begin there."""
+def matches_empty(expression: Any) -> bool:
+    """Return whether the expression can match the empty string. Such matches hide others at the same position."""
     return any(match.end() == match.start() for text in _PROBES for match in expression.finditer(text))
 
 

@@ -1,4 +1,4 @@
-"""What stands in the place of something that was withheld: `[withheld: e-mail]`, or erased for good: `[erased: e-mail]`. Pure."""
+"""Marks, which replace withheld or erased text: `[withheld: e-mail]`, `[erased: e-mail]`."""
 
 import re
 from typing import Any, Final
@@ -11,13 +11,15 @@ NAMES: Final = {
     "iban": "bank account (IBAN)",
     "ssn": "social security number (US)",
 }
-"""What a mark calls the findings of each detector. One that is added gets a name that no pattern could have had: profiles keep their patterns."""
+"""The name in the marks of each detector. A new detector's name must be one that no pattern could have, as profiles
+keep theirs.
+"""
 FIELD, HASH, BYTES = "field", "hash", "file"
-"""What it calls a field that is withheld by its path, the hash of something withheld, and bytes that are no text."""
+"""The names for a field withheld by its path, for the hash of something withheld, and for binary data."""
 DELETED_TURN: Final = "[deleted: turn]"
-"""What stands for a step that was deleted."""
+"""Replaces a deleted step."""
 REPEATS, REPEATS_ERASED = "repeats what is withheld", "repeats what is erased"
-"""What it calls what is left out because it quotes or repeats something withheld."""
+"""The names for what is left out because it repeats something withheld or erased."""
 RESERVED: Final = frozenset({*NAMES.values(), FIELD, HASH, BYTES, REPEATS, REPEATS_ERASED})
 OPENING: Final = "[withheld: "
 OPENING_ERASED: Final = "[erased: "
@@ -30,17 +32,17 @@ _NAME: Final = re.compile(r"[^\W_](?:[\w .-]*[^\W_])?")
 
 
 def mark(name: str) -> str:
-    """The mark of that name."""
+    """Return the mark with this name."""
     return f"{OPENING}{name}]"
 
 
 def erased(name: str) -> str:
-    """The mark of something that is in no table any more."""
+    """Return the mark of something that was erased."""
     return f"{OPENING_ERASED}{name}]"
 
 
 def as_erased(value: Any, names: frozenset[str]) -> Any:
-    """A JSON value that was just redacted, with marks of these names that say that it was erased. What a field's form needs is kept."""
+    """Return a redacted JSON value with its marks of these names turned into marks of erasure."""
     if isinstance(value, str):
         return _MARK.sub(lambda found: _as_erased(found[1]) if found[1] in names else found[0], value)
     if isinstance(value, list):
@@ -55,7 +57,7 @@ def _as_erased(name: str) -> str:
 
 
 def erased_place(text: str, offset: int, names: frozenset[str]) -> int:
-    """Where a character of a text is once `as_erased` was done to it, whose marks are shorter."""
+    """Return the position of a character after `as_erased`, whose marks are shorter."""
     behind = sum(
         found.end() <= offset
         for found in _MARK.finditer(text)
@@ -65,32 +67,32 @@ def erased_place(text: str, offset: int, names: frozenset[str]) -> int:
 
 
 def has_mark(text: str) -> bool:
-    """Whether a mark stands anywhere in a text."""
+    """Return whether the text contains a mark."""
     return "[" in text and _MARK.search(text) is not None
 
 
 def is_mark(text: str, names: frozenset[str]) -> bool:
-    """Whether a text is a mark of these names and nothing else."""
+    """Return whether the text is exactly a mark with one of these names."""
     found = _MARK.fullmatch(text)
     return found is not None and found[1] in names
 
 
-def behind_mark(text: str, place: int) -> int:
-    """The place, or the end of the mark inside which it lies: nothing begins or ends in a mark."""
+def after_mark(text: str, place: int) -> int:
+    """Return the position, or the end of the mark that it is inside of: nothing begins or ends within a mark."""
     begin = text.rfind("[", 0, place)
     found = _MARK.match(text, begin) if begin >= 0 else None
     return found.end() if found is not None and found.end() > place else place
 
 
 def can_be_a_name(name: str) -> bool:
-    """Whether a pattern can be called so: letters, digits, spaces, dots, hyphens, and no name that is taken."""
+    """Return whether a pattern can have this name: letters, digits, spaces, dots, hyphens, and not reserved."""
     return len(name) <= LONGEST_NAME and name not in RESERVED and _NAME.fullmatch(name) is not None
 
 
-def stretches(text: str, names: frozenset[str]) -> list[tuple[int, int]]:
-    """What of a text lies between its marks: the starts and ends of stretches that are not empty.
+def spans_between_marks(text: str, names: frozenset[str]) -> list[tuple[int, int]]:
+    """Return the non-empty spans between the marks of a text.
 
-    A mark never becomes part of a finding, so what is withheld twice reads as what is withheld once.
+    A mark is never part of a finding, so redacting twice gives the same result as redacting once.
     """
     found, begin = [], 0
     for each in _MARK.finditer(text):

@@ -1,4 +1,4 @@
-"""Fields by their path: `agent`, `input.messages[*].content`, `retrieval.hits[*].metadata.*`, `session.user`. Pure."""
+"""Fields by their path: `agent`, `input.messages[*].content`, `retrieval.hits[*].metadata.*`, `session.user`."""
 
 import re
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ OF_ACTION: Final = (
     "cached_from",
     "source",
 )
-"""The fields of a recorded step that can be withheld; what it is and when it happened cannot, or there would be no timeline."""
+"""The fields of a step that can be withheld. Kind and times cannot, or there would be no timeline."""
 OF_SESSION: Final = ("key", "name", "agent", "user", "metadata", "tags")
 SESSION: Final = "session"
 ERASED_KEY: Final = re.compile("erased-[0-9a-f]{8}")
-"""What stands for a session's key that was erased, which has to be another for every session."""
+"""Replaces an erased session key, which must be unique."""
 LONGEST: Final = 200
 ANY: Final = "*"
 _SHAPED: Final = frozenset({"error", "parameters", "grounding", "retrieval", "cached_from", "metadata"})
@@ -39,7 +39,7 @@ _PART: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """A field of a step, or of its session where `of_session`; `steps` lead from it inwards, `*` for all there are."""
+    """A field of a step, or of its session if `of_session`. `steps` lead from it inwards; `*` means all."""
 
     of_session: bool
     field: str
@@ -47,7 +47,7 @@ class Path:
 
 
 def parse_path(written: str) -> Path | None:
-    """What a written path leads to; None for what is no path, or leads to no field that can be withheld."""
+    """Parse a path. Return None if it is not one, or leads to no field that can be withheld."""
     parts = _parts(written)
     of_session = parts[:1] == [SESSION]
     field, *steps = (parts[1:] if of_session else parts) or [""]
@@ -56,25 +56,25 @@ def parse_path(written: str) -> Path | None:
 
 
 def path_part(name: str) -> str:
-    """The key of an object as a path goes on with it."""
+    """Return an object key as part of a path."""
     return f".{name}" if _NAME.fullmatch(name) else f'["{name}"]'
 
 
 def withhold(value: Any, path: Path) -> tuple[Any, int]:
-    """The value of the path's field without what the path leads to, and how many values that were. Nothing recorded stays nothing, and
-    what is withheld or erased already stays as it is.
+    """Return the value of the path's field without what the path leads to, and how many values were withheld.
 
-    A list or object is not withheld as a mark alone where its field always has that form: `tags` stay a list.
+    None stays None, and what is already withheld or erased stays as it is. If a field always has the form of a list or
+    an object, that form stays: `tags` stays a list.
     """
     if path.steps:
         return _within(value, path.steps)
-    if _is_gone(path, value):
+    if _is_erased(path, value):
         return value, 0
     return _in_form(path.field, value, mark(FIELD)), 1
 
 
-def _is_gone(path: Path, value: Any) -> bool:
-    """Whether nothing of a field is left: some keep a form of their own once they are erased."""
+def _is_erased(path: Path, value: Any) -> bool:
+    """Return whether nothing of a field is left. Some fields keep their form when they are erased."""
     if value is None or any(value in (each, _in_form(path.field, value, each)) for each in _MARKS):
         return True
     if path.field == "error":
@@ -87,7 +87,7 @@ def _is_gone(path: Path, value: Any) -> bool:
 
 
 def _is_empty(found: dict[str, Any]) -> bool:
-    """Whether a find, or one of its passages, says nothing any more but how many passages there were."""
+    """Return whether a find, or one of its passages, says nothing except how many passages there were."""
     return all(
         inner is None or name == "rank" or (name == "hits" and _are_empty(inner))
         for name, inner in found.items()
@@ -105,9 +105,9 @@ def _in_form(field: str, value: Any, says: str) -> Any:
 
 
 def _within(value: Any, steps: tuple[str | int, ...]) -> tuple[Any, int]:
-    """The value without what the steps lead to; without any, a mark in its place."""
+    """Return the value without what the steps lead to; without steps, a mark."""
     if not steps:
-        return (value, 0) if _is_gone_within(value) else (mark(FIELD), 1)
+        return (value, 0) if _is_erased_within(value) else (mark(FIELD), 1)
     step, further = steps[0], steps[1:]
     if isinstance(value, dict):
         chosen = [key for key in value if step in (ANY, key)]
@@ -124,19 +124,19 @@ def _within(value: Any, steps: tuple[str | int, ...]) -> tuple[Any, int]:
     return [done[place][0] if place in done else inner for place, inner in enumerate(value)], number
 
 
-def _is_gone_within(value: Any) -> bool:
+def _is_erased_within(value: Any) -> bool:
     if isinstance(value, list):
         return bool(value) and all(_is_bare_hit(each) for each in value)
     return value is None or value in _MARKS or _is_bare_hit(value)
 
 
 def _is_bare_hit(value: Any) -> bool:
-    """Whether it is a passage that was erased whole: its rank is left."""
+    """Return whether the value is an erased passage, of which only the rank is left."""
     return isinstance(value, dict) and "rank" in value and "text" in value and _is_empty(value)
 
 
 def _parts(written: str) -> list[Any]:
-    """The names, places and stars of a written path, in their order; none where it is not one."""
+    """Return the names, indexes and stars of a path in order. Empty if it is not a path."""
     parts: list[Any] = []
     end = 0
     while end < len(written):

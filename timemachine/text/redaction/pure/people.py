@@ -1,4 +1,4 @@
-"""What leads to a person: e-mail addresses, phone numbers, numbers of payment cards. Pure."""
+"""What identifies a person: e-mail addresses, phone numbers, card numbers."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,16 +15,16 @@ _DIALLED: Final = r"\(?[0-9](?:[0-9\s().\-/~\x{a0}\x{2010}-\x{2015}\x{3000}]*[0-
 _CARD: Final = r"[0-9](?:[ .\x{a0}-]?[0-9]){11,}"
 _UUID: Final = r"\b[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b"
 _ESCAPE_BEFORE: Final = re.compile(r"(?:\\[bfnrt]|%[0-9A-Fa-f]{2})\Z")
-"""What ends in a letter and is none: a line break in JSON that was recorded as a text, a character of an address."""
-_RUN_BEHIND: Final = re.compile(r"(?!(?:x|ext)\.?\s?[0-9])[A-Za-z\u00c0-\u024f]")
-"""A letter with which a run of letters and digits goes on, and no extension (`x12`)."""
+"""What ends in a letter but is none: a line break in JSON recorded as text, a percent-encoded character."""
+_RUN_AFTER: Final = re.compile(r"(?!(?:x|ext)\.?\s?[0-9])[A-Za-z\u00c0-\u024f]")
+"""A letter that continues a run of letters and digits and does not start an extension (`x12`)."""
 _RUN_BEFORE: Final = re.compile(r"(?<!\\)(?<!%)(?<!%[0-9A-Fa-f])[A-Za-z\u00c0-\u024f]\Z")
 _LEADING_GROUP: Final = re.compile(r"[0-9]+[^0-9]+(?=[0-9])")
-_BEHIND: Final = 12
+_AFTER: Final = 12
 _LEAST_DIALLED, _MOST_DIALLED = 7, 15
 _WINDOW, _STEP = 120, 80
 _PREFIX: Final = 4
-"""Digits by which it is known who issues a card."""
+"""Digits that identify the issuer of a card."""
 _ISSUERS: Final = (
     (4, 4, (13, 16, 19)),
     (51, 55, (16,)),
@@ -42,19 +42,19 @@ _ISSUERS: Final = (
     (56, 58, (12, 13, 14, 15, 16, 17, 18, 19)),
     (6, 6, (12, 13, 14, 15, 16, 17, 18, 19)),
 )
-"""The first digits of who issues cards, and how many digits theirs have (ISO/IEC 7812)."""
+"""Ranges of the first digits of card issuers, with the lengths of their numbers (ISO/IEC 7812)."""
 
 
 def emails_in(text: str) -> Iterator[tuple[int, int]]:
-    """Where an e-mail address stands, also with its @ as `%40`. `text` is readable for the engine."""
+    """Yield the spans of e-mail addresses, also with the @ as `%40`. `text` must be readable for the engine."""
     if "@" in text or "%40" in text:
         yield from spans(compiled(_EMAIL), text)
 
 
 def phones_in(text: str, regions: Sequence[str] = ()) -> Iterator[tuple[int, int]]:
-    """Where a valid phone number stands: written internationally (`+49 …`, `0049 …`), or as it is dialled in one of the regions.
+    """Yield the spans of valid phone numbers: international (`+49 …`, `0049 …`), or as dialled in one of the regions.
 
-    A hash, a UUID or another run of letters and digits holds none.
+    Hashes, UUIDs and other runs of letters and digits contain none.
     """
     taken = list(spans(compiled(_UUID), text))
     for start, end in _numbers_in(text, regions):
@@ -69,30 +69,32 @@ def _numbers_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
         if last is not None:
             yield start, last + 1
     for begin, end in spans(compiled(_DIALLED), text) if regions else ():
-        start = _behind_a_run(text, begin, end)
+        start = _after_a_run(text, begin, end)
         if sum(each.isdigit() for each in text[start : min(end, start + _WINDOW)]) >= _LEAST_DIALLED:
             yield from _dialled_within(text, start, end, regions)
 
 
 def cards_in(text: str) -> Iterator[tuple[int, int]]:
-    """Where a card's number stands, in one piece or in groups: of an issuer's length, and with the check digit right (Luhn)."""
+    """Yield the spans of card numbers, in one piece or in groups, with an issuer's length and a valid check digit
+    (Luhn).
+    """
     for start, end in spans(compiled(_CARD), text):
         yield from _cards_within(text, start, end)
 
 
 def is_region(code: str) -> bool:
-    """Whether phone numbers of that region (ISO 3166, two letters) are known."""
+    """Return whether phone numbers of this region (ISO 3166, two letters) are known."""
     return code in phonenumbers.SUPPORTED_REGIONS
 
 
 def _last_dialled(text: str, places: Sequence[int]) -> int | None:
-    """Where the last digit of the longest valid international number stands that begins with the first of these digits."""
+    """Return the last position of the longest valid international number that starts with the first of these digits."""
     number = "".join(text[place] for place in places[:_MOST_DIALLED])
     for length in range(len(number), _LEAST_DIALLED - 1, -1):
         last = places[length - 1]
         if length < len(places) and places[length] == last + 1:
             continue  # in the middle of a group
-        if _RUN_BEHIND.match(text, last + 1):
+        if _RUN_AFTER.match(text, last + 1):
             continue  # in the middle of a run of letters and digits
         try:
             if phonenumbers.is_valid_number(phonenumbers.parse(f"+{number[:length]}")):
@@ -102,8 +104,8 @@ def _last_dialled(text: str, places: Sequence[int]) -> int | None:
     return None
 
 
-def _behind_a_run(text: str, start: int, end: int) -> int:
-    """Where digits begin to which no letter is joined: `b71 030 901820` has its number behind the first group."""
+def _after_a_run(text: str, start: int, end: int) -> int:
+    """Return where digits without a letter before them begin: in `b71 030 901820`, after the first group."""
     if not _RUN_BEFORE.search(text, max(0, start - 3), start):
         return start
     rest = _LEADING_GROUP.match(text, start, end)
@@ -111,13 +113,13 @@ def _behind_a_run(text: str, start: int, end: int) -> int:
 
 
 def _dialled_within(text: str, start: int, end: int, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Long runs of digits are read in windows that overlap by more than a phone number has, so that each costs the same.
+    """Read long runs of digits in windows that overlap by more than a phone number, so that each costs the same.
 
-    What stands around a window is read with it: digits to which a letter is joined are no number.
+    The characters around a window are read with it: digits next to a letter are not a number.
     """
     for low in range(start, max(start + 1, end - _WINDOW + _STEP), _STEP):
         begin = low - (low > 0 and not _ESCAPE_BEFORE.search(text, max(0, low - 3), low))
-        piece = text[begin : min(end, low + _WINDOW) + _BEHIND]
+        piece = text[begin : min(end, low + _WINDOW) + _AFTER]
         for region in regions:
             for match in phonenumbers.PhoneNumberMatcher(piece, region):
                 yield begin + match.start, begin + match.end
@@ -140,7 +142,7 @@ def _cards_within(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=10**_PREFIX)
 def _lengths_for(prefix: str) -> tuple[int, ...]:
-    """How many digits the cards have whose number begins like this, the most first; none where nobody issues such."""
+    """Return the lengths of card numbers with this prefix, longest first."""
     found = {
         length
         for low, high, lengths in _ISSUERS

@@ -1,16 +1,22 @@
-"""A redaction profile as whoever applies it knows it: a name, a version, and rules that never change. Pure."""
+"""A redaction profile as a value: a name, a version, and rules that never change."""
 
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from timemachine.text.redaction.pure import builtin
 from timemachine.text.redaction.pure.rules import Rules
+
+NAME: Final = "Secrets and personal data"
+VERSION: Final = 2
+"""Increased when the rules below change. Whatever was made with an earlier version keeps its rules."""
+RULES: Final = Rules(detect=("secret", "email", "phone", "card", "iban", "ssn"))
+FINDS: Final = "keys, tokens and passwords, e-mail addresses, phone numbers written internationally, card numbers, IBANs and US social security numbers"
+LEAVES: Final = "names, postal addresses, dates of birth, and every other number of an account or an identity"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One version of a profile. `id` is that of its row, None for the one that every project has."""
+    """One version of a profile. `id` is that of its row, None for the built-in profile."""
 
     name: str
     version: int
@@ -19,13 +25,13 @@ class Profile:
 
     @property
     def handle(self) -> str:
-        """What addresses and requests call it: its id, or `built-in`."""
+        """Its name in URLs and requests: its id, or `built-in`."""
         return BUILT_IN_HANDLE if self.id is None else str(self.id)
 
     def as_json(self) -> dict[str, Any]:
-        """What is kept with whatever was made with it."""
+        """Return what is stored with everything made with it."""
         return {"name": self.name, "version": self.version, "rules": self.rules.as_json()}
 
 
 BUILT_IN_HANDLE: Final = "built-in"
-BUILT_IN: Final = Profile(name=builtin.NAME, version=builtin.VERSION, rules=builtin.RULES)
+BUILT_IN: Final = Profile(name=NAME, version=VERSION, rules=RULES)

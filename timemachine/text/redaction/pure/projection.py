@@ -1,8 +1,8 @@
-"""A recorded step and its session as somebody reads them from whom the rules withhold something. Pure.
+"""A recorded step and its session as a reader sees them, from whom the rules withhold something.
 
-What only repeats a recorded text goes with it: the sentences of an answer, the words that a passage was found by, the hash of a
-passage. Numbers that the recorder measured (times, tokens, money, scores, ranks), hashes and ids that the product made, and words of
-the vocabulary are never withheld because of what they look like.
+What repeats a withheld text is withheld too: sentences of an answer, matched words of a passage, the hash of a passage.
+Measured numbers (times, tokens, money, scores, ranks), hashes and ids that the product made, and enumerated values are
+never withheld because of how they look.
 """
 
 from collections import Counter
@@ -58,7 +58,7 @@ _NOT_SHOWN: Final = {"withheld": mark(REPEATS)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedactedDocument:
-    """The document with its marks; `touched` are the names of its fields in which anything was withheld, in their order."""
+    """The document with its marks. `touched` names the fields in which anything was withheld, in order."""
 
     document: dict[str, Any]
     touched: tuple[str, ...]
@@ -66,15 +66,15 @@ class RedactedDocument:
 
 
 def redact_action(document: Mapping[str, Any], rules: Rules) -> RedactedDocument:
-    """A recorded step (an `ActionOut` as JSON values) as somebody reads it from whom the rules withhold something.
+    """Redact a recorded step (an `ActionOut` as JSON values).
 
-    Without a finding it is equal to the one that was given. `touched` names every field that must not be disclosed whole.
+    Without a finding, the result equals the input. `touched` names every field that must not be disclosed as recorded.
     """
     return _redacted_document(document, rules, of_session=False)
 
 
 def redact_session(fields: Mapping[str, Any], rules: Rules) -> RedactedDocument:
-    """What a session says of itself: `key`, `name`, `agent`, `user`, `metadata`, `tags`, or as many of them as there are."""
+    """Redact the fields of a session: those given of `key`, `name`, `agent`, `user`, `metadata`, `tags`."""
     return _redacted_document(fields, rules, of_session=True)
 
 
@@ -88,14 +88,18 @@ def _redacted_document(document: Mapping[str, Any], rules: Rules, *, of_session:
     if of_session:
         redacted = _redacted(redacted, rules, tally)
     else:
-        redacted = _redacted(redacted, rules, tally, kept=_kept_of(document), measured=_MEASURED_BESIDE)
+        redacted = _redacted(
+            redacted, rules, tally, unchanged=_not_searched(document), measured=_MEASURED_BESIDE
+        )
         redacted |= _what_repeats(document, redacted, rules, tally)
     touched = tuple(name for name in document if redacted[name] != document[name])
     return RedactedDocument(document=redacted, touched=touched, tally=tally)
 
 
-def _kept_of(document: Mapping[str, Any]) -> frozenset[str]:
-    """The fields that are not looked through as they are: those measured, a parent that is a sequence, and what has a form of its own."""
+def _not_searched(document: Mapping[str, Any]) -> frozenset[str]:
+    """Return the fields that are not searched: measured ones, a parent given by number, and those with their own
+    treatment.
+    """
     parent = {"parent"} if isinstance(document.get("parent"), int) else set()
     return MEASURED | {"grounding", "retrieval"} | parent
 
@@ -105,13 +109,13 @@ def _redacted(
     rules: Rules,
     tally: Tally,
     *,
-    kept: frozenset[str] = frozenset(),
+    unchanged: frozenset[str] = frozenset(),
     measured: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
-    """Fields of ours with their values redacted; those that are `kept` stay as they are, of those `measured` the numbers."""
+    """Redact the values of fields, except those in `kept`. Numbers in `measured` fields stay."""
     redacted = dict(fields)
     for name, value in fields.items():
-        if name not in kept:
+        if name not in unchanged:
             found = redact_value(value, rules, numbers=name not in measured, ours=name in _OURS)
             redacted[name] = found.value
             tally += found.tally
@@ -121,23 +125,21 @@ def _redacted(
 def _what_repeats(
     document: Mapping[str, Any], redacted: Mapping[str, Any], rules: Rules, tally: Tally
 ) -> dict[str, Any]:
-    """The fields that repeat recorded texts: the passages of the step, then the sentences of its answer."""
+    """Redact the fields that repeat recorded texts: the passages of the step, then the sentences of its answer."""
     found = {name: redacted[name] for name in ("retrieval", "grounding") if name in redacted}
-    asked_for_withheld = redacted.get("input") != document.get("input")
+    query_withheld = redacted.get("input") != document.get("input")
     texts: dict[Any, RedactedText | None] = {}
     if isinstance(found.get("retrieval"), dict):
         before = document["retrieval"]
-        hits = _hits(
-            before.get("hits"), found["retrieval"].get("hits"), rules, tally, asked_for_withheld, texts
-        )
+        hits = _hits(before.get("hits"), found["retrieval"].get("hits"), rules, tally, query_withheld, texts)
         found["retrieval"] = (
-            _redacted(found["retrieval"], rules, tally, kept=frozenset({"hits"}), measured=_OF_RETRIEVAL)
+            _redacted(found["retrieval"], rules, tally, unchanged=frozenset({"hits"}), measured=_OF_RETRIEVAL)
             | hits
         )
     if isinstance(found.get("grounding"), dict):
         sentences = found["grounding"].get("sentences")
         found["grounding"] = _redacted(
-            found["grounding"], rules, tally, kept=frozenset({"sentences"}), measured=_OF_GROUNDING
+            found["grounding"], rules, tally, unchanged=frozenset({"sentences"}), measured=_OF_GROUNDING
         )
         if isinstance(sentences, list):
             answer = _Answer.of(document.get("output"), redacted.get("output"), rules)
@@ -152,15 +154,15 @@ def _hits(
     hits: Any,
     rules: Rules,
     tally: Tally,
-    asked_for_withheld: bool,
+    query_withheld: bool,
     texts: dict[Any, RedactedText | None],
 ) -> dict[str, Any]:
-    """The passages as `hits`; `texts` takes what became of each one's text, None where it is withheld whole."""
+    """Redact the passages. `texts` receives the redacted text of each, None if it is withheld completely."""
     if not isinstance(hits, list):
         return {} if hits is None else {"hits": hits}
     return {
         "hits": [
-            _hit(each, hit, rules, tally, asked_for_withheld, texts) if isinstance(hit, dict) else hit
+            _hit(each, hit, rules, tally, query_withheld, texts) if isinstance(hit, dict) else hit
             for each, hit in zip(before, hits, strict=True)
         ]
     }
@@ -171,11 +173,11 @@ def _hit(
     hit: dict[str, Any],
     rules: Rules,
     tally: Tally,
-    asked_for_withheld: bool,
+    query_withheld: bool,
     texts: dict[Any, RedactedText | None],
 ) -> dict[str, Any]:
     ours = frozenset(name for name, value in hit.items() if is_made_here(name, value))
-    found = _redacted(hit, rules, tally, kept=ours | {"matched"}, measured=_OF_HIT)
+    found = _redacted(hit, rules, tally, unchanged=ours | {"matched"}, measured=_OF_HIT)
     touched = found.get("text") != before.get("text")
     if touched:
         found["sha256"] = mark(HASH)
@@ -183,7 +185,7 @@ def _hit(
         again = redact_text(before["text"], rules) if isinstance(before["text"], str) else None
         texts[before.get("frame")] = again if again and again.text == found["text"] else None
     if "matched" in hit and hit["matched"] is not None:
-        parts = touched or asked_for_withheld or found.get("title") != before.get("title")
+        parts = touched or query_withheld or found.get("title") != before.get("title")
         words = redact_value(hit["matched"], rules)
         found["matched"] = _NOT_SHOWN if parts else words.value
         tally += Counter({(REPEATS, REPEATS): 1}) if parts else words.tally
@@ -192,7 +194,7 @@ def _hit(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """What became of an answer: `text` where it is known which characters went where; `touched` where some were withheld."""
+    """A redacted answer. `text` maps positions, if known; `touched`: something was withheld."""
 
     touched: bool
     text: RedactedText | None
@@ -204,7 +206,7 @@ class _Answer:
         return cls(touched=before != after, text=known)
 
     def sentence(self, start: Any, end: Any, text: Any) -> tuple[int, int, str] | None:
-        """Where a sentence of the answer is now and how it reads; None where it does not lie in the answer."""
+        """Return the new start, end and text of a sentence. None if it is not in the answer."""
         if self.text is None or not isinstance(start, int) or not isinstance(end, int):
             return None
         if not 0 <= start <= end <= len(self.text.before) or text not in (None, self.text.before[start:end]):
@@ -216,7 +218,7 @@ class _Answer:
 def _sentence(
     sentence: Any, answer: _Answer, texts: Mapping[Any, RedactedText | None], rules: Rules, tally: Tally
 ) -> Any:
-    """One sentence of an answer, cut from what became of the answer: a secret may go over the end of a sentence."""
+    """Redact a sentence by cutting it from the redacted answer, as a secret may span the end of a sentence."""
     if not isinstance(sentence, dict):
         return redact_value(sentence, rules).value
     found = dict(sentence)
@@ -236,7 +238,7 @@ def _sentence(
 
 
 def _passage(sentence: Mapping[str, Any], texts: Mapping[Any, RedactedText | None]) -> dict[str, Any]:
-    """Where in its passage the support of a sentence is now."""
+    """Return the new position of a sentence's support in its passage."""
     frame, start, end = (sentence.get(name) for name in ("frame", "passage_start", "passage_end"))
     if isinstance(frame, list | dict) or frame not in texts:
         return {}

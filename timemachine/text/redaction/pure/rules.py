@@ -1,4 +1,4 @@
-"""The rules of a redaction profile: what they are, and reading them strictly from JSON. Pure."""
+"""The rules of a redaction profile, and parsing them strictly from JSON."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import is_plain
-from timemachine.text.redaction.pure.engine import Refused, custom, matches_nothing
+from timemachine.text.redaction.pure.engine import Refused, custom, matches_empty
 from timemachine.text.redaction.pure.literals import Wordings
 from timemachine.text.redaction.pure.marks import LONGEST_NAME, NAMES, RESERVED, can_be_a_name
 from timemachine.text.redaction.pure.paths import LONGEST, OF_ACTION, OF_SESSION, Path, parse_path
@@ -16,13 +16,13 @@ DETECTORS: Final = tuple(NAMES)
 MOST_PATTERNS, MOST_FIELDS, MOST_REGIONS = 50, 100, 10
 LONGEST_PATTERN: Final = 500
 LARGEST_PROGRAM: Final = 2_000
-"""Instructions that a pattern may have as RE2 reads it: `(\\pL{1,900}){1,900}` is short and would take minutes for a text."""
+"""The most instructions of a compiled pattern. `(\\pL{1,900}){1,900}` is short but would take minutes for a text."""
 _FIELDS: Final = ("detect", "phone_regions", "patterns", "fields")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """A pattern of a project's own, in RE2's syntax; its mark says its name."""
+    """A project's own pattern in RE2's syntax. Its name is in the mark."""
 
     name: str
     pattern: str
@@ -31,9 +31,9 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What is withheld: what the named detectors find, what the patterns match, fields by their paths, and texts word for word.
+    """What is withheld: findings of detectors, matches of patterns, fields by path, and literal texts.
 
-    No profile has texts: they are looked for where something is erased.
+    Profiles have no literal texts. They are used for erasing.
     """
 
     detect: tuple[str, ...] = ()
@@ -45,16 +45,16 @@ class Rules:
 
     @property
     def looks_into_texts(self) -> bool:
-        """Whether they find something in texts, and not by its place alone."""
+        """Whether the rules search texts, and do not only withhold fields."""
         return bool(self.detect or self.patterns or self.texts)
 
     @property
     def marks(self) -> frozenset[str]:
-        """The names that marks of these rules can have, and those that stand in any redacted text."""
+        """The names that marks of these rules can have, and those that any redacted text can contain."""
         return RESERVED | {each.name for each in (*self.patterns, *((self.texts,) if self.texts else ()))}
 
     def as_json(self) -> dict[str, Any]:
-        """The rules as `read_rules` reads them and the API gives them."""
+        """Return the rules as `read_rules` reads them and the API returns them."""
         return {
             "detect": list(self.detect),
             "phone_regions": list(self.phone_regions),
@@ -67,14 +67,20 @@ class Rules:
 
 
 def read_rules(given: Any) -> Rules:
-    """Rules as the API and the form send them. Raises `InvalidInput` that names the part which cannot be, and what can."""
+    """Parse rules as the API and the form send them.
+
+    Raises:
+        InvalidInput: Some part is not valid. The message names it and says what is.
+    """
     if not isinstance(given, Mapping):
         raise _invalid(
             "rules", "Rules are a JSON object with `detect`, `phone_regions`, `patterns` and `fields`."
         )
     unknown = sorted(str(name) for name in given if name not in _FIELDS)
     if unknown:
-        raise _invalid("rules", f"Rules have no part {unknown[0][:80]!r}; they have {', '.join(_FIELDS)}.")
+        raise _invalid(
+            "rules", f"Unknown part {unknown[0][:80]!r} of the rules; the parts are {', '.join(_FIELDS)}."
+        )
     fields = _texts(given, "fields", MOST_FIELDS)
     rules = Rules(
         detect=_detectors(given),
@@ -84,9 +90,7 @@ def read_rules(given: Any) -> Rules:
         paths=tuple(_path(each, place) for place, each in enumerate(fields)),
     )
     if not (rules.detect or rules.patterns or rules.fields):
-        raise _invalid(
-            "rules", "Rules that withhold nothing are none: choose a detector, a pattern or a field."
-        )
+        raise _invalid("rules", "The rules withhold nothing: choose a detector, a pattern or a field.")
     return rules
 
 
@@ -96,7 +100,7 @@ def _detectors(given: Mapping[str, Any]) -> tuple[str, ...]:
         if name not in DETECTORS:
             raise _invalid(
                 f"rules.detect[{place}]",
-                f"There is no detector {name[:80]!r}; there are {', '.join(DETECTORS)}.",
+                f"Unknown detector {name[:80]!r}; the detectors are {', '.join(DETECTORS)}.",
             )
     return tuple(name for name in DETECTORS if name in chosen)
 
@@ -118,7 +122,9 @@ def _patterns(given: Mapping[str, Any]) -> tuple[Pattern, ...]:
     names = [each.name for each in found]
     for place, name in enumerate(names):
         if name in names[:place]:
-            raise _invalid(f"rules.patterns[{place}].name", f"Two patterns are called {name!r}; rename one.")
+            raise _invalid(
+                f"rules.patterns[{place}].name", f"Two patterns have the name {name!r}; rename one."
+            )
     return found
 
 
@@ -128,15 +134,13 @@ def _pattern(sent: Any, where: str) -> Pattern:
         "pattern",
         "ignore_case",
     }:
-        raise _invalid(
-            where, "A pattern is an object with `name`, `pattern` and, if you like, `ignore_case`."
-        )
+        raise _invalid(where, "A pattern is an object with `name`, `pattern` and, optionally, `ignore_case`.")
     name, written, ignore_case = sent["name"], sent["pattern"], sent.get("ignore_case", False)
     if not isinstance(name, str) or not can_be_a_name(name):
         raise _invalid(
             f"{where}.name",
-            f"A pattern's name has 1 to {LONGEST_NAME} letters, digits, spaces, dots or hyphens, and is none of those that "
-            "detectors have.",
+            f"A pattern's name has 1 to {LONGEST_NAME} letters, digits, spaces, dots or hyphens, and is not the name of a "
+            "detector.",
         )
     if not isinstance(ignore_case, bool):
         raise _invalid(f"{where}.ignore_case", "`ignore_case` is true or false.")
@@ -150,21 +154,19 @@ def _check(written: str, ignore_case: bool, where: str) -> None:
     try:
         read = custom(written, ignore_case=ignore_case)
     except Refused as why:
-        said = why.args[0] if why.args else "it cannot be read"
-        words = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        reason = why.args[0] if why.args else "it cannot be read"
+        words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         raise _invalid(
             where,
             f"This pattern cannot be used: {words}. Patterns are read by RE2, which has no look-around and no back-references.",
         ) from why
     if read.programsize > LARGEST_PROGRAM:
-        raise _invalid(
-            where, "This pattern repeats too much to be looked for in long texts; make its counts smaller."
-        )
-    if matches_nothing(read):
+        raise _invalid(where, "This pattern repeats too much for long texts; use smaller counts.")
+    if matches_empty(read):
         raise _invalid(
             where,
-            "This pattern also matches an empty text, which is everywhere and hides what other patterns find there; let it match at least one "
-            "character (.+ and not .*).",
+            "This pattern also matches an empty text, which is everywhere and hides what other patterns match there. Let it match "
+            "at least one character (.+ instead of .*).",
         )
 
 

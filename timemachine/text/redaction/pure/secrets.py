@@ -1,7 +1,7 @@
-"""Secrets in a text: keys and tokens by the prefixes that their makers gave them, private keys, passwords beside their names. Pure.
+"""Secrets in a text: keys and tokens by their vendors' prefixes, private keys, passwords after their names.
 
-The prefixes are those that the makers document for scanners. What has none is found by what stands before it (`password=`,
-`Authorization:`, `user:…@host`) or by looking random, which errs in both directions.
+The prefixes are those that vendors document for secret scanners. Secrets without one are found by what precedes them
+(`password=`, `Authorization:`, `user:…@host`) or because they look random, which errs in both directions.
 """
 
 import math
@@ -13,9 +13,9 @@ from typing import Final
 from timemachine.text.redaction.pure.engine import compiled, spans
 
 LEAST_ENTROPY: Final = 3.0
-"""Bits a character that a bare value beside the name of a secret has at least; English words have fewer where they are short."""
+"""The least bits per character of a bare value after the name of a secret. Short English words have fewer."""
 RANDOM_ENTROPY: Final = 4.0
-"""Bits a character from which a long value beside any name is taken to be random; hexadecimal hashes have no more than that."""
+"""Bits per character above which a long value after any name counts as random. Hexadecimal hashes have at most 4."""
 _NAMED_BY: Final = (
     "password|passwd|passphrase|passcode|pwd|secret|api[_.-]?key|access[_.-]?key|private[_.-]?key|account[_.-]?key"
     "|auth[_.-]?token|access[_.-]?token|refresh[_.-]?token|session[_.-]?token|bearer[_.-]?token|token|credentials?"
@@ -85,7 +85,7 @@ FORMS: Final = (
         r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@?#\"'<>]{0,200}:([^\s/?#\"'<>]{1,200})@",
     ),
 )
-"""What a secret is called, and the expression that finds it; where it has a group, only the group is withheld."""
+"""The name of each secret and its expression. If that has a group, only the group is withheld."""
 _RANDOM: Final = r"\b[A-Za-z_][A-Za-z0-9_]{0,60}\s?[=:]\s?\\?[\"']?([A-Za-z0-9+/_-]{32,}={0,2})"
 _PLACEHOLDER: Final = re.compile(
     r"(?i)(?:[*x.•_-]+|none|null|nil|true|false|undefined|required|optional|redacted|changeme"
@@ -100,7 +100,7 @@ _WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
 
 
 def secrets_in(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where a secret stands in the text, and what it is called. They may overlap. `text` is readable for the engine."""
+    """Yield the spans of secrets with their names. They may overlap. `text` must be readable for the engine."""
     if not compiled(_ANY).search(text):
         return
     for what, expression in FORMS:
@@ -113,7 +113,7 @@ def secrets_in(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def names_a_secret(key: str) -> bool:
-    """Whether the value under a key of that name is a secret: `password`, `clientSecret`, `X-Api-Key`, `session_token`."""
+    """Return whether a value under this key is a secret: `password`, `clientSecret`, `X-Api-Key`, `session_token`."""
     words = [word.lower() for word in _WORDS.findall(key)]
     if not words:
         return False
@@ -124,7 +124,7 @@ def names_a_secret(key: str) -> bool:
 
 
 def entropy(text: str) -> float:
-    """Shannon's entropy of the text's characters, in bits for each."""
+    """Return the Shannon entropy of the text in bits per character."""
     size = len(text)
     return -sum(number / size * math.log2(number / size) for number in Counter(text).values())
 

@@ -1,7 +1,7 @@
-"""A text without what the rules withhold: each finding becomes its mark, and every other character stays as it was. Pure.
+"""Redact a text: each finding is replaced by its mark, and all other characters stay.
 
-What is withheld twice reads as what is withheld once: marks are never part of a finding, and what is left between them is
-looked through again until nothing is found in it.
+Redacting twice gives the same as redacting once: marks are never part of a finding, and the text between them is
+searched again until nothing is found.
 """
 
 from bisect import bisect_right
@@ -10,22 +10,31 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from timemachine.text.redaction.folding import spans_folded
 from timemachine.text.redaction.pure.engine import custom, readable, spans
-from timemachine.text.redaction.pure.findings import Finding
+from timemachine.text.redaction.pure.folding import spans_folded
 from timemachine.text.redaction.pure.identities import ibans_in, social_security_numbers_in
-from timemachine.text.redaction.pure.marks import NAMES, mark, stretches
+from timemachine.text.redaction.pure.marks import NAMES, mark, spans_between_marks
 from timemachine.text.redaction.pure.people import cards_in, emails_in, phones_in
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.secrets import secrets_in
 
 ROUNDS: Final = 6
-"""How often the rest is looked through; where something is still found then, the whole of that stretch is withheld."""
+"""How often the remaining text is searched. If something is still found then, that entire span is withheld."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Finding:
+    """A match from `start` to before `end`. `rule` is the name in its mark, `what` its kind in words."""
+
+    start: int
+    end: int
+    rule: str
+    what: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A stretch of a redacted text: as it was recorded, or a mark, and then what it stands for."""
+    """A part of a redacted text: recorded text, or a mark and what it replaces."""
 
     text: str
     finding: Finding | None = None
@@ -33,14 +42,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedactedText:
-    """The text with its marks, and what they stand for: spans of the text before, in order, none touching another's inside."""
+    """The text with its marks, and what they replace: spans of `before` in order, without overlaps."""
 
     text: str
     before: str
     findings: Sequence[Finding] = ()
 
     def place(self, offset: int, *, end: bool = False) -> int:
-        """Where a character of the text before is now; one inside a finding is where its mark begins, or as an `end` where it ends."""
+        """Map a position in `before` to the redacted text.
+
+        A position inside a finding becomes the start of its mark, or with `end` its end.
+        """
         nth = bisect_right(self.findings, offset - end, key=lambda each: each.start)
         if not nth:
             return offset
@@ -51,7 +63,7 @@ class RedactedText:
         return offset + shift
 
     def pieces(self) -> Iterator[Piece]:
-        """The redacted text in its stretches."""
+        """Yield the parts of the redacted text."""
         begin = 0
         for each in self.findings:
             if each.start > begin:
@@ -63,7 +75,7 @@ class RedactedText:
 
 
 def redact_text(text: str, rules: Rules) -> RedactedText:
-    """The text as whoever may not see it reads it."""
+    """Redact a text."""
     found = findings_in(text, rules)
     if not found:
         return RedactedText(text=text, before=text)
@@ -72,13 +84,13 @@ def redact_text(text: str, rules: Rules) -> RedactedText:
 
 
 def findings_in(text: str, rules: Rules) -> Sequence[Finding]:
-    """What the rules withhold of a text: spans in order, those that overlap put together. Marks that stand in it are left alone."""
-    open_, found = stretches(text, rules.marks), []
+    """Return the findings of the rules in a text, in order, with overlapping ones merged. Existing marks are skipped."""
+    open_, found = spans_between_marks(text, rules.marks), []
     legible = readable(text)
     for turn in range(ROUNDS + 1):
-        left = []
+        remaining = []
         for start, end in open_:
-            within = _merged(_found_in(legible[start:end], rules))
+            within = _merged(_detected_in(legible[start:end], rules))
             if within and turn == ROUNDS:
                 within = [Finding(start=0, end=end - start, rule=within[0].rule, what=within[0].what)]
             moved = [
@@ -86,12 +98,12 @@ def findings_in(text: str, rules: Rules) -> Sequence[Finding]:
                 for each in within
             ]
             found += moved
-            left += _between(start, end, moved)
-        open_ = left
+            remaining += _between(start, end, moved)
+        open_ = remaining
     return sorted(found)
 
 
-def _found_in(text: str, rules: Rules) -> Iterator[Finding]:
+def _detected_in(text: str, rules: Rules) -> Iterator[Finding]:
     for name in rules.detect:
         for start, end, what in _DETECT[name](text, rules):
             yield Finding(start=start, end=end, rule=NAMES[name], what=what or NAMES[name])
@@ -116,12 +128,12 @@ _DETECT: Final[dict[str, Callable[[str, Rules], Iterable[tuple[int, int, str]]]]
 
 
 def _before_others(found: Finding) -> tuple[int, int, bool]:
-    """What begins first, then the longest; of two that are the same stretch a phone number is what most other numbers could be."""
+    """Sort by start, then longest. Among equal spans a phone number comes last: most other numbers look like one."""
     return found.start, -found.end, found.rule == NAMES["phone"]
 
 
 def _merged(found: Iterator[Finding]) -> list[Finding]:
-    """The findings in order; those that overlap are one, called after the one that begins first, the longest of those."""
+    """Return the findings in order. Overlapping ones become one, named after the first, or the longest of those."""
     merged: list[Finding] = []
     for each in sorted(found, key=_before_others):
         last = merged[-1] if merged else None
@@ -133,7 +145,7 @@ def _merged(found: Iterator[Finding]) -> list[Finding]:
 
 
 def _between(start: int, end: int, found: Sequence[Finding]) -> list[tuple[int, int]]:
-    """The stretches that are left beside what was found; none where nothing was, for then there is nothing to look through again."""
+    """Return the spans between the findings, or none without findings, as then nothing needs another search."""
     if not found:
         return []
     begins = [start, *(each.end for each in found)]

@@ -1,4 +1,4 @@
-"""A JSON value without what the rules withhold, wherever in it that stands: texts, keys, and numbers that are found as texts. Pure."""
+"""Redact a JSON value: its texts, its keys, and numbers that match as texts."""
 
 import json
 import re
@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
-from timemachine.text.redaction.pure.findings import Finding
 from timemachine.text.redaction.pure.marks import NAMES, OPENING, OPENING_ERASED, is_mark, mark
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.secrets import names_a_secret
-from timemachine.text.redaction.pure.text import redact_text
+from timemachine.text.redaction.pure.text import Finding, redact_text
 
 Tally = Counter[tuple[str, str]]
-"""How often something was withheld, by the rule that its mark names and what was found."""
+"""How often something was withheld, by the name in its mark and what was found."""
 _SHORTEST_NUMBER: Final = 4
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 _SESSION_ID: Final = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
@@ -27,42 +26,42 @@ _NAMED: Final = "value of that name"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedactedValue:
-    """The value with its marks, and what they stand for."""
+    """The value with its marks, and what they replace."""
 
     value: Any
     tally: Tally
 
     @property
     def touched(self) -> bool:
-        """Whether anything of the value was withheld."""
+        """Whether anything was withheld."""
         return bool(self.tally)
 
 
 def redact_value(value: Any, rules: Rules, *, numbers: bool = True, ours: bool = False) -> RedactedValue:
-    """The value as whoever may not see it reads it; without a finding it is equal to the one that was given.
+    """Redact a JSON value. Without a finding, the result equals the input.
 
-    Without `numbers` those stay as they are: they were measured, and say nothing by what they look like. Of a value that is
-    `ours`, or measured, so do hashes and ids that the product made.
+    Without `numbers`, numbers stay: they were measured, and their digits mean nothing else. In measured values and
+    those that are `ours`, hashes and ids that the product made stay too.
     """
     tally: Tally = Counter()
-    looking = _Looking(rules=rules, tally=tally, numbers=numbers, ours=ours or not numbers)
-    return RedactedValue(value=looking.redacted(value), tally=tally)
+    redactor = _Redactor(rules=rules, tally=tally, numbers=numbers, ours=ours or not numbers)
+    return RedactedValue(value=redactor.redacted(value), tally=tally)
 
 
 def is_made_here(name: str, value: Any) -> bool:
-    """Whether the value of a field of ours is a hash or an id that the product made, and no recorded text."""
+    """Return whether the value of one of our fields is a hash or an id that the product made, not recorded text."""
     form = _MADE_HERE.get(name)
     return form is not None and isinstance(value, str) and form.fullmatch(value) is not None
 
 
 def tally_of(findings: Iterable[Finding]) -> Tally:
-    """The findings counted."""
+    """Count the findings."""
     return Counter((each.rule, each.what) for each in findings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Looking:
-    """Looking through a value, and counting what is found."""
+class _Redactor:
+    """Redacts a value and counts the findings."""
 
     rules: Rules
     tally: Tally
@@ -70,7 +69,7 @@ class _Looking:
     ours: bool
 
     def redacted(self, value: Any, *, secret: bool = False) -> Any:
-        """`secret`: it stands under a key that names secrets, so a text or number in it is withheld whatever it looks like."""
+        """Redact a value. With `secret`, it is under a key that names a secret, and is withheld however it looks."""
         if isinstance(value, dict):
             return self._object(value)
         if isinstance(value, list):
@@ -102,18 +101,20 @@ class _Looking:
             self.tally.update(tally_of(found.findings))
             name = _free(found.text, taken) if found.findings else key
             taken.add(name)
-            kept = self.ours and is_made_here(name, inner)
-            redacted[name] = inner if kept else self.redacted(inner, secret=named and _names_a_secret(name))
+            unchanged = self.ours and is_made_here(name, inner)
+            redacted[name] = (
+                inner if unchanged else self.redacted(inner, secret=named and _names_a_secret(name))
+            )
         return redacted
 
 
 def _names_a_secret(name: str) -> bool:
-    """A key that holds a mark names nothing any more: the mark's own words are none of the key's."""
+    """Return whether the key names a secret. A key with a mark does not: the mark's words are not the key's."""
     return OPENING not in name and OPENING_ERASED not in name and names_a_secret(name)
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """The name, with a number behind it where another key is called so."""
+    """Return the name, with a number after it if another key has that name."""
     if name not in taken:
         return name
     return next(each for number in count(2) if (each := f"{name} {number}") not in taken)

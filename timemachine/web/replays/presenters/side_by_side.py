@@ -23,7 +23,7 @@ from timemachine.replay.alignment.long_diffs import LONG, is_long
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.models import ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.runs.queries import passages_of
-from timemachine.text.pure.difference.distinctions import Telling, telling
+from timemachine.text.pure.difference.changes import Distinctions, find_distinctions
 from timemachine.text.redaction.pure.marks import OPENING_ERASED
 from timemachine.web.ranked_lists import lines
 from timemachine.web.sessions.presenters.sentences import Sentence, counted, sentences
@@ -150,7 +150,7 @@ class Sides:
     rows: list[ShownRow] | None
     long: bool
     beginnings: int | None
-    telling: list[Telling]
+    telling: list[Distinctions]
     same: bool
     evidence: list[tuple[str, str]]
     frames: list[RecordedFrame]
@@ -239,9 +239,9 @@ def _rows(
     return list(text_rows(*texts, everything=everything))
 
 
-def _one_sided(step: AnyStep, recorded: str, new: str) -> list[Telling]:
+def _one_sided(step: AnyStep, recorded: str, new: str) -> list[Distinctions]:
     """Return the numbers and names in only one answer, without those that the verdict's evidence lists."""
-    return [each for each in telling(recorded, new) if step.verdict != f"{each.what}_differ"]
+    return [each for each in find_distinctions(recorded, new) if step.verdict != f"{each.what}_differ"]
 
 
 def _grounded_sides(pair: Pair) -> Iterator[Grounded]:

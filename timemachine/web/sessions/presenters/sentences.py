@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any, Final
 
 from timemachine.core.pure.numbers import spaced
-from timemachine.text.redaction.pure.marks import behind_mark
+from timemachine.text.redaction.pure.marks import after_mark
 
 _WHY: Final = {
     "no_support": "no passage says this",
@@ -139,7 +139,7 @@ def _lies_in(answer: str, recorded: Sequence[Mapping[str, Any]]) -> bool:
 def _stretches(answer: str, recorded: Sequence[Mapping[str, Any]]) -> Iterator[Sentence]:
     end = 0
     for each in recorded:
-        start, stop = (behind_mark(answer, each[name]) for name in ("start", "end"))
+        start, stop = (after_mark(answer, each[name]) for name in ("start", "end"))
         if start > end:
             yield Sentence(text=answer[end:start])
         yield _sentence(each, answer[start:stop])

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from timemachine.recording.timeline.step import Passage
-from timemachine.text.redaction.pure.marks import behind_mark
+from timemachine.text.redaction.pure.marks import after_mark
 from timemachine.web.sessions.presenters.sentences import Sentence
 
 # A longer passage is shown only around its marks, with this many characters on either side.
@@ -97,7 +97,7 @@ def _span(sentence: Sentence, text: str) -> tuple[int, int] | None:
     start, end = sentence.passage_start, sentence.passage_end
     if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start < end <= len(text):
         return None
-    start, end = behind_mark(text, start), behind_mark(text, end)
+    start, end = after_mark(text, start), after_mark(text, end)
     return (start, end) if start < end else None
 
 

@@ -9,8 +9,7 @@ from django import forms
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.core.pure.ids import uuid7
 from timemachine.text.redaction.commands import LONGEST_NAME, checked_name
-from timemachine.text.redaction.pure.builtin import FINDS, LEAVES
-from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE, Profile
+from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE, FINDS, LEAVES, Profile
 from timemachine.text.redaction.pure.rules import Rules, read_rules
 from timemachine.web.number_fields import WholeNumber
 from timemachine.web.settings.forms.accounts import AccountForm
