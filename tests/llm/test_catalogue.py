@@ -81,7 +81,7 @@ UNKNOWN = [
     ("hose:qwen3", ["house"], "Did you mean house?"),
     ("cluade:x", ["anthropic"], "Did you mean anthropic?"),
     ("zzzz:x", [], "are local, openai, anthropic, gemini, xai, groq, mistral, ollama, house, "),
-    ("zzzz", [], "an administrator can add a server"),
+    ("zzzz", [], "an administrator can add servers"),
     ("local:llama", ["local:extractive", "local:extractive-1"], "There is no local model 'llama'"),
     ("local:extractive-2", ["local:extractive", "local:extractive-1"], "local:extractive-5"),
     ("bare", [], "has no default model; name one, as in bare:MODEL"),

@@ -81,8 +81,8 @@ def test_texts_that_are_too_large_for_the_server_are_not_sent_again(stub: StubMo
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ({}, "not one embedding for each text"),
-        ({"data": []}, "not one embedding for each text"),
+        ({}, "does not have one embedding for each text"),
+        ({"data": []}, "does not have one embedding for each text"),
         ({"data": [{"embedding": "AAAA"}, {"embedding": [1]}]}, "not a list of numbers"),
         ({"data": [{"embedding": []}, {"embedding": []}]}, "not a list of numbers"),
         ({"data": [{"embedding": [10**400]}, {"embedding": [1]}]}, "not a list of numbers"),

@@ -214,7 +214,7 @@ BAD: list[tuple[Any, str]] = [
     ({"prices": {}}, "it needs a list `prices`"),
     ({"prices": [], "model": "x"}, "unknown field `model`; the fields are"),
     ({"prices": [], "currency": "EUR"}, "`currency` can only be USD"),
-    ({"prices": ["x"]}, "entry 1 cannot be used: it is not a table"),
+    ({"prices": ["x"]}, "entry 1 cannot be used: it is not an object"),
     ({"prices": [GOOD, GOOD]}, "openai:gpt-4o has two entries"),
     ({"prices": [{**GOOD, "from": "2026-01-01"}] * 2}, "openai:gpt-4o from 2026-01-01 has two entries"),
     (

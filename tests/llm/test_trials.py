@@ -71,7 +71,7 @@ def test_only_so_many_are_made_in_a_minute(
 ) -> None:
     for _ in range(MOST):
         try_model(project.id, GPT, by="ada")
-    with pytest.raises(TooManyRequests, match="each may cost something") as refused:
+    with pytest.raises(TooManyRequests, match="each test may cost money") as refused:
         try_model(project.id, GPT, by="bob")
     assert 0 < refused.value.facts["retry_after_seconds"] <= 60
     assert len(stub.calls()) == MOST

@@ -39,7 +39,7 @@ def test_other_bytes_are_refused(data: bytes) -> None:
         (b"\x80\x01\x02\x03 pickled", "binary data"),
         (b"text\x00" * 9, "binary data"),
         (b"Zo\xeb " * 9, "Byte 3 is not UTF-8 text"),
-        (b"a long line of text with one NUL \x00 in it", "it holds NUL bytes"),
+        (b"a long line of text with one NUL \x00 in it", "it contains NUL bytes"),
     ],
 )
 def test_a_file_that_is_no_text_is_called_what_it_is(data: bytes, says: str) -> None:
