@@ -71,7 +71,9 @@ def test_a_key_makes_a_provider_usable_in_its_project_only(project: Project, oth
     assert str(usable_model(project.id, "anthropic:claude-opus-5-5")) == "anthropic:claude-opus-5-5"
     assert "anthropic:claude-3-haiku" in {str(each.name) for each in model_choices(project.id)}
     assert listed(other_project, "anthropic").key_source == "missing"
-    with pytest.raises(Unavailable, match="ANTHROPIC_API_KEY is not set, and this project does not have its own key") as no:
+    with pytest.raises(
+        Unavailable, match="ANTHROPIC_API_KEY is not set, and this project does not have its own key"
+    ) as no:
         usable_model(other_project.id, "claude")
     assert no.value.code == "model_not_usable"
 

@@ -28,14 +28,18 @@ def test_rules_are_what_they_were_written_as() -> None:
     [
         ([], "rules", "JSON object"),
         ({}, "rules", "withhold nothing"),
-        ({"detects": []}, "rules", "no part 'detects'"),
-        ({"detect": ["mail"]}, "rules.detect[0]", "there are secret, email, phone, card"),
+        ({"detects": []}, "rules", "Unknown part 'detects'"),
+        ({"detect": ["mail"]}, "rules.detect[0]", "the detectors are secret, email, phone, card"),
         ({"detect": "email"}, "rules.detect", "a list"),
         ({"detect": [1]}, "rules.detect", "list of texts"),
         ({"detect": ["phone"], "phone_regions": ["de"]}, "rules.phone_regions[0]", "two letters"),
         ({"patterns": [{"pattern": "x"}]}, "rules.patterns[0]", "`name`, `pattern`"),
         ({"patterns": ["x"]}, "rules.patterns[0]", "`name`, `pattern`"),
-        ({"patterns": [{"name": "e-mail", "pattern": "x"}]}, "rules.patterns[0].name", "detectors have"),
+        (
+            {"patterns": [{"name": "e-mail", "pattern": "x"}]},
+            "rules.patterns[0].name",
+            "the name of a detector",
+        ),
         ({"patterns": [{"name": "a]b", "pattern": "x"}]}, "rules.patterns[0].name", "1 to 40 letters"),
         (
             {"patterns": [{"name": "a", "pattern": "x", "ignore_case": 1}]},

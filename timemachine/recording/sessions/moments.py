@@ -16,7 +16,7 @@ _DAY_AND_HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: |T\d).*", re.IGNORECASE
 
 
 def moment(project: Project, text: str | None) -> datetime | None:
-    """The moment that the text names, a time as `time_as_written` reads it; None for `now` and for nothing.
+    """The moment that the text names, a time as `parse_typed_time` reads it; None for `now` and for nothing.
 
     `X:N` is a session's step unless X begins a time. Raises `InvalidInput`, also for a moment that has not come, `NotFound`.
     """

@@ -7,8 +7,8 @@ from pydantic import Field
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.text.redaction.models import RedactionProfile
-from timemachine.text.redaction.pure.findings import Finding
 from timemachine.text.redaction.pure.profile import BUILT_IN, BUILT_IN_HANDLE
+from timemachine.text.redaction.pure.text import Finding
 from timemachine.text.redaction.pure.values import Tally
 
 
