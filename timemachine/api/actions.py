@@ -1,15 +1,19 @@
 """The actions of a session over HTTP: append, list, read, delete; how much they matter, and what rules propose."""
 
+from uuid import UUID
+
 from django.http import HttpRequest
 from ninja import Query, Status
 from ninja.decorators import decorate_view
 
-from timemachine.api import paging, routers, sizes
+from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.concurrency import limited
 from timemachine.api.paging import checked_limit, sized_rows
 from timemachine.api.paging import read as read_place
 from timemachine.api.requests import IdempotencyKey
+from timemachine.api.sessions import router as sessions_router
+from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import sha256_hex
 from timemachine.governance.deletion.erasure.commands import delete_turn as delete_turn_of
 from timemachine.governance.deletion.erasure.erased_actions import as_given
@@ -22,6 +26,9 @@ from timemachine.llm.prices import price_if_known
 from timemachine.memory.tasks import index_steps
 from timemachine.memory.transcripts.proposing import accept, decline, proposed
 from timemachine.memory.transcripts.schemas import ProposalAnswer, ProposalOut, ProposalPage
+from timemachine.recording.annotations.notes import commands as notes
+from timemachine.recording.annotations.notes.queries import note_of, notes_after
+from timemachine.recording.annotations.notes.schemas import NoteDeleted, NoteIn, NoteOut, NotePage
 from timemachine.recording.annotations.significance.commands import UNCHANGED
 from timemachine.recording.annotations.significance.commands import change as change_significance
 from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE
@@ -46,7 +53,7 @@ ONE = "/{session_id}/actions/{sequence}"
 
 
 @decorate_view(limited)
-@routers.sessions.post(PATH, response={201: AppendedOut}, summary="Append actions", exclude_unset=True)
+@sessions_router.post(PATH, response={201: AppendedOut}, summary="Append actions", exclude_unset=True)
 def append(
     request: HttpRequest, session_id: str, payload: ActionsIn, idempotency_key: IdempotencyKey = None
 ) -> Status[AppendedOut]:
@@ -72,7 +79,7 @@ def append(
     return Status(201, AppendedOut.model_construct(sequences=sequences))
 
 
-@routers.sessions.get(PATH, response=ActionPage, summary="List a session's actions", exclude_unset=True)
+@sessions_router.get(PATH, response=ActionPage, summary="List a session's actions", exclude_unset=True)
 def index(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) -> ActionPage:
     """The session's actions in their order, whole."""
     session = session_of(caller(request, "read").project, session_id)
@@ -85,12 +92,12 @@ def index(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) ->
         rows = rows.annotate(weighed=IMPORTANCE).filter(weighed__gte=wanted.min_importance)
     if wanted.after is not None:
         rows = rows.filter(sequence__gt=read_place(wanted.after, paging.number))
-    found, following = sized_rows(with_everything(rows), wanted.limit, "sequence", sizes.of_action())
+    found, following = sized_rows(with_everything(rows), wanted.limit, "sequence", paging.size_of_action())
     items = as_given(session, [ActionOut.of(row) for row in found])
     return ActionPage.model_construct(items=items, next=following)
 
 
-@routers.sessions.get(ONE, response=ActionOut, summary="One action", exclude_unset=True)
+@sessions_router.get(ONE, response=ActionOut, summary="One action", exclude_unset=True)
 def read(request: HttpRequest, session_id: str, sequence: int) -> ActionOut:
     """One action, whole; `erased` lists its fields that were erased, if any.
 
@@ -99,7 +106,7 @@ def read(request: HttpRequest, session_id: str, sequence: int) -> ActionOut:
     return _action(session_of(caller(request, "read").project, session_id), sequence)
 
 
-@routers.sessions.delete(
+@sessions_router.delete(
     ONE,
     tags=["forgetting"],
     response={200: ErasureOut, 202: ErasureOut},
@@ -123,7 +130,7 @@ def delete(
     return Status(200 if made.status == DONE else 202, ErasureOut.of(made))
 
 
-@routers.sessions.patch(
+@sessions_router.patch(
     ONE, tags=["memory"], response=ActionOut, summary="Say how much an action matters", exclude_unset=True
 )
 def change(request: HttpRequest, session_id: str, sequence: int, payload: SignificanceIn) -> ActionOut:
@@ -144,7 +151,7 @@ def change(request: HttpRequest, session_id: str, sequence: int, payload: Signif
     return _action(session, sequence)
 
 
-@routers.sessions.get(
+@sessions_router.get(
     "/{session_id}/weights",
     tags=["memory"],
     response=SignificanceChanges,
@@ -162,7 +169,7 @@ def changes(
     )
 
 
-@routers.sessions.get(
+@sessions_router.get(
     "/{session_id}/proposals", tags=["memory"], response=ProposalPage, summary="What rules propose"
 )
 def proposals(request: HttpRequest, session_id: str) -> ProposalPage:
@@ -179,7 +186,7 @@ def proposals(request: HttpRequest, session_id: str) -> ProposalPage:
     )
 
 
-@routers.sessions.post(
+@sessions_router.post(
     "/{session_id}/proposals",
     tags=["memory"],
     response=ActionOut,
@@ -207,3 +214,36 @@ def _others(session: Session, drafts: list[ActionDraft], sequences: list[int]) -
     again = repeated(session, drafts, sequences)
     erased = erased_fields_of(session, sorted(set(again.values()))) if again else {}
     return differing(session, drafts, {place: at for place, at in again.items() if at not in erased})
+
+
+NOTES = "/{session_id}/notes"
+
+
+@sessions_router.post(NOTES, response={201: NoteOut}, summary="Pin a note to a step")
+def add_note(request: HttpRequest, session_id: str, payload: NoteIn) -> Status[NoteOut]:
+    """A sentence of 1 to 2,000 characters beside a step; the recorded session is not changed."""
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    return Status(201, NoteOut.of(notes.add(session, payload.sequence, payload.text, by=who.by)))
+
+
+@sessions_router.get(NOTES, response=NotePage, summary="The notes of a session")
+def list_notes(
+    request: HttpRequest, session_id: str, limit: int = paging.DEFAULT, after: str | None = None
+) -> NotePage:
+    """The session's notes by their steps, of one step the earliest first."""
+    session = session_of(caller(request, "read").project, session_id)
+    found = notes_after(session, None if after is None else paging.read(after, paging.identity))
+    shown = found[: paging.checked_limit(limit) + 1]
+    return paging.typed_page(NotePage, list(shown), limit, lambda note: [str(note.id)], NoteOut.of)
+
+
+@sessions_router.delete(f"{NOTES}/{{uuid:note_id}}", response=NoteDeleted, summary="Delete a note")
+def delete_note(request: HttpRequest, session_id: str, note_id: UUID) -> NoteDeleted:
+    """Take a note's text away; who deleted it and when is kept. A key may delete what it wrote itself, one with `admin` any note."""
+    who = caller(request, "record")
+    note = note_of(session_of(who.project, session_id), note_id)
+    deleted = notes.delete(note, by=who.by, administers="admin" in who.key.scopes)
+    return NoteDeleted.model_construct(
+        deleted=str(deleted.id), deleted_at=written(deleted.deleted_at), deleted_by=deleted.deleted_by
+    )

@@ -8,10 +8,10 @@ from django.db import transaction
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router, Status
 
-from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.openapi import JSON, file_answer
 from timemachine.api.requests import IdempotencyKey, once, request_hash
+from timemachine.api.sessions import router as sessions_router
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.core.pure.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
@@ -24,11 +24,15 @@ from timemachine.knowledge.schemas.findings import FindingsOut
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.llm.schemas import CancelOut
+from timemachine.recording.answering import cache_maintenance
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.answering.commands import AskDone, Audience
 from timemachine.recording.answering.idempotency import claimed, earlier_answer, keeping, let_go
 from timemachine.recording.answering.running_asks import asks_of, cancel, under_way
 from timemachine.recording.answering.schemas import (
+    AnswerCacheChange,
+    AnswerCacheEmptied,
+    AnswerCacheOut,
     AskIn,
     AskOut,
     AsksUnderWay,
@@ -51,7 +55,7 @@ _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 router = Router(tags=["ask"])
 
 
-@routers.sessions.post("/{session_id}/put", response={201: PutOut}, summary="Put and record it")
+@sessions_router.post("/{session_id}/put", response={201: PutOut}, summary="Put and record it")
 def put(
     request: HttpRequest, session_id: str, payload: SessionPutIn, idempotency_key: IdempotencyKey = None
 ) -> Status[PutOut]:
@@ -73,7 +77,7 @@ def put(
     return Status(201, answer)
 
 
-@routers.sessions.post(
+@sessions_router.post(
     "/{session_id}/find", response=FindOut, summary="Find and record it", exclude_unset=True
 )
 def find(
@@ -92,7 +96,7 @@ def find(
     return once(request, session, idempotency_key, FindOut, make)
 
 
-@routers.sessions.post(
+@sessions_router.post(
     "/{session_id}/ask",
     response=AskOut,
     summary="Ask and record it",
@@ -235,3 +239,27 @@ def _own(session: Session) -> Collection:
             code="collection_needed",
         )
     return session.collection
+
+
+cache = Router(tags=["answer cache"])
+
+
+@cache.get("", response=AnswerCacheOut, summary="The answer cache")
+def read_cache(request: HttpRequest) -> AnswerCacheOut:
+    """Whether the cache is on and since when, how many answers it holds, and how many bytes these have."""
+    return AnswerCacheOut.of(cache_maintenance.figures_of(caller(request, "read").project))
+
+
+@cache.patch("", response=AnswerCacheOut, summary="Switch the answer cache on or off")
+def switch_cache(request: HttpRequest, payload: AnswerCacheChange) -> AnswerCacheOut:
+    """While the cache is off, answers are neither read from it nor added to it; what it holds stays."""
+    who = caller(request, "admin")
+    cache_maintenance.switch(who.project, on=payload.on, by=who.by)
+    return AnswerCacheOut.of(cache_maintenance.figures_of(who.project))
+
+
+@cache.delete("", response=AnswerCacheEmptied, summary="Empty the answer cache")
+def empty_cache(request: HttpRequest) -> AnswerCacheEmptied:
+    """Remove every answer from the cache. What sessions recorded stays."""
+    removed = cache_maintenance.empty(caller(request, "admin").project)
+    return AnswerCacheEmptied.model_construct(removed=removed)

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router, Status
 
-from timemachine.api import paging, sizes
+from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.asks import ANSWERS, asked
 from timemachine.api.paging import checked_limit, sized_rows, typed_page
@@ -70,7 +70,7 @@ def frames(
     found = frames_at(collection_of(project, name), moment(project, as_of))
     if after is not None:
         found = found.filter(number__gt=read_place(after, paging.number))
-    rows, following = sized_rows(found, limit, "number", sizes.of_frame())
+    rows, following = sized_rows(found, limit, "number", paging.size_of_frame())
     return FramePage.model_construct(items=[FrameOut.of(each) for each in rows], next=following)
 
 
@@ -88,7 +88,7 @@ def frame(
     used_by = usage_of(ids)
     if after is not None:
         versions = versions.filter(version__gt=read_place(after, paging.number))
-    rows, following = sized_rows(versions, limit, "version", sizes.of_frame())
+    rows, following = sized_rows(versions, limit, "version", paging.size_of_frame())
     return FrameVersions.model_construct(
         frame=number,
         versions=[FrameOut.of(each) for each in rows],

@@ -5,11 +5,11 @@ from typing import Final
 from django.http import FileResponse, HttpRequest
 from ninja import Router, Status
 
-from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.comparisons import router as comparisons
 from timemachine.api.openapi import file_answer
 from timemachine.api.replays import router as replays
+from timemachine.api.sessions import router as sessions_router
 from timemachine.evidence import commands
 from timemachine.evidence.bundles.downloads import KINDS, download_bundle, zip_response
 from timemachine.evidence.log import anchors, project_log
@@ -31,7 +31,7 @@ router = Router(tags=["evidence"])
 _ZIP: Final = file_answer("application/zip")
 
 
-@routers.sessions.get(
+@sessions_router.get(
     "/{session_id}/evidence",
     tags=["evidence"],
     summary="The evidence of a session, a zip",
@@ -61,7 +61,7 @@ def of_comparison(request: HttpRequest, comparison_id: str) -> FileResponse:
     return download_bundle(caller(request, "read").project, COMPARISON, comparison_id)
 
 
-@routers.sessions.get(
+@sessions_router.get(
     "/{session_id}/seal",
     tags=["evidence"],
     response=SealOut,
@@ -97,7 +97,7 @@ def seal_of_comparison(request: HttpRequest, comparison_id: str) -> SealOut:
     return _seal(request, COMPARISON, comparison_id)
 
 
-@routers.sessions.post(
+@sessions_router.post(
     "/{session_id}/seal/check",
     tags=["evidence"],
     response={202: SealCheckOut},

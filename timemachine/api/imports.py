@@ -5,7 +5,7 @@ from django.http import HttpRequest
 from ninja import Router, Status
 
 from timemachine.api.access import caller
-from timemachine.api.bodies import body_of
+from timemachine.api.requests import body_of
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs.queue import enqueue
 from timemachine.memory.tasks import index_steps

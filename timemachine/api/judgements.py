@@ -6,8 +6,8 @@ from uuid import UUID
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.api import routers
 from timemachine.api.access import caller
+from timemachine.api.sessions import router as sessions_router
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import TooLarge
 from timemachine.llm.schemas import CancelOut
@@ -46,7 +46,7 @@ def ground(request: HttpRequest, payload: GroundIn) -> GroundingOut | GroundingP
     return found[0] if payload.items is None else GroundingPage.model_construct(items=found, next=None)
 
 
-@routers.sessions.post(PATH, response={201: JudgementOut}, summary="Let a model judge an answer")
+@sessions_router.post(PATH, response={201: JudgementOut}, summary="Let a model judge an answer")
 def make(request: HttpRequest, session_id: str, sequence: int, payload: JudgementIn) -> Status[JudgementOut]:
     """Ask a model which sentences of a recorded answer the recorded passages support. It costs what the model costs.
 
@@ -59,7 +59,7 @@ def make(request: HttpRequest, session_id: str, sequence: int, payload: Judgemen
     return Status(201, JudgementOut.of(made, action))
 
 
-@routers.sessions.get(PATH, response=JudgementPage, summary="The judgements of an answer")
+@sessions_router.get(PATH, response=JudgementPage, summary="The judgements of an answer")
 def index(request: HttpRequest, session_id: str, sequence: int) -> JudgementPage:
     """Every judgement of this step, the first one first."""
     action = _action(caller(request, "read").project, session_id, sequence)
@@ -67,21 +67,21 @@ def index(request: HttpRequest, session_id: str, sequence: int) -> JudgementPage
     return JudgementPage.model_construct(items=items, next=None)
 
 
-@routers.sessions.get(f"{PATH}/estimate", response=JudgementEstimate, summary="What a judgement would cost")
+@sessions_router.get(f"{PATH}/estimate", response=JudgementEstimate, summary="What a judgement would cost")
 def estimate(request: HttpRequest, session_id: str, sequence: int, model: str) -> JudgementEstimate:
     """About what it costs to let this model judge the step; nothing is asked."""
     action = _action(caller(request, "read").project, session_id, sequence)
     return JudgementEstimate.of(estimate_of(action, model))
 
 
-@routers.sessions.get(f"{PATH}/{{uuid:judgement_id}}", response=JudgementDetail, summary="One judgement")
+@sessions_router.get(f"{PATH}/{{uuid:judgement_id}}", response=JudgementDetail, summary="One judgement")
 def read(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUID) -> JudgementDetail:
     """One judgement with the messages that were sent, whole."""
     action = _action(caller(request, "read").project, session_id, sequence)
     return JudgementDetail.of(judgement_of(action, judgement_id), action)
 
 
-@routers.sessions.post(
+@sessions_router.post(
     f"{PATH}/{{uuid:judgement_id}}/cancel", response=CancelOut, summary="Cancel a judgement"
 )
 def cancel_judgement(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUID) -> CancelOut:

@@ -1,4 +1,4 @@
-"""Lists in pages: a limit, and an opaque `after` that stands for the last item of the page before; never an offset."""
+"""Pages of lists: a limit, and an opaque `after` that names the last item of the previous page; never an offset."""
 
 import base64
 import binascii
@@ -8,12 +8,15 @@ from itertools import accumulate
 from typing import Any, Protocol, cast
 from uuid import UUID
 
-from django.db.models import Expression, Model, QuerySet
+from django.db.models import Expression, F, Model, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from timemachine.core.pure.content import parse_json, sha256_hex
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.core.pure.schemas import Page, Schema
+from timemachine.recording.sessions.models import Hit
+from timemachine.replay.runs.models import ReplayHit
 
 DEFAULT, MOST = 50, 200
 PAGE_BYTES = 16 * 1024 * 1024
@@ -25,15 +28,6 @@ def checked_limit(limit: int) -> int:
     if not 1 <= limit <= MOST:
         raise InvalidInput(f"`limit` must lie between 1 and {MOST}.", code="invalid_field", field="limit")
     return limit
-
-
-def page[Item](
-    found: Sequence[Item], limit: int, place: Callable[[Item], list[Any]], show: Callable[[Item], Any]
-) -> dict[str, Any]:
-    """One page of a list of which one item more than the limit was fetched."""
-    shown = found[:limit]
-    more = len(found) > limit
-    return {"items": [show(item) for item in shown], "next": written(place(shown[-1])) if more else None}
 
 
 def typed_page[Row, Item: Schema, Shown: Page[Any]](
@@ -56,14 +50,6 @@ class Valued(Protocol):
     def value(self) -> object: ...
 
 
-def computed_page[R: Valued](
-    rows: Sequence[R], after: str | None, limit: int, show: Callable[[R], Any]
-) -> dict[str, Any]:
-    """One page of rows that are computed whole, in their order of now. Raises `InvalidInput` where the row that `after` names is gone."""
-    shown, following = computed_rows(rows, after, limit)
-    return {"items": [show(row) for row in shown], "next": following}
-
-
 def computed_rows[R: Valued](
     rows: Sequence[R], after: str | None, limit: int
 ) -> tuple[Sequence[R], str | None]:
@@ -74,20 +60,12 @@ def computed_rows[R: Valued](
     return shown, written([_digest(shown[-1])]) if more else None
 
 
-def sized_page[Row: Model](
-    found: QuerySet[Row], limit: int, place: str, size: Expression, show: Callable[[Row], Any]
-) -> dict[str, Any]:
-    """One page of `sized_rows`."""
-    rows, following = sized_rows(found, limit, place, size)
-    return {"items": [show(row) for row in rows], "next": following}
-
-
 def sized_rows[Row: Model](
     found: QuerySet[Row], limit: int, place: str, size: Expression
 ) -> tuple[Iterable[Row], str | None]:
     """The rows of one page in the order of a number, its `place`, and its `next`: at most `PAGE_BYTES` of payload, and at least one row.
 
-    `size` is how many bytes of payload a row has (see `api.sizes`). One query more than the rows need. Raises `InvalidInput`.
+    `size` is how many bytes of payload a row has (see `size_of_action`). One query more than the rows need. Raises `InvalidInput`.
     """
     bare = found.order_by(place).select_related(None).prefetch_related(None)
     sizes = list(bare.annotate(page_bytes=size).values_list(place, "page_bytes")[: checked_limit(limit) + 1])
@@ -160,3 +138,30 @@ def _unreadable() -> InvalidInput:
         code="invalid_field",
         field="after",
     )
+
+
+def size_of_frame() -> Expression:
+    """The bytes of a frame's text."""
+    return _together("payload")
+
+
+def size_of_action() -> Expression:
+    """The bytes of an action's input, output and source, and of the passages that were found."""
+    return _together("input", "output", "source") + _hits(Hit, "action")
+
+
+def size_of_replay_step() -> Expression:
+    """The bytes of what was recorded, of what the replay came to, and of the passages that it found."""
+    return _together("action__input", "action__output", "output") + _hits(ReplayHit, "step")
+
+
+def _together(first: str, *others: str) -> Expression:
+    total: Expression = Coalesce(F(f"{first}__size"), 0)
+    for name in others:
+        total += Coalesce(F(f"{name}__size"), 0)
+    return total
+
+
+def _hits(model: type[Model], owner: str) -> Expression:
+    hits = model._base_manager.filter(**{owner: OuterRef("pk")}).order_by().values(owner)
+    return Coalesce(Subquery(hits.annotate(bytes=Sum("payload__size")).values("bytes")), 0)

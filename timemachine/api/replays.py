@@ -7,11 +7,12 @@ from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import Field
 
-from timemachine.api import paging, routers, sizes
+from timemachine.api import paging
 from timemachine.api.access import Caller, caller
 from timemachine.api.comparisons import launched
-from timemachine.api.paging import checked_limit, sized_page, typed_page
+from timemachine.api.paging import checked_limit, sized_rows, typed_page
 from timemachine.api.paging import read as read_place
+from timemachine.api.sessions import router as sessions_router
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.models import Session
@@ -37,14 +38,17 @@ from timemachine.replay.runs.schemas import (
 )
 from timemachine.replay.runs.step_schemas import ReplayStepOut, ReplayStepPage
 from timemachine.replay.runs.trials import step_to_try, try_step
-from timemachine.replay.tasks import run_replay
+from timemachine.replay.sweeps import commands as sweep_commands
+from timemachine.replay.sweeps.queries import sweep_of, sweeps_of
+from timemachine.replay.sweeps.schemas import SweepIn, SweepLaunched, SweepOut, SweepPage
+from timemachine.replay.tasks import run_replay, run_sweep
 
 router = Router(tags=["replays"])
 TRIALS = "/{session_id}/actions/{sequence}/trials"
 NOT_COMPARED = ("skip_asks", "after_sequence", "through_sequence", "step", "question", "frames")
 
 
-@routers.sessions.post(
+@sessions_router.post(
     "/{session_id}/replays",
     tags=["replays"],
     response={202: ReplayLaunched | ComparisonLaunched},
@@ -65,7 +69,7 @@ def launch(
     return Status(202, ReplayLaunched.model_construct(replay_id=str(replay.id)))
 
 
-@routers.sessions.post(
+@sessions_router.post(
     "/{session_id}/replays/estimate", tags=["replays"], response=Estimates, summary="What a replay would cost"
 )
 def estimate(request: HttpRequest, session_id: str, payload: ReplayIn) -> Estimates:
@@ -104,8 +108,8 @@ def steps(request: HttpRequest, replay_id: str, limit: int = 50, after: str | No
     found = steps_of(replay_of(caller(request, "read").project, replay_id))
     if after is not None:
         found = found.filter(sequence__gt=read_place(after, paging.number))
-    page = sized_page(found, limit, "sequence", sizes.of_replay_step(), ReplayStepOut.of)
-    return ReplayStepPage.model_construct(**page)
+    rows, following = sized_rows(found, limit, "sequence", paging.size_of_replay_step())
+    return ReplayStepPage.model_construct(items=[ReplayStepOut.of(each) for each in rows], next=following)
 
 
 @router.get(
@@ -134,7 +138,7 @@ def retry(request: HttpRequest, replay_id: str) -> Status[ReplayOut]:
     return Status(202, ReplayOut.of(replay))
 
 
-@routers.sessions.post(
+@sessions_router.post(
     TRIALS, tags=["replays"], response={202: ReplayLaunched}, summary="Try one step with a change"
 )
 def try_again(
@@ -148,7 +152,7 @@ def try_again(
     return Status(202, ReplayLaunched.model_construct(replay_id=str(replay.id)))
 
 
-@routers.sessions.get(TRIALS, tags=["replays"], response=ReplayPage, summary="The trials of one step")
+@sessions_router.get(TRIALS, tags=["replays"], response=ReplayPage, summary="The trials of one step")
 def trials(
     request: HttpRequest, session_id: str, sequence: int, limit: int = 50, after: str | None = None
 ) -> ReplayPage:
@@ -160,7 +164,7 @@ def trials(
     return _page([each.replay for each in found[: checked_limit(limit) + 1]], limit)
 
 
-@routers.sessions.get(
+@sessions_router.get(
     "/{session_id}/where",
     tags=["replays"],
     response=WhereOut,
@@ -209,3 +213,43 @@ def _comparison(who: Caller, session: Session, payload: ReplayIn) -> Status[Comp
     check(options.model_copy(update={"audit": True, "use_model": arms[0].model}))
     plan = Plan(sessions=[session], arms=arms, reason=options.reason, spend_limit_usd=options.spend_limit_usd)
     return launched(who.project, plan, who.by)
+
+
+sweeps = Router(tags=["sweeps"])
+
+
+@sessions_router.post(
+    "/{session_id}/sweeps", tags=["sweeps"], response={202: SweepLaunched}, summary="Launch a sweep"
+)
+def launch_sweep(request: HttpRequest, session_id: str, payload: SweepIn) -> Status[SweepLaunched]:
+    """Measure every setting of a grid over the session's finds and asks; follow it at /api/sweeps/{id}."""
+    who = caller(request, "run")
+    sweep = sweep_commands.launch(session_of(who.project, session_id), payload, by=who.by)
+    enqueue(run_sweep, sweep.id)
+    return Status(202, SweepLaunched.model_construct(sweep_id=str(sweep.id)))
+
+
+@sessions_router.get(
+    "/{session_id}/sweeps", tags=["sweeps"], response=SweepPage, summary="The sweeps of a session"
+)
+def list_sweeps(
+    request: HttpRequest, session_id: str, limit: int = 50, after: str | None = None
+) -> SweepPage:
+    """The sweeps of the session, newest first."""
+    found = sweeps_of(session_of(caller(request, "read").project, session_id)).prefetch_related("rows")
+    if after is not None:
+        found = found.filter(id__lt=read_place(after, paging.identity))
+    rows = list(found[: checked_limit(limit) + 1])
+    return typed_page(SweepPage, rows, limit, lambda each: [str(each.id)], SweepOut.of)
+
+
+@sweeps.get("/{sweep_id}", response=SweepOut, summary="One sweep")
+def read_sweep(request: HttpRequest, sweep_id: str) -> SweepOut:
+    """How far a sweep is, and the result of each setting."""
+    return SweepOut.of(sweep_of(caller(request, "read").project, sweep_id))
+
+
+@sweeps.post("/{sweep_id}/cancel", response=SweepOut, summary="Cancel a sweep")
+def cancel_sweep(request: HttpRequest, sweep_id: str) -> SweepOut:
+    """Stop a sweep; what was measured stays."""
+    return SweepOut.of(sweep_commands.cancel(sweep_of(caller(request, "run").project, sweep_id)))

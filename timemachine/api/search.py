@@ -1,10 +1,12 @@
-"""Search across sessions over HTTP."""
+"""Search and recall across sessions over HTTP."""
 
 from django.http import HttpRequest
 from ninja import Query, Router
 
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit
+from timemachine.memory.recall.queries import recall as recalled
+from timemachine.memory.recall.schemas import RecallIn, RecallOut
 from timemachine.memory.search.filters import Wanted
 from timemachine.memory.search.queries import search as searched
 from timemachine.memory.search.schemas import SearchIn, SearchPage
@@ -23,3 +25,22 @@ def search(request: HttpRequest, asked: Query[SearchIn]) -> SearchPage:
     project = caller(request, "read").project
     wanted = Wanted(**asked.model_dump(exclude={"limit", "after"}))
     return SearchPage.of(searched(project, wanted, limit=checked_limit(asked.limit), after=asked.after))
+
+
+recalls = Router(tags=["memory"])
+
+
+@recalls.post("", response=RecallOut, summary="Recall across sessions", exclude_unset=True, by_alias=True)
+def recall(request: HttpRequest, payload: RecallIn) -> RecallOut:
+    """What earlier sessions say to each of the `queries`, questions as people ask them: at most `limit` turns each, best first, with session and step.
+
+    A turn need not hold all of the words. Words of time ("last Tuesday", "in May", "last session") say which turns are looked at, in the
+    `time_zone`; each item says in `times` what was read as which time, in UTC (of the `sessions` before: `relation`, whether within, before or after them), in `unread` what looks like a time and is none that is over, and why, and `looked_for` what is left; `time_words: false` reads none,
+    `past_times: true` only those that look back ("last week", "2 days ago"), for a message that may plan as well as ask.
+    A query that names nothing to look for brings the most important turns of its time; `nothing` is why there are no results, null where there are. `around` adds so many turns before and behind each
+    result, of each at most 8 KiB of its input, output and error, and says where one is `cut`; the queries, times the `limit`, times those turns
+    and the result itself are at most 1,000. With `budget` there is a `text` for a prompt, of at most so many tokens: the best turns, each with the
+    solution, breakthrough and decision behind it in its session; equal words of several sessions once. Where turns were found and none fits, `tokens.least` says how many tokens the shortest takes.
+    """
+    project = caller(request, "read").project
+    return RecallOut.of(recalled(project, payload.wanted()))

@@ -3,13 +3,14 @@
 from typing import Any, cast
 
 from django.db import transaction
-from django.http import HttpRequest
-from ninja import Query, Status
+from django.http import HttpRequest, StreamingHttpResponse
+from ninja import Query, Router, Status
 from ninja.decorators import decorate_view
 
-from timemachine.api import paging, routers, sizes
+from timemachine.api import paging
 from timemachine.api.access import Caller, caller
 from timemachine.api.concurrency import limited
+from timemachine.api.openapi import file_answer
 from timemachine.api.paging import checked_limit, computed_rows, sized_rows
 from timemachine.api.paging import read as read_place
 from timemachine.api.requests import IdempotencyKey, request_hash
@@ -24,6 +25,8 @@ from timemachine.memory.search.sessions import Wanted, sessions_page
 from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.answering.running_asks import wait_for_asks
 from timemachine.recording.answering.summaries import that_stay
+from timemachine.recording.importing.downloads import sent
+from timemachine.recording.importing.exporting import EXPORTS
 from timemachine.recording.sessions import changes, commands
 from timemachine.recording.sessions.branches import branch_count, family_of
 from timemachine.recording.sessions.checkpoints import resume as resumed
@@ -69,9 +72,11 @@ from timemachine.recording.timeline.totals import totals_by
 from timemachine.replay.judging.queries import spent_on
 
 MOST_FRAMES = 100_000
+router = Router(tags=["sessions"])
+"""Several modules add to it: one path belongs to one router, whatever its methods."""
 
 
-@routers.sessions.post("", response={201: SessionOut}, summary="Start a session")
+@router.post("", response={201: SessionOut}, summary="Start a session")
 def start(
     request: HttpRequest, payload: SessionIn, idempotency_key: IdempotencyKey = None
 ) -> Status[SessionOut]:
@@ -87,7 +92,7 @@ def start(
     return Status(201, SessionOut.of(started))
 
 
-@routers.sessions.get("", response=SessionPage, summary="List sessions")
+@router.get("", response=SessionPage, summary="List sessions")
 def index(request: HttpRequest, wanted: Query[SessionFilter]) -> SessionPage:
     """The project's sessions, newest first."""
     project = caller(request, "read").project
@@ -98,20 +103,20 @@ def index(request: HttpRequest, wanted: Query[SessionFilter]) -> SessionPage:
     )
 
 
-@routers.sessions.get("/{session_id}", response=SessionOut, summary="One session")
+@router.get("/{session_id}", response=SessionOut, summary="One session")
 def read(request: HttpRequest, session_id: str) -> SessionOut:
     """A session by its uuid or key."""
     return SessionOut.of(session_of(caller(request, "read").project, session_id))
 
 
-@routers.sessions.patch("/{session_id}", response=SessionOut, summary="Rename or tag a session")
+@router.patch("/{session_id}", response=SessionOut, summary="Rename or tag a session")
 def change(request: HttpRequest, session_id: str, payload: SessionChange) -> SessionOut:
     """Change a session's name, metadata or tags; what it recorded stays."""
     session = session_of(caller(request, "record").project, session_id)
     return SessionOut.of(changes.describe(session, **payload.model_dump(exclude_unset=True)))
 
 
-@routers.sessions.delete("/{session_id}", response=SessionDeleted, summary="Delete a session")
+@router.delete("/{session_id}", response=SessionDeleted, summary="Delete a session")
 def erase(request: HttpRequest, session_id: str, payload: SessionErasure | None = None) -> SessionDeleted:
     """Delete a session with everything it recorded, its notes, replays, judgements and share links. This cannot be undone.
 
@@ -129,7 +134,7 @@ def erase(request: HttpRequest, session_id: str, payload: SessionErasure | None 
     )
 
 
-@routers.sessions.post("/{session_id}/end", response=SessionOut, summary="End a session")
+@router.post("/{session_id}/end", response=SessionOut, summary="End a session")
 def end(request: HttpRequest, session_id: str, payload: SessionEnd | None = None) -> SessionOut:
     """End a session, after the asks that are running in it are recorded; ending it twice is the same as once.
 
@@ -144,7 +149,7 @@ def end(request: HttpRequest, session_id: str, payload: SessionEnd | None = None
     return SessionOut.of(session_of(session.project, str(session.id)))
 
 
-@routers.sessions.get("/{session_id}/branches", response=BranchesOut, summary="What branched from what")
+@router.get("/{session_id}/branches", response=BranchesOut, summary="What branched from what")
 def branches(request: HttpRequest, session_id: str) -> BranchesOut:
     """The session with all that it branched from and all that branched from those: each after its parent, `depth` below the first.
 
@@ -155,7 +160,7 @@ def branches(request: HttpRequest, session_id: str) -> BranchesOut:
     return BranchesOut.model_construct(items=found, complete=family.complete)
 
 
-@routers.sessions.get("/{session_id}/state", response=StateOut, summary="The state at a step")
+@router.get("/{session_id}/state", response=StateOut, summary="The state at a step")
 def state(request: HttpRequest, session_id: str, at: int) -> StateOut:
     """What was known at step `at`: messages (system prompts among them, but nothing that tools and the system said to each other), frames used, running totals."""
     session = session_of(caller(request, "read").project, session_id)
@@ -164,7 +169,7 @@ def state(request: HttpRequest, session_id: str, at: int) -> StateOut:
     return StateOut.of(found, _messages(session, at))
 
 
-@routers.sessions.get("/{session_id}/summary", response=SummaryOut, summary="What a session adds up to")
+@router.get("/{session_id}/summary", response=SummaryOut, summary="What a session adds up to")
 def summary(request: HttpRequest, session_id: str) -> SummaryOut:
     """Counts, tokens, cost, duration, iterations, tools, models and errors of a session.
 
@@ -181,9 +186,7 @@ def summary(request: HttpRequest, session_id: str) -> SummaryOut:
     )
 
 
-@routers.sessions.get(
-    "/{session_id}/totals", response=TotalsOut, summary="What some steps of a session add up to"
-)
+@router.get("/{session_id}/totals", response=TotalsOut, summary="What some steps of a session add up to")
 def totals(request: HttpRequest, session_id: str, asked: Query[TotalsFilter]) -> TotalsOut:
     """Time, tokens, cost, calls and errors of the steps that `filter` shows (all without one), and the same by kind, tool, model or agent, the longest first.
 
@@ -198,7 +201,7 @@ def totals(request: HttpRequest, session_id: str, asked: Query[TotalsFilter]) ->
     return TotalsOut.of(session, shown, found, [line_of(line, asked.by, shown) for line in lines], following)
 
 
-@routers.sessions.get(
+@router.get(
     "/{session_id}/checkpoints", response=ActionPage, summary="A session's checkpoints", exclude_unset=True
 )
 def checkpoints(
@@ -209,12 +212,12 @@ def checkpoints(
     rows = Action.objects.filter(session=session, kind="checkpoint")
     if after is not None:
         rows = rows.filter(sequence__gt=read_place(after, paging.number))
-    found, following = sized_rows(with_everything(rows), limit, "sequence", sizes.of_action())
+    found, following = sized_rows(with_everything(rows), limit, "sequence", paging.size_of_action())
     return ActionPage.model_construct(items=[ActionOut.of(row) for row in found], next=following)
 
 
 @decorate_view(limited)
-@routers.sessions.post("/{session_id}/checkpoints", response={201: CheckpointOut}, summary="Set a checkpoint")
+@router.post("/{session_id}/checkpoints", response={201: CheckpointOut}, summary="Set a checkpoint")
 def checkpoint(
     request: HttpRequest, session_id: str, payload: CheckpointIn, idempotency_key: IdempotencyKey = None
 ) -> Status[CheckpointOut]:
@@ -232,7 +235,7 @@ def checkpoint(
     return Status(201, CheckpointOut.model_construct(sequence=sequence, name=payload.name))
 
 
-@routers.sessions.post("/{session_id}/resume", response=ResumedOut, summary="Resume from a checkpoint")
+@router.post("/{session_id}/resume", response=ResumedOut, summary="Resume from a checkpoint")
 def resume(request: HttpRequest, session_id: str, payload: ResumeIn) -> ResumedOut:
     """What the agent knew at a checkpoint, exactly; at the last one if none is named. Nothing is recorded.
 
@@ -284,3 +287,21 @@ def _turns(row: Action) -> list[MessageSaid]:
         for role, text in turns
         if text is not None or row.kind == "message"
     ]
+
+
+@router.get(
+    "/{session_id}/export",
+    tags=["export"],
+    summary="A session as a file",
+    openapi_extra=file_answer(*(each.media_type for each in EXPORTS.values())),
+)
+def export(
+    request: HttpRequest,
+    session_id: str,
+    format: str | None = None,  # noqa: A002  # the name is the contract's
+) -> StreamingHttpResponse:
+    """The session as it stands at this moment, also while it is recorded: `Last-Sequence` is the last step in the file.
+
+    `format` is `timemachine` (the default; importing it gives an equal session), `atif`, `otlp_json` or `zip`.
+    """
+    return sent(session_of(caller(request, "read").project, session_id), format)

@@ -3,9 +3,9 @@
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Query, Router, Status
 
-from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.openapi import JSON, file_answer
+from timemachine.api.sessions import router as sessions_router
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.memory.transcripts.compressing import effect_on
@@ -40,7 +40,7 @@ MOST_SUMMARIES = 200
 MOST_HISTORY = 50
 
 
-@routers.sessions.get(
+@sessions_router.get(
     "/{session_id}/transcript",
     tags=["memory"],
     response=TranscriptOut | TranscriptMessages,
@@ -62,7 +62,7 @@ def transcript(
     return sent(transcript_of(session, asked_for(**wanted.model_dump(exclude={"form"}))), wanted.form)
 
 
-@routers.sessions.post(
+@sessions_router.post(
     SUMMARIES,
     response={201: SessionSummaryOut},
     tags=["memory"],
@@ -81,7 +81,7 @@ def summarise_session(request: HttpRequest, session_id: str, payload: SummaryIn)
     return Status(201, SessionSummaryOut.of(made))
 
 
-@routers.sessions.get(
+@sessions_router.get(
     SUMMARIES,
     tags=["memory"],
     response=SessionSummaries,
@@ -95,7 +95,7 @@ def summaries(request: HttpRequest, session_id: str) -> SessionSummaries:
     return SessionSummaries.model_construct(items=items, next=None)
 
 
-@routers.sessions.get(
+@sessions_router.get(
     COMPRESSION,
     tags=["memory"],
     response=CompressionOut,
@@ -106,7 +106,7 @@ def read_compression(request: HttpRequest, session_id: str) -> CompressionOut:
     return _compression(session_of(caller(request, "read").project, session_id))
 
 
-@routers.sessions.post(COMPRESSION, tags=["memory"], response=CompressionOut, summary="Compress a session")
+@sessions_router.post(COMPRESSION, tags=["memory"], response=CompressionOut, summary="Compress a session")
 def compress(request: HttpRequest, session_id: str) -> CompressionOut:
     """Lower the importance of its exploratory turns to 0.30; its decisions, solutions and breakthroughs stay as they are, and so does the record.
 
@@ -118,7 +118,7 @@ def compress(request: HttpRequest, session_id: str) -> CompressionOut:
     return _compression(session)
 
 
-@routers.sessions.delete(
+@sessions_router.delete(
     COMPRESSION, tags=["memory"], response=CompressionOut, summary="Undo the compression of a session"
 )
 def undo(request: HttpRequest, session_id: str) -> CompressionOut:

@@ -6,40 +6,30 @@ from django.http import HttpRequest
 from ninja import NinjaAPI
 from ninja.parser import Parser
 
-from timemachine.api import actions as _actions  # noqa: F401  # adds to routers.sessions
+from timemachine.api import actions as _actions  # noqa: F401  # adds to sessions.router
 from timemachine.api import (
-    answer_cache,
     asks,
     collections,
-    compare,
     comparisons,
     costs,
-    erasures,
+    deletion,
     errors,
     evidence,
     files,
-    forgettings,
-    holds,
     imports,
     judgements,
     models,
     patterns,
     project,
-    recall,
     redactions,
     replays,
-    retention,
-    routers,
     search,
+    sessions,
     shares,
     suites,
-    sweeps,
     training,
     transcripts,
 )
-from timemachine.api import exports as _exports  # noqa: F401  # adds to routers.sessions
-from timemachine.api import notes as _notes  # noqa: F401  # adds to routers.sessions
-from timemachine.api import sessions as _sessions  # noqa: F401
 from timemachine.api.access import BearerKey
 from timemachine.api.openapi import with_refusals
 from timemachine.api.requests import known_parameters_only
@@ -72,9 +62,9 @@ api = Api(
 )
 errors.install(api)
 api.add_decorator(known_parameters_only)
-api.add_router("/sessions", routers.sessions)
+api.add_router("/sessions", sessions.router)
 api.add_router("/replays", replays.router)
-api.add_router("/compare", compare.router)
+api.add_router("/compare", comparisons.alignments)
 api.add_router("/comparisons", comparisons.router)
 api.add_router("/compressions", transcripts.compressions)
 api.add_router("/asks", asks.router)
@@ -84,20 +74,20 @@ api.add_router("/intakes", files.intakes)
 api.add_router("/import", imports.router)
 api.add_router("/imports", imports.kept)
 api.add_router("/search", search.router)
-api.add_router("/recall", recall.router)
+api.add_router("/recall", search.recalls)
 api.add_router("/patterns", patterns.router)
 api.add_router("/shares", shares.router)
 api.add_router("/redactions", redactions.router)
 api.add_router("/evidence", evidence.router)
-api.add_router("/erasures", erasures.router)
-api.add_router("/holds", holds.router)
-api.add_router("/forgettings", forgettings.router)
-api.add_router("/retention", retention.router)
+api.add_router("/erasures", deletion.erasures)
+api.add_router("/holds", deletion.holds)
+api.add_router("/forgettings", deletion.router)
+api.add_router("/retention", deletion.rules)
 api.add_router("/training", training.router)
 api.add_router("/suites", suites.router)
-api.add_router("/sweeps", sweeps.router)
+api.add_router("/sweeps", replays.sweeps)
 api.add_router("/costs", costs.router)
 api.add_router("/models", models.router)
-api.add_router("/answer-cache", answer_cache.router)
+api.add_router("/answer-cache", asks.cache)
 api.add_router("/ground", judgements.router)
 api.add_router("", project.router)

@@ -62,7 +62,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "timemachine.web.sharing.visitors.SharedHeaders",  # first, so that every response gets them
-    "timemachine.api.headers.NotStored",
+    "timemachine.api.requests.NotStored",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
