@@ -141,7 +141,7 @@ def test_of_the_answers_of_replays_no_more_is_read_than_of_steps(
             ["a@example.com"],
         )
         target = target_of(project, "comparison", comparison.id)
-        found.append(preview_of(unsaved_link(project, target, Terms(), by="test")).total_found)
+        found.append(preview_of(unsaved_link(project, target, Terms(), by="test")).readable_matches)
     assert found[0] == found[1] > 0
 
 

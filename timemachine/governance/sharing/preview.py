@@ -62,7 +62,7 @@ class Preview:
     found: Tally = field(default_factory=Counter)
 
     @property
-    def total_found(self) -> int:
+    def readable_matches(self) -> int:
         """Return how many matches of the built-in profile would be readable."""
         return self.found.total()
 
