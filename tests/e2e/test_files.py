@@ -180,8 +180,8 @@ def test_the_bar_of_a_long_import_says_how_far_it_is_and_makes_way_for_the_accou
     with client(product) as api, stopped_half_way(product, api, ada.url.split("/")[-2]) as (done, total):
         expect(bar).to_have_attribute("max", str(total))
         expect(bar).to_have_attribute("value", str(done))
-        expect(ada.get_by_text(f"{done:,} of {total:,} actions recorded")).to_be_visible()
-    expect(ada.get_by_text(f"{LINES:,} of {LINES:,} actions recorded")).to_be_visible(timeout=90_000)
+        expect(ada.get_by_text(f"{done:,} of {total:,} steps imported")).to_be_visible()
+    expect(ada.get_by_text(f"{LINES:,} of {LINES:,} steps imported")).to_be_visible(timeout=90_000)
     expect(bar).to_have_count(0)
     expect(ada.locator("main tbody").get_by_role("link")).to_have_count(1)
 
