@@ -22,7 +22,7 @@ from timemachine.knowledge.models import Collection
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.runs.frame_ranks import where
+from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.replay.runs.retrieval import moment_of
 from timemachine.replay.sweeps.commands import launch
 from timemachine.replay.sweeps.pure.grid import Grid
@@ -47,7 +47,7 @@ def main() -> None:
 
 def measure_where(collection: Collection, session: Session, queries: Sequence[Query]) -> None:
     """Where a frame stands at every step, page by page as a person reads it, beside two plain finds for each."""
-    first = seconds(lambda: where(session, frame=LOOKED_FOR))
+    first = seconds(lambda: rank_page(session, frame=LOOKED_FOR))
     took = seconds(lambda: everywhere(session))
     both = [*queries, *(replace(each, as_of=None) for each in queries)]
     plain = (f"{len(both):,} plain finds", seconds(lambda: find_all(collection, both)))
@@ -75,7 +75,7 @@ def everywhere(session: Session) -> int:
     """Every page of where a frame stands; how many steps there were."""
     steps, after = 0, 0
     while True:
-        found = where(session, frame=LOOKED_FOR, after=after)
+        found = rank_page(session, frame=LOOKED_FOR, after=after)
         steps += len(found.steps)
         if found.next is None:
             return steps

@@ -13,7 +13,7 @@ from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.commands import Plan, create
 from timemachine.replay.comparison.models import Comparison
-from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -96,7 +96,7 @@ def compared(
     """Return a finished comparison of these models over the asks of these sessions."""
     plan = Plan(
         sessions=sessions,
-        arms=[Arm(model=model) for model in models],
+        arms=[Variant(model=model) for model in models],
         repeats=repeats,
         noise_floor=noise_floor,
         reason="Welches Modell?",

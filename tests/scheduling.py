@@ -28,7 +28,7 @@ LONG: Final = (
     "tests/memory/recall/test_filters.py",
     "tests/replay/comparison/test_comparisons.py",
     "tests/replay/runs/test_replays.py",
-    "tests/replay/runs/test_where.py",
+    "tests/replay/runs/test_frame_ranks.py",
 )
 """Files that take long. Started last, they would keep one worker busy while the others idle."""
 AT_A_TIME: Final = 2

@@ -88,7 +88,7 @@ from timemachine.replay.comparison.models import (
     ComparisonReplay,
 )
 from timemachine.replay.judging.models import Judgement
-from timemachine.replay.runs.models import CallBeside, Replay, ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.replay.runs.models import ExtraCall, Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
 from timemachine.replay.sweeps.models import Sweep, SweepRow
 from timemachine.text.redaction.models import RedactionProfile
@@ -108,7 +108,6 @@ __all__ = [
     "BulkDeletion",
     "BulkDeletionSession",
     "CachedAnswer",
-    "CallBeside",
     "CellMark",
     "CellOpinion",
     "Collection",
@@ -128,6 +127,7 @@ __all__ = [
     "ErasedTurn",
     "Erasure",
     "EvidenceLog",
+    "ExtraCall",
     "FileImport",
     "FilePart",
     "FirstUse",

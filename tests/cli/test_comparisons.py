@@ -15,7 +15,7 @@ from tests.provider_failures import as_vendors
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
 from timemachine.recording.sessions.models import Session
-from timemachine.replay.comparison.judge_queue import work_off
+from timemachine.replay.comparison.judge_queue import judge_waiting
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs.models import Replay
 
@@ -73,7 +73,7 @@ def test_without_waiting_it_is_only_launched_and_can_be_cancelled(tm: Here, sess
 def test_what_was_cancelled_is_asked_again_once_it_is_over(tm: Here, session: Session, request: Any) -> None:
     tm.run("comparison", "create", "s1", *MODELS, "--no-wait")
     made = str(Comparison.objects.get().id)
-    assert "still runs" in tm.run("comparison", "retry", made).err
+    assert "still running" in tm.run("comparison", "retry", made).err
     tm.run("comparison", "cancel", made)
     assert tm.run("comparison", "retry", made, "--no-wait").out == f"{tm.url}/comparisons/{made}/\n"
     tm.run("comparison", "cancel", made)
@@ -84,14 +84,14 @@ def test_what_was_cancelled_is_asked_again_once_it_is_over(tm: Here, session: Se
     over = tm.run("comparison", "retry", made)
     assert (over.code, over.err) == (
         1,
-        "No answer of this comparison failed or was cancelled, so there is nothing to ask again.\n",
+        "No answer of this comparison failed or was cancelled, so there is nothing to retry.\n",
     )
 
 
 def test_what_cannot_be_compared_is_said_in_one_line(tm: Here, session: Session) -> None:
     done = tm.run("comparison", "create", "s1", "--model", "local:extractive-1")
     assert (done.code, done.err.count("\n")) == (1, 1)
-    assert "2 to 8 arms" in done.err
+    assert "2 to 8 variants" in done.err
 
 
 def test_an_arm_may_have_a_prompt_of_its_own_and_the_other_options_are_of_every_arm(
@@ -168,7 +168,7 @@ def judging(tm: Here) -> Generator[StubModelServer]:
     def tend() -> None:
         while not stop.wait(0.02):
             for comparison_id in Comparison.objects.values_list("id", flat=True):
-                work_off(comparison_id)
+                judge_waiting(comparison_id)
         connection.close()
 
     with pytest.MonkeyPatch.context() as patched, as_vendors(patched) as stub:
@@ -195,7 +195,7 @@ def test_a_judge_is_waited_for_and_its_opinions_are_counted(
     assert "2 neither" in done.out
     assert "$0 + 4 calls of unknown price" in done.out
     again = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
-    assert (again.code, "no answer here for this judge" in again.err) == (1, True)
+    assert (again.code, "This judge has no answers left" in again.err) == (1, True)
 
 
 def test_a_judge_of_which_every_cell_failed_ends_the_command_with_1(

@@ -67,7 +67,7 @@ def test_a_judge_that_is_not_understood_is_a_failure_in_one_line(
     stub.script(Script(answer="All good!"))
     ran = tm.run("session", "judge", recorded, "1", "--model", MODEL)
     assert ran.code == 1
-    assert "it is not the JSON that was asked for" in ran.err
+    assert "it is not the requested JSON" in ran.err
     assert len(ran.err.splitlines()) == 1
     assert "verdicts" not in ran.out
 
@@ -96,4 +96,4 @@ def test_ctrl_c_ends_the_judgement(tm: Here, stub: StubModelServer, recorded: st
 
 def test_the_local_model_cannot_judge(tm: Here, recorded: str) -> None:
     said = tm.refused("session", "judge", recorded, "1", "--model", "local:extractive")
-    assert "quotes sentences and cannot judge any" in said
+    assert "quotes sentences and cannot judge them" in said

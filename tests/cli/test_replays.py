@@ -20,8 +20,8 @@ from timemachine.replay.runs.commands import cancel
 from timemachine.replay.runs.models import Replay
 
 REFUSED: list[tuple[tuple[str, ...], str]] = [
-    (("--audit", "--top-k", "3"), "`top_k` cannot go with it"),
-    (("--audit", "--adaptive"), "`adaptive` cannot go with it"),
+    (("--audit", "--top-k", "3"), "`top_k` cannot be used"),
+    (("--audit", "--adaptive"), "`adaptive` cannot be used"),
     (("--audit", "--use-model", "nobody:x"), "nobody"),
     (("--use-model", "openai:gpt-5"), "key"),
     (("--use-model", "local:extractive-1", "--use-model", "local:extractive-3", "--top-k", "3"), "`top_k`"),
@@ -252,7 +252,7 @@ def test_the_estimate_is_told_before_and_the_spend_limit_holds(
         )
         assert stub.calls() == []
     assert "with openai:gpt-4o: estimated cost $0.00" in ran.err
-    assert "not asked for the spend limit" in ran.out.splitlines()[-1]
+    assert "not asked because of the spend limit" in ran.out.splitlines()[-1]
     assert Replay.objects.get().options["spend_limit_usd"] == 0
 
 

@@ -58,11 +58,11 @@ def test_without_waiting_it_is_only_launched_and_can_be_cancelled(tm: Here, sess
     tm.run("suite", "create", "nightly", "s1", *ONE)
     done = tm.run("suite", "run", "nightly", "--no-wait")
     assert done.out == f"Run 1: {tm.url}/suites/{Suite.objects.get().id}/runs/1/\n"
-    assert "still goes" in tm.run("suite", "run", "nightly").err
+    assert "still in progress" in tm.run("suite", "run", "nightly").err
     assert tm.run("suite", "runs", "nightly").out.count("under way") == 1
     assert tm.run("suite", "cancel", "nightly").out == "Run 1 is cancelled.\n"
     assert set(Replay.objects.values_list("status", flat=True)) == {"cancelled"}
-    assert "is over already" in tm.run("suite", "cancel", "nightly", "1").err
+    assert "has already finished" in tm.run("suite", "cancel", "nightly", "1").err
 
 
 def test_a_run_that_somebody_cancels_is_a_failure(

@@ -215,7 +215,7 @@ def test_one_that_runs_is_not_sealed_and_one_that_ran_again_is_sealed_anew(
     again = seals.seal_comparison(comparison.id)
     assert again is not None
     assert again.generation == 2
-    assert results.over_with(failed.replay_id) == [comparison.id]
+    assert results.finished_with(failed.replay_id) == [comparison.id]
     assert seals.seal_comparison(uuid4()) is None
 
 

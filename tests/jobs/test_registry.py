@@ -123,7 +123,7 @@ def test_while_the_queue_is_unreachable_nothing_fails_and_the_sweep_sends_it_lat
     use_broker({"broker_url": f"amqp://127.0.0.1:{free_port()}//"})
     with django_capture_on_commit_callbacks(execute=True):
         enqueue(counted, row.pk)
-    assert "the queue is unreachable, the sweep will enqueue count_steps" in caplog.text
+    assert "the queue is unreachable; the sweep will enqueue count_steps" in caplog.text
     use_broker({"broker_url": "memory://"})
     Indexing.objects.update(enqueued_at=now() - timedelta(minutes=1))
     registry.sweep()

@@ -20,7 +20,7 @@ from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.commands import Plan, create
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
-from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs.models import Replay, ReplayStep
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
@@ -100,7 +100,7 @@ def test_a_form_sent_again_with_other_choices_is_refused_and_launches_when_it_is
     browser.post("/comparisons/new/", form)
     refused = browser.post("/comparisons/new/", form | more)
     assert refused.status_code == 409
-    assert "launched a comparison already" in refused.content.decode()
+    assert "already launched a different comparison" in refused.content.decode()
     assert Comparison.objects.count() == 1
     fresh = re.search(r'name="form_id" value="([^"]+)"', refused.content.decode())
     assert fresh is not None
@@ -123,7 +123,9 @@ def test_the_id_of_another_projects_form_is_refused(
 ) -> None:
     form_id = str(uuid7())
     plan = Plan(
-        sessions=[recorded_session(other_project)], arms=[Arm(model=ONE), Arm(model=THREE)], reason="r"
+        sessions=[recorded_session(other_project)],
+        arms=[Variant(model=ONE), Variant(model=THREE)],
+        reason="r",
     )
     create(other_project, plan, by="somebody", comparison_id=UUID(form_id))
     assert browser.post("/comparisons/new/", asked(session, form_id=form_id)).status_code == 409
@@ -153,7 +155,7 @@ def test_the_form_estimates_before_anything_is_launched_and_needs_no_reason_for_
         ({"reason": ""}, "needs a reason"),
         ({"sessions": []}, "at least one session"),
         ({"others": "nobody"}, "no session"),
-        ({"arm2-other_model": ""}, "2 to 8 arms"),
+        ({"arm2-other_model": ""}, "2 to 8 variants"),
         ({"arm2-other_model": "nobody:x"}, "no model provider"),
         ({"arm2-other_model": ONE}, "are the same"),
         ({"arm1-temperature": "9"}, "must be a number from 0 to 2."),
@@ -303,7 +305,7 @@ def test_only_a_mark_that_is_there_can_be_taken_back(
 @pytest.mark.parametrize(
     ("sent", "field", "says"),
     [
-        ({}, "model", "Name the model that is to judge"),
+        ({}, "model", "Choose a judge model"),
         ({"other_model": THREE}, "other_model", "is not a language model"),
         ({"other_model": "nobody:x"}, "other_model", "no model provider"),
     ],

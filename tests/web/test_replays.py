@@ -69,7 +69,7 @@ def test_a_form_sent_again_with_other_choices_is_refused_and_launches_when_it_is
     browser.post(address, form)
     refused = browser.post(address, form | more)
     assert refused.status_code == 409
-    assert "launched a replay already" in refused.text
+    assert "already launched a different replay" in refused.text
     assert Replay.objects.count() == 1
     fresh = re.search(r'name="form_id" value="([^"]+)"', refused.text)
     assert fresh is not None
@@ -84,7 +84,7 @@ def test_a_form_with_the_id_of_another_sessions_replay_is_refused(
         form_id = launch(other, AUDIT, by="somebody").id
         refused = browser.post(f"/sessions/{session.id}/replay/", ASKED | {"form_id": str(form_id)})
         assert refused.status_code == 409
-        assert "send it once more" in refused.text
+        assert "Send it again" in refused.text
     assert not session.replays.exists()
 
 

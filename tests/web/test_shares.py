@@ -25,7 +25,7 @@ from timemachine.recording.sessions.models import Session
 from timemachine.replay.alignment import long_diffs
 from timemachine.replay.comparison.commands import Plan, create
 from timemachine.replay.comparison.models import Comparison, ComparisonFindings
-from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.web.replays.presenters import side_by_side
 
@@ -183,7 +183,7 @@ def test_a_comparison_is_shared_from_its_page_and_read_cell_by_cell(
 def test_a_comparison_under_way_is_not_shared_and_the_form_says_why(
     project: Project, operator: Client
 ) -> None:
-    arms = [Arm(model="local:extractive-1"), Arm(model="local:extractive-3")]
+    arms = [Variant(model="local:extractive-1"), Variant(model="local:extractive-3")]
     plan = Plan(sessions=[recorded_session(project)], arms=arms, reason="Welches?")
     address = f"/comparisons/{create(project, plan, by='Test').id}/share/"
     refused = operator.post(address, form_at(operator, address))

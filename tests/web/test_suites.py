@@ -155,11 +155,11 @@ def test_what_is_refused_is_said_at_its_field(browser: Client, session: Session)
         ({"others": "nobody"}, "others", "no session"),
         ({"reason": " "}, "reason", "needs a reason"),
         ({"other_models": ONE}, "model", "each once"),
-        ({"fail_on": "rain"}, "fail_on", "is none"),
+        ({"fail_on": "rain"}, "fail_on", "not &#x27;rain&#x27;"),
         (
             {"kind": "debug", "search_mode": "lexical", "embedding_model": "x"},
             "embedding_model",
-            "does not go with",
+            "cannot be used with",
         ),
         ({"name": ""}, "name", "required"),
         ({"repeat": "every", "hours": "0"}, "hours", "Enter a whole number of hours from 1 to 336"),
@@ -224,7 +224,7 @@ def test_the_form_shows_a_schedule_whose_timezone_is_unknown_and_keeps_it_until_
     assert browser.post(address, sent | {"name": "renamed"}).status_code == 303
     assert Suite.objects.values_list("name", "schedule").get() == ("renamed", lost)
     refused = browser.post(address, sent | {"at": "08:00"})
-    assert (refused.status_code, "&#x27;Mars/Olympus&#x27; is none" in refused.text) == (422, True)
+    assert (refused.status_code, "not &#x27;Mars/Olympus&#x27;" in refused.text) == (422, True)
     assert browser.post(address, asked(session, timezone="Europe/Berlin")).status_code == 303
     assert Suite.objects.get().schedule == "weekly friday 07:30 Europe/Berlin"
     assert "does not know this time zone" not in browser.get(address).text
@@ -259,7 +259,7 @@ def test_a_run_form_with_the_id_of_another_suites_run_is_refused(browser: Client
     assert browser.post(f"/suites/{one.id}/run/", {"run_id": run_id}).status_code == 303
     refused = browser.post(f"/suites/{two.id}/run/", {"run_id": run_id})
     assert refused.status_code == 409
-    assert "load the page again" in refused.text
+    assert "Reload the page" in refused.text
     assert not two.runs.exists()
 
 
@@ -268,7 +268,7 @@ def test_a_form_that_is_sent_twice_makes_one_suite(browser: Client, session: Ses
     first, again = (browser.post("/suites/new/", asked(session, form_id=form_id)) for _ in range(2))
     assert first["Location"] == again["Location"] == f"/suites/{Suite.objects.get().id}/"
     taken = browser.post("/suites/new/", asked(session))
-    assert (taken.status_code, "choose another name" in taken.text) == (409, True)
+    assert (taken.status_code, "Choose another name" in taken.text) == (409, True)
 
 
 def test_an_edit_is_saved_and_stands_in_the_history(browser: Client, session: Session) -> None:
@@ -399,7 +399,7 @@ def test_a_spend_limit_that_a_run_passed_is_told_with_by_how_much(
     ReplayStep.objects.filter(kind="find").update(status="skipped")
     run = api.get("/suites/nightly/runs/1").json()
     assert run["over_limit_usd"] == pytest.approx(0.0506)
-    assert "; the spend limit of $0.10 was passed by $0.0506" in run["summary"]
+    assert "; the spend limit of $0.10 was exceeded by $0.0506" in run["summary"]
     said = words(browser, f"/suites/{suite['id']}/runs/1/")
     assert "Spent $0.15 of at most $0.10 exceeded by $0.0506" in said
     assert "Not asked 1 step, because the spend limit was nearly reached" in said

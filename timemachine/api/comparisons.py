@@ -19,13 +19,12 @@ from timemachine.replay.alignment.queries import aligned
 from timemachine.replay.alignment.schemas import AlignmentOut, SideOut, StepPairOut
 from timemachine.replay.comparison import commands
 from timemachine.replay.comparison.commands import Plan
-from timemachine.replay.comparison.estimate import estimates
+from timemachine.replay.comparison.estimate import estimates, judge_estimate
 from timemachine.replay.comparison.export import file_of
-from timemachine.replay.comparison.judge_estimate import judge_estimate
 from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges
 from timemachine.replay.comparison.judge_schemas import (
-    JudgeAsked,
     JudgeEstimateOut,
+    JudgeQueued,
     JudgesCancelled,
     OpinionDetail,
     OpinionsIn,
@@ -40,12 +39,10 @@ from timemachine.replay.comparison.queries import (
     opinion_of,
     replays_of,
     step_at,
-    told,
+    with_texts,
 )
 from timemachine.replay.comparison.results import results_of
 from timemachine.replay.comparison.schemas import (
-    ArmEstimateOut,
-    ArmEstimates,
     AskCells,
     AskCellsPage,
     ComparisonFile,
@@ -56,6 +53,8 @@ from timemachine.replay.comparison.schemas import (
     ComparisonResults,
     MarkIn,
     MarkOut,
+    VariantEstimateOut,
+    VariantEstimates,
 )
 from timemachine.replay.tasks import compute_results, judge_cells, run_replay
 
@@ -70,14 +69,16 @@ def launch(request: HttpRequest, payload: ComparisonIn) -> Status[ComparisonLaun
     return launched(who.project, _plan(who.project, payload), who.by)
 
 
-@router.post("/estimate", response=ArmEstimates, summary="What a comparison would cost")
-def estimate_launch(request: HttpRequest, payload: ComparisonIn) -> ArmEstimates:
+@router.post("/estimate", response=VariantEstimates, summary="What a comparison would cost")
+def estimate_launch(request: HttpRequest, payload: ComparisonIn) -> VariantEstimates:
     """About what the same request would cost if it launched a comparison, arm by arm, over all its runs; nobody is asked."""
     project = caller(request, "run").project
     plan = commands.checked(project, _plan(project, payload))
     found = zip(names(plan.arms), estimates(plan), strict=True)
-    return ArmEstimates.model_construct(
-        estimates=[ArmEstimateOut.of_arm(number, name, each) for number, (name, each) in enumerate(found, 1)]
+    return VariantEstimates.model_construct(
+        estimates=[
+            VariantEstimateOut.of_variant(number, name, each) for number, (name, each) in enumerate(found, 1)
+        ]
     )
 
 
@@ -150,7 +151,7 @@ def cells(
     shown = found[start : start + checked_limit(limit)]
     more = start + len(shown) < len(found)
     return AskCellsPage.model_construct(
-        items=AskCells.of_all(told(shown) if current else shown),
+        items=AskCells.of_all(with_texts(shown) if current else shown),
         next=paging.written([start + len(shown)]) if more else None,
     )
 
@@ -206,8 +207,10 @@ def mark(request: HttpRequest, comparison_id: str, payload: MarkIn) -> Status[Ma
     return Status(201, MarkOut.of(commands.mark(found, step, payload.verdict, by=who.by, note=payload.note)))
 
 
-@router.post("/{comparison_id}/judgements", response={202: JudgeAsked}, summary="Let a model judge the cells")
-def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Status[JudgeAsked]:
+@router.post(
+    "/{comparison_id}/judgements", response={202: JudgeQueued}, summary="Let a model judge the cells"
+)
+def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Status[JudgeQueued]:
     """Ask a model about every changed cell, or about one, twice each with the answers the other way round; it costs what the model costs.
 
     What it says is its opinion, stands with the cells, and is never part of a verdict. It is asked in the background.
@@ -216,7 +219,7 @@ def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Stat
     found = comparison_of(who.project, comparison_id)
     asked = ask_judge(found, payload.model, by=who.by, step=_step(who.project, found, payload))
     enqueue(judge_cells, found.id)
-    return Status(202, JudgeAsked.model_construct(model=asked.model, cells=asked.cells))
+    return Status(202, JudgeQueued.model_construct(model=asked.model, cells=asked.cells))
 
 
 @router.get(

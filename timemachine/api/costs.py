@@ -13,7 +13,7 @@ from timemachine.recording.usage.costs import CostQuery
 from timemachine.recording.usage.document import costs
 from timemachine.recording.usage.pure.span import span_of
 from timemachine.recording.usage.schemas import CostOfReplays, CostsIn, CostsOut, CostTotals, cost_row
-from timemachine.replay.runs.costs import spent_on_replays
+from timemachine.replay.runs.costs import replay_spending
 
 router = Router(tags=["costs"])
 
@@ -44,7 +44,7 @@ def index(request: HttpRequest, asked: Query[CostsIn]) -> CostsOut:
 
 
 def _replays(project: Project, wanted: CostQuery) -> CostOfReplays:
-    spent = spent_on_replays(project, wanted.span.since, wanted.span.until)
+    spent = replay_spending(project, wanted.span.since, wanted.span.until)
     return CostOfReplays.model_construct(
         cost_usd=float(spent.cost_usd),
         unknown_cost_calls=spent.unknown_calls,

@@ -18,12 +18,12 @@ from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import checkpoint_of, session_of
 from timemachine.replay.comparison.commands import Plan
-from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.comparison.schemas import ComparisonLaunched
 from timemachine.replay.runs import commands
-from timemachine.replay.runs.estimate import estimated
-from timemachine.replay.runs.frame_rank_schemas import WhereOut
-from timemachine.replay.runs.frame_ranks import MOST_STEPS, where
+from timemachine.replay.runs.estimate import estimate_replays
+from timemachine.replay.runs.frame_rank_schemas import RankPageOut
+from timemachine.replay.runs.frame_ranks import MOST_STEPS, rank_page
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.pure.options import CALL_OPTIONS, check
 from timemachine.replay.runs.queries import replay_of, step_of, steps_of, tallies, trials_of
@@ -77,7 +77,9 @@ def estimate(request: HttpRequest, session_id: str, payload: ReplayIn) -> Estima
     session = session_of(caller(request, "run").project, session_id)
     after = _after(session, payload.from_checkpoint)
     models: list[str | None] = [*payload.use_models] or [None]
-    found = estimated([session], [payload.options(model=each, after_sequence=after) for each in models])
+    found = estimate_replays(
+        [session], [payload.options(model=each, after_sequence=after) for each in models]
+    )
     return Estimates.model_construct(estimates=[EstimateOut.of(each) for each in found])
 
 
@@ -167,7 +169,7 @@ def trials(
 @sessions_router.get(
     "/{session_id}/where",
     tags=["replays"],
-    response=WhereOut,
+    response=RankPageOut,
     summary="The rank of a frame",
 )
 def where_is_it(
@@ -177,10 +179,10 @@ def where_is_it(
     text: str = "",
     after: Annotated[int, Query(), Field(ge=0, lt=2**62)] = 0,
     limit: Annotated[int, Query(), Field(ge=1, le=MOST_STEPS)] = MOST_STEPS,
-) -> WhereOut:
+) -> RankPageOut:
     """The rank of a frame (by its number), or of those that hold a sentence, in every mode, as recorded and as it is now."""
     session = session_of(caller(request, "read").project, session_id)
-    return WhereOut.of(where(session, frame=frame, text=text, after=after, limit=limit))
+    return RankPageOut.of(rank_page(session, frame=frame, text=text, after=after, limit=limit))
 
 
 def _page(found: Sequence[Replay], limit: int) -> ReplayPage:
@@ -209,7 +211,9 @@ def _comparison(who: Caller, session: Session, payload: ReplayIn) -> Status[Comp
             code="not_compared",
             options=refused,
         )
-    arms = [Arm(model=model, **options.model_dump(include=set(CALL_OPTIONS))) for model in payload.use_models]
+    arms = [
+        Variant(model=model, **options.model_dump(include=set(CALL_OPTIONS))) for model in payload.use_models
+    ]
     check(options.model_copy(update={"audit": True, "use_model": arms[0].model}))
     plan = Plan(sessions=[session], arms=arms, reason=options.reason, spend_limit_usd=options.spend_limit_usd)
     return launched(who.project, plan, who.by)

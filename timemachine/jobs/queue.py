@@ -1,4 +1,4 @@
-"""Enqueueing jobs. PostgreSQL knows what there is to do: a job that cannot be enqueued now is enqueued later, by the sweep."""
+"""Enqueueing jobs. PostgreSQL is the source of truth: the sweep enqueues later what cannot be enqueued now."""
 
 import logging
 import time
@@ -17,9 +17,10 @@ _last_enqueued: Final[dict[tuple[str, Any], float]] = {}
 
 
 def enqueue(job: Job, *ids: Any) -> None:
-    """Enqueue a job for each of these ids once the transaction is committed; by one message, however many they are.
+    """Enqueue a job for each of these ids after the transaction commits, with one message for all of them.
 
-    A job may have reasons not to be: a `pause` since the last time, or `only_if`. If the broker is unreachable, that is logged.
+    A job is not enqueued during its `pause` after the last time, or if its `only_if` returns False. If the
+    broker is unreachable, this is logged.
     """
 
     def enqueue_after_commit() -> None:
@@ -30,10 +31,10 @@ def enqueue(job: Job, *ids: Any) -> None:
 
 
 def enqueue_now(job: Job, *ids: Any) -> None:
-    """Enqueue a job for those of these ids for which it is to run, without waiting for a commit."""
-    wanted = [each for each in ids if job.only_if is None or job.only_if(each)]
-    if wanted:
-        send(job, *wanted)
+    """Enqueue a job for those ids that its `only_if` allows, without waiting for a commit."""
+    allowed = [each for each in ids if job.only_if is None or job.only_if(each)]
+    if allowed:
+        send(job, *allowed)
 
 
 def send(job: Job, *ids: Any) -> bool:
@@ -42,7 +43,7 @@ def send(job: Job, *ids: Any) -> bool:
         current_app.send_task(task_name(job), [str(each) for each in ids])
     except (OperationalError, psycopg.Error, OSError) as why:
         log.warning(
-            "the queue is unreachable, the sweep will enqueue %s for %s: %s",
+            "the queue is unreachable; the sweep will enqueue %s for %s later: %s",
             job.name,
             ids or "this time",
             why,
@@ -52,7 +53,7 @@ def send(job: Job, *ids: Any) -> bool:
 
 
 def task_name(job: Job) -> str:
-    """Return the name under which a message asks for the job."""
+    """Return the name of the job's Celery task."""
     return f"timemachine.jobs.{job.name}"
 
 

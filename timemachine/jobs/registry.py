@@ -1,4 +1,4 @@
-"""The jobs of all domains, bound to Celery: each is a task, and what is overdue is enqueued by the sweep and when a worker starts."""
+"""The jobs of all domains as Celery tasks. The sweep enqueues overdue work, and so does every worker when it starts."""
 
 import logging
 from importlib import import_module
@@ -22,7 +22,10 @@ SWEEP: Final = "timemachine.jobs.sweep"
 
 
 def run(job: Job, *ids: str) -> None:
-    """Run a job for the one id that a message names, then enqueue what comes next. Of several ids, each gets a message of its own."""
+    """Run a job for the id in a message, then enqueue the jobs that it returns.
+
+    A message with several ids is split into one for each.
+    """
     if len(ids) > 1:
         for each in ids:
             send(job, each)
@@ -32,7 +35,7 @@ def run(job: Job, *ids: str) -> None:
 
 
 def overdue(job: Job, *, at_start: bool = False) -> list[Any]:
-    """Return the ids for which a job is overdue; rows that are `Enqueued` are marked."""
+    """Return the ids for which a job is overdue, and mark `Enqueued` rows as enqueued."""
     found = () if job.overdue is None else job.overdue()
     if isinstance(found, QuerySet) and issubclass(found.model, Enqueued):
         return mark_enqueued(found, key=job.key, at_start=at_start)
@@ -41,12 +44,12 @@ def overdue(job: Job, *, at_start: bool = False) -> list[Any]:
 
 @shared_task(name=SWEEP)
 def sweep() -> None:
-    """Enqueue what is overdue: its message was lost, or its worker. One job whose rows cannot be read holds up no other."""
+    """Enqueue overdue work whose message or worker was lost. If one job's rows cannot be read, the others are still enqueued."""
     for job in list(JOBS.values()):
         try:
             ids = overdue(job)
         except DatabaseError:
-            log.exception("what is overdue of %s could not be read", job.name)
+            log.exception("cannot read the overdue rows of %s", job.name)
             continue
         if not all(send(job, each) for each in ids):
             return
@@ -54,7 +57,7 @@ def sweep() -> None:
 
 @worker_ready.connect(weak=False)
 def enqueue_at_start(**_: Any) -> None:
-    """Enqueue what another worker left when it stopped."""
+    """Enqueue the work that another worker left when it stopped."""
     for job in list(JOBS.values()):
         if job.at_start:
             for each in overdue(job, at_start=True):
@@ -62,7 +65,7 @@ def enqueue_at_start(**_: Any) -> None:
 
 
 def bind(job: Job) -> None:
-    """Make a job a Celery task."""
+    """Register a job as a Celery task."""
 
     def task(*ids: str) -> None:
         run(job, *ids)
@@ -72,7 +75,7 @@ def bind(job: Job) -> None:
 
 
 def load() -> None:
-    """Read the `tasks.py` of every domain, bind its jobs and schedule those that are periodic."""
+    """Import the `tasks.py` of every domain, register its jobs, and schedule the periodic ones."""
     top = Path(timemachine.__file__).parent
     for path in sorted(top.rglob("tasks.py")):
         import_module(".".join(("timemachine", *path.relative_to(top).with_suffix("").parts)))

@@ -1377,7 +1377,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="CallBeside",
+            name="ExtraCall",
             fields=[
                 ("id", models.UUIDField(primary_key=True, serialize=False)),
                 ("spend_group", models.UUIDField()),

@@ -1,1 +1,1 @@
-"""Running recorded steps again, and comparing what came out."""
+"""Replaying recorded steps and comparing the results."""

@@ -16,10 +16,10 @@ from timemachine.replay.sweeps import worker as sweep_worker
 
 @job(overdue=replays.overdue, at_start=True)
 def run_replay(replay_id: UUID) -> Next:
-    """Work on a replay until no step is left; the last one closes a suite's run, and then a comparison's results are computed."""
+    """Work on a replay until no step is left. The last one closes its suite run and enqueues its comparison's results."""
     replay_worker.work(replay_id, f"{socket.gethostname()}:{os.getpid()}")
     suites.settle_run_of(replay_id)
-    return [(compute_results, each) for each in results.over_with(replay_id)]
+    return [(compute_results, each) for each in results.finished_with(replay_id)]
 
 
 @job(overdue=sweeps.overdue, at_start=True)
@@ -30,23 +30,23 @@ def run_sweep(sweep_id: UUID) -> None:
 
 @job(overdue=results.overdue, only_if=results.is_due)
 def compute_results(comparison_id: UUID) -> None:
-    """Compute what the figures of a comparison show."""
-    results.make(comparison_id)
+    """Compute the results of a comparison."""
+    results.compute_if_due(comparison_id)
 
 
 @job(overdue=judge_queue.overdue)
 def judge_cells(comparison_id: UUID) -> None:
-    """Ask judges about the cells of a comparison until none waits."""
-    judge_queue.work_off(comparison_id)
+    """Ask the judge models about the waiting cells of a comparison."""
+    judge_queue.judge_waiting(comparison_id)
 
 
 @job(overdue=long_diffs.overdue, only_if=long_diffs.is_due)
 def make_long_diff(long_diff_id: UUID) -> None:
-    """Make a diff that is too long for a page to wait for."""
+    """Compute a diff that takes too long for a page."""
     long_diffs.make(long_diff_id)
 
 
-@job(overdue=suites.over)
+@job(overdue=suites.unsettled)
 def settle_suite_run(run_id: UUID) -> None:
     """Close a run of a suite whose replays have finished."""
     suites.settle(run_id)
@@ -54,5 +54,5 @@ def settle_suite_run(run_id: UUID) -> None:
 
 @job(overdue=suites.due)
 def run_due_suite(suite_id: UUID) -> Next:
-    """Launch a suite that is due; one that fails holds up no other."""
+    """Launch a suite that is due. If one fails, the others are still launched."""
     return [(run_replay, each) for each in suites.run_if_due(suite_id)]

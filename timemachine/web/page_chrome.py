@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from timemachine.core.pure.numbers import counted
 from timemachine.memory.patterns.queries import unseen_in
-from timemachine.replay.suites.queries import went_wrong_in
+from timemachine.replay.suites.queries import failing_count
 from timemachine.web.template_library import NOTHING, register
 
 THEMES: Final = ("auto", "light", "dark")
@@ -81,7 +81,7 @@ def _is_current(name: str, address: str, here: str) -> bool:
 def suites_mark(context: Context) -> SafeString:
     """Return a header badge with the number of suites whose scheduled run failed; empty if there are none."""
     project = context.get("project")
-    number = went_wrong_in(project) if project else 0
+    number = failing_count(project) if project else 0
     if not number:
         return NOTHING
     told = f"{counted(number, 'suite')} with a failed scheduled run"

@@ -20,7 +20,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.comparison.commands import Plan, create
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
-from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs.models import ReplayStep
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
@@ -165,7 +165,7 @@ def test_figures_that_a_worker_has_still_to_compute_are_not_there_yet(
 
 
 def test_a_comparison_that_still_runs_is_not_shared(project: Project, session: Session) -> None:
-    arms = [Arm(model=ONE), Arm(model=THREE)]
+    arms = [Variant(model=ONE), Variant(model=THREE)]
     running = create(project, Plan(sessions=[session], arms=arms, reason="Welches?"), by="Test")
     with pytest.raises(Conflict, match="still running"):
         create_link(project, running, by="Test")

@@ -33,7 +33,7 @@ from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.recording.timeline.summary import summary_of
 from timemachine.replay.runs.commands import launch
-from timemachine.replay.runs.estimate import estimated
+from timemachine.replay.runs.estimate import estimate_replays
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.worker import work
 
@@ -272,7 +272,7 @@ def test_a_replay_of_a_cached_answer_is_estimated_by_the_tokens_of_the_first(
     first, second = session_of(collection), session_of(collection)
     done = asked(collection, first)
     asked(collection, second)
-    costs = [estimated([each], [ReplayOptions()])[0] for each in (first, second)]
+    costs = [estimate_replays([each], [ReplayOptions()])[0] for each in (first, second)]
     assert costs[0].unknown == costs[1].unknown == 0
     assert costs[0].cost_usd == costs[1].cost_usd == pytest.approx(done.answered.cost_usd)
 

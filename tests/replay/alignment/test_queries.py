@@ -12,8 +12,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Ret
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.alignment import steps
 from timemachine.replay.alignment.details import detail_of
-from timemachine.replay.alignment.queries import Aligned, aligned
-from timemachine.replay.alignment.recent_alignments import MOST_STEPS, Kept
+from timemachine.replay.alignment.queries import MOST_STEPS, Aligned, SizedCache, aligned
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.trials import try_step
 
@@ -264,25 +263,25 @@ def test_a_comparison_is_made_once_and_anew_when_a_side_has_grown_or_was_erased(
 
 
 def test_the_largest_comparison_is_kept() -> None:
-    kept = Kept[str]()
-    kept.keep("largest", "value", 2 * steps.MOST_STEPS)
+    kept = SizedCache[str]()
+    kept.store("largest", "value", 2 * steps.MOST_STEPS)
     assert kept.get("largest") == "value"
 
 
 def test_comparisons_unused_for_longest_make_room() -> None:
-    kept = Kept[int]()
+    kept = SizedCache[int]()
     for number in range(4):
-        kept.keep(number, number, MOST_STEPS // 4)
+        kept.store(number, number, MOST_STEPS // 4)
         assert kept.get(1) in (None, 1)
     assert [kept.get(number) for number in (0, 2, 3, 1)] == [0, 2, 3, 1]
-    kept.keep("large", 5, MOST_STEPS // 2)
+    kept.store("large", 5, MOST_STEPS // 2)
     assert [kept.get(key) for key in (0, 1, 2, 3, "large")] == [None, 1, None, 3, 5]
-    kept.keep("too large", 6, MOST_STEPS + 1)
+    kept.store("too large", 6, MOST_STEPS + 1)
     assert kept.get("too large") is None
 
 
 def test_what_is_kept_again_counts_once() -> None:
-    kept = Kept[int]()
+    kept = SizedCache[int]()
     for number in range(3):
-        kept.keep("same", number, MOST_STEPS)
+        kept.store("same", number, MOST_STEPS)
     assert kept.get("same") == 2

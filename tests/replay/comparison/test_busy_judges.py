@@ -17,7 +17,7 @@ from tests.web.people import browser_of
 from timemachine.cli.commands.comparisons import judging_so_far
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
-from timemachine.replay.comparison.judge_queue import work_off
+from timemachine.replay.comparison.judge_queue import judge_waiting
 from timemachine.replay.comparison.models import CellOpinion
 
 SAID = json.dumps({"relation": "different", "better": "neither", "reason": "By the passages."})
@@ -65,7 +65,7 @@ def cell_that_waits(address: str) -> str:
 
 def work(comparison_id: Any) -> None:
     try:
-        work_off(comparison_id)
+        judge_waiting(comparison_id)
     finally:
         connection.close()
 

@@ -109,6 +109,6 @@ def test_a_call_that_was_tried_again_costs_both_times(project: Project) -> None:
     ReplayAttempt.objects.create(
         step=step, number=7, lease_token=uuid7(), worker="w", calls_made=1, cost_usd=Decimal("0.5")
     )
-    results.computed(made, progress_of([made])[made.id])
+    results.compute(made, progress_of([made])[made.id])
     assert [each["cost"]["total"] for each in told(project, made)["columns"]] == [0, 0, 0.5]
     assert told(project, made)["cost_usd"] == 0.5

@@ -262,7 +262,9 @@ def test_a_spend_limit_is_that_of_the_whole_comparison(
     assert sorted(statuses) == ["done", "done", "skipped", "skipped", "skipped", "skipped"]
     skipped = ReplayStep.objects.filter(status="skipped")
     reasons = set(skipped.values_list("evidence__not_asked", flat=True))
-    said = "The spend limit of this replay and those launched with it was reached: $0.30 of $0.20 is spent"
+    said = (
+        "The spend limit of this replay and the replays launched with it was reached: $0.30 of $0.20 is spent"
+    )
     assert all(each.startswith(said) for each in reasons)
     assert told(api, made)["over_limit_usd"] == pytest.approx(0.1012)
     found = told(api, made)

@@ -11,10 +11,10 @@ from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.replay.comparison.pure.judge_prompt import (
     NEW_FIRST,
     RECORDED_FIRST,
-    Said,
+    JudgeReply,
+    agreement,
     read,
     render,
-    together,
 )
 
 GOOD = {"relation": "different", "better": "second", "reason": "It names the year."}
@@ -53,14 +53,14 @@ def test_what_is_better_is_told_of_the_new_answer_in_either_order(
 
 def test_a_fence_of_markdown_is_dressing_and_a_reason_may_be_missing() -> None:
     said = read('```json\n{"relation": "equivalent", "better": "neither", "reason": 3}\n```', RECORDED_FIRST)
-    assert said == Said(order=RECORDED_FIRST, relation="equivalent", preference="neither", reason="")
+    assert said == JudgeReply(order=RECORDED_FIRST, relation="equivalent", preference="neither", reason="")
 
 
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
-        ("I think both are fine.", "not the JSON"),
-        ("[]", "no JSON object"),
+        ("I think both are fine.", "not the requested JSON"),
+        ("[]", "not a JSON object"),
         (json.dumps(GOOD | {"relation": "same"}), "`relation` is 'same'"),
         (json.dumps(GOOD | {"relation": ["different"]}), "`relation` is \\['different'"),
         (json.dumps(GOOD | {"better": "both"}), "`better` is 'both'"),
@@ -88,8 +88,8 @@ def test_no_value_that_a_judge_writes_is_another_error(value: object, name: str)
 
 
 def test_only_what_both_orders_say_is_decided() -> None:
-    one = Said(order=RECORDED_FIRST, relation="different", preference="better", reason="")
-    same = Said(order=NEW_FIRST, relation="different", preference="better", reason="")
-    other = Said(order=NEW_FIRST, relation="equivalent", preference="worse", reason="")
-    assert together([one, same]) == ("different", "better")
-    assert together([one, other]) == ("undecided", "undecided")
+    one = JudgeReply(order=RECORDED_FIRST, relation="different", preference="better", reason="")
+    same = JudgeReply(order=NEW_FIRST, relation="different", preference="better", reason="")
+    other = JudgeReply(order=NEW_FIRST, relation="equivalent", preference="worse", reason="")
+    assert agreement([one, same]) == ("different", "better")
+    assert agreement([one, other]) == ("undecided", "undecided")

@@ -14,7 +14,7 @@ from tests.stub_model_server import StubModelServer
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 from timemachine.llm.pure.completion import Completion
-from timemachine.replay.comparison.judge_queue import cancel_judges, work_off
+from timemachine.replay.comparison.judge_queue import cancel_judges, judge_waiting
 from timemachine.replay.comparison.models import CellOpinion, Comparison
 from timemachine.replay.judging.pure.judge_answers import text_of
 
@@ -43,7 +43,7 @@ def worker(api: Program, made: Comparison, stub: StubModelServer) -> threading.T
     """A worker that is asking the judge about the first of two cells, which says nothing."""
 
     def run() -> None:
-        work_off(made.id)
+        judge_waiting(made.id)
         connection.close()
 
     api.post(f"/comparisons/{made.id}/judgements", {"model": "openai:stub-judge"})
@@ -92,6 +92,6 @@ def test_a_judge_that_answers_while_it_is_cancelled_has_answered(
         return text_of(completion)
 
     monkeypatch.setattr("timemachine.replay.comparison.judge_calls.text_of", read_late)
-    work_off(made.id)
+    judge_waiting(made.id)
     told = CellOpinion.objects.order_by("created_at", "id").values_list("state", "error_type", "calls_made")
     assert list(told) == [("done", None, 2), ("cancelled", None, 0)]

@@ -16,9 +16,14 @@ from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.ids import uuid7
-from timemachine.replay.comparison.judge_queue import work_off
+from timemachine.replay.comparison.judge_queue import judge_waiting
 from timemachine.replay.comparison.models import CellOpinion, Comparison
-from timemachine.replay.runs.spend_limit import LimitReached, purse_of_group, reserve_beside, settle_beside
+from timemachine.replay.runs.spend_limit import (
+    LimitReached,
+    group_budget,
+    reserve_extra_call,
+    settle_extra_call,
+)
 
 
 @pytest.fixture
@@ -59,9 +64,9 @@ def test_what_judges_cost_counts_against_the_limit_that_they_share_with_the_repl
     opinions = judged(api, made, model="openai:gpt-4o")
     cost = sum((each.cost_usd or Decimal(0) for each in opinions), Decimal(0))
     assert cost > 0.005
-    purse = purse_of_group(made.id, Decimal(1))
+    purse = group_budget(made.id, Decimal(1))
     assert (purse.spent, purse.reserved, purse.uncertain) == (cost, Decimal(0), Decimal(0))
-    assert purse_of_group(uuid7(), Decimal(1)).spent == 0
+    assert group_budget(uuid7(), Decimal(1)).spent == 0
 
 
 def test_judges_that_are_asked_at_once_keep_to_the_limit_together(made: Comparison) -> None:
@@ -69,13 +74,13 @@ def test_judges_that_are_asked_at_once_keep_to_the_limit_together(made: Comparis
 
     def reserved(call: UUID) -> bool:
         with transaction.atomic():
-            return reserve_beside(made.id, Decimal(1), call, cents, longest=timedelta(hours=1))
+            return reserve_extra_call(made.id, Decimal(1), call, cents, longest=timedelta(hours=1))
 
     assert reserved(one)
     assert not reserved(other)
-    settle_beside(one, Decimal("0.3"))
+    settle_extra_call(one, Decimal("0.3"))
     assert reserved(other)
-    settle_beside(other, None)
+    settle_extra_call(other, None)
     with pytest.raises(LimitReached, match=r"\$0.30 of \$1.00 is spent and \$0.60 more may have been billed"):
         reserved(uuid7())
 
@@ -87,11 +92,11 @@ def test_a_judge_waits_for_what_is_reserved_beside_it(
     stub.script(Script(answer=says("different", "neither")))
     beside = uuid7()
     with transaction.atomic():
-        assert reserve_beside(made.id, Decimal(1), beside, Decimal("0.9999"), longest=timedelta(hours=1))
+        assert reserve_extra_call(made.id, Decimal(1), beside, Decimal("0.9999"), longest=timedelta(hours=1))
     opinions = judged(api, made, model="openai:gpt-4o")
     assert {each.state for each in opinions} == {"waiting"}
-    settle_beside(beside, Decimal(0))
-    work_off(made.id)
+    settle_extra_call(beside, Decimal(0))
+    judge_waiting(made.id)
     assert {each.state for each in CellOpinion.objects.all()} == {"done"}
 
 

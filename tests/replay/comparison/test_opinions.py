@@ -20,7 +20,7 @@ from timemachine.core.payloads.queries import value
 from timemachine.core.pure.clock import now
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.comparison.judge_calls import ask
-from timemachine.replay.comparison.judge_queue import overdue, work_off
+from timemachine.replay.comparison.judge_queue import judge_waiting, overdue
 from timemachine.replay.comparison.models import CellOpinion, Comparison
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.runs.models import ReplayStep
@@ -53,7 +53,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
 def judged(api: Program, made: Comparison, **more: Any) -> list[CellOpinion]:
     answer = api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE} | more)
     assert answer.status_code == 202, answer.content
-    work_off(made.id)
+    judge_waiting(made.id)
     return list(CellOpinion.objects.order_by("created_at", "id"))
 
 
@@ -211,7 +211,7 @@ def test_more_cells_than_a_judge_gets_are_refused(
 def test_waiting_cells_can_be_cancelled(api: Program, made: Comparison, stub: StubModelServer) -> None:
     api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE})
     assert api.post(f"/comparisons/{made.id}/judgements/cancel").json() == {"cells": 2}
-    assert work_off(made.id) == 0
+    assert judge_waiting(made.id) == 0
     assert stub.calls() == []
 
 
@@ -266,7 +266,7 @@ def test_a_lost_worker_leaves_a_lost_opinion_and_the_others_are_enqueued(
     assert first.state == "lost"
     assert api.get(f"/comparisons/{made.id}").json()["judges"]["unknown_cost_calls"] == 1
     stub.script(Script(answer=says("different", "neither")))
-    assert work_off(made.id) == 1
+    assert judge_waiting(made.id) == 1
     assert len(stub.calls()) == 2
     second.refresh_from_db()
     assert second.state == "done"
@@ -304,7 +304,7 @@ def test_the_page_asks_a_judge_and_shows_whose_opinion_it_is(
     waiting = browser.get(f"/comparisons/{made.id}/").text
     assert "2 answers, 2 waiting" in waiting
     assert "hx-trigger" in waiting
-    work_off(made.id)
+    judge_waiting(made.id)
     page = browser.get(f"/comparisons/{made.id}/").text
     assert "contradicts, neither is better" in page
     assert JUDGE in page

@@ -19,7 +19,7 @@ from timemachine.replay.comparison import results
 from timemachine.replay.comparison.commands import Plan, create
 from timemachine.replay.comparison.models import Comparison, ComparisonFindings
 from timemachine.replay.comparison.progress import progress_of
-from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs import leases
 from timemachine.replay.runs.commands import begin, bump
 from timemachine.replay.runs.models import Replay, ReplayStep
@@ -98,8 +98,8 @@ def test_with_the_last_replay_of_a_comparison_its_results_are_computed(
     replay_id = made.runs.values_list("replay_id", flat=True)[0]
     assert run_replay(replay_id) == [(compute_results, made.id)]
     Replay.objects.filter(id=made.runs.values_list("replay_id", flat=True)[1]).update(finished_at=None)
-    assert results.over_with(replay_id) == []
-    assert results.over_with(alone.id) == []
+    assert results.finished_with(replay_id) == []
+    assert results.finished_with(alone.id) == []
 
 
 @pytest.mark.usefixtures("many")
@@ -124,7 +124,7 @@ def test_a_step_that_waits_for_a_busy_model_is_news_for_the_page_and_none_for_th
     api: Program, browser: Client, project: Project
 ) -> None:
     plan = Plan(
-        sessions=[recorded_session(project)], arms=[Arm(model=ONE), Arm(model=THREE)], reason="Which?"
+        sessions=[recorded_session(project)], arms=[Variant(model=ONE), Variant(model=THREE)], reason="Which?"
     )
     made = create(project, plan, by="test")
     first, second = made.runs.order_by("arm").values_list("replay_id", flat=True)
@@ -232,8 +232,8 @@ def test_what_is_kept_goes_with_any_session_of_it(api: Program, project: Project
     assert told(api, made)["asks"] == 3
     progress = progress_of([made])[made.id]
     erase_session(kept)
-    assert results.computed(made, progress).findings is not None
-    results.make(made.id)
+    assert results.compute(made, progress).findings is not None
+    results.compute_if_due(made.id)
     assert not ComparisonFindings.objects.exists()
 
 

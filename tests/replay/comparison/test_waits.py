@@ -9,7 +9,7 @@ from timemachine.cli.commands.comparisons import so_far
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
 from timemachine.replay.comparison.commands import Plan, create
-from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs import leases
 from timemachine.replay.runs.models import ReplayStep
 
@@ -17,7 +17,7 @@ from timemachine.replay.runs.models import ReplayStep
 def test_answers_that_wait_for_a_busy_model_are_told_with_the_reason_until_they_are_asked_again(
     project: Project,
 ) -> None:
-    arms = [Arm(model="local:extractive-1"), Arm(model="local:extractive-3")]
+    arms = [Variant(model="local:extractive-1"), Variant(model="local:extractive-3")]
     plan = Plan(sessions=[recorded_session(project)], arms=arms, reason="Which?")
     made = create(project, plan, by="test")
     api, browser = program(project), browser_of(project)

@@ -111,7 +111,7 @@ def test_a_quote_that_stands_nowhere_supports_nothing(
 
 
 FAILURES: list[tuple[Script, str, str]] = [
-    (Script(answer="Everything is fine."), "judge_not_understood", "it is not the JSON that was asked for"),
+    (Script(answer="Everything is fine."), "judge_not_understood", "it is not the requested JSON"),
     (Script(answer=said(("supported", 1, "x"))), "judge_not_understood", "leaves out sentence 2, 3"),
     (Script(mode="truncated", answer='{"sentences": ['), "judge_cut_off", "cut off (length)"),
     (Script(mode="refusal"), "judge_refused", "refused"),
@@ -243,7 +243,7 @@ def test_a_person_asks_from_the_action_tab(session: Session, ask: Action, stub: 
     assert "has judged the answer; it cost $0.00" in shown
     assert "disagrees with the grounding" in shown
     refused: Any = client.post(address, {"model": "local:extractive"}, follow=True)
-    assert "quotes sentences and cannot judge any" in refused.text
+    assert "quotes sentences and cannot judge them" in refused.text
     assert refused.redirect_chain[0][0] == sent["Location"]
 
 

@@ -176,7 +176,7 @@ def test_a_person_cancels_a_judgement_by_the_button(
     made = judge(ask, use_model=MODEL, by="test")
     address = f"/sessions/{session.id}/steps/{ASK}/judgements/{made.id}/cancel/"
     over: Any = person.post(address, follow=True)
-    assert "This judgement is over" in over.text
+    assert "This judgement has already finished" in over.text
     Judgement.objects.filter(id=made.id).update(state=ASKING)
     assert browser_of(session.project, "viewer").post(address).status_code == 403
     assert browser_of(other_project, "admin").post(address).status_code == 404
@@ -225,7 +225,7 @@ def test_a_form_of_a_judgement_that_is_over_asks_nobody_again(
     form = {"other_model": MODEL, "judgement": str(uuid7())}
     for _ in range(2):
         sent = person.post(f"/sessions/{session.id}/steps/{ASK}/judge/", form)
-    assert "This form was sent already" in person.get(sent["Location"]).text
+    assert "This form was already sent" in person.get(sent["Location"]).text
     assert str(Judgement.objects.get().id) == form["judgement"]
 
 
@@ -235,7 +235,7 @@ def test_how_a_judgement_went_is_said_on_its_steps_page_alone(
     stub.script(Script(question="<sentence", mode="refusal"))
     person = browser_of(session.project)
     person.post(f"/sessions/{session.id}/steps/{ASK}/judge/", {"other_model": MODEL})
-    said = f"Step {ASK} of {session.name} was not judged by {MODEL}: The judge refused"
+    said = f"Step {ASK} of {session.name} was not judged by {MODEL}: The judge model refused"
     others = ("/", f"/sessions/{session.id}/?step={ASK + 1}", f"/sessions/{session.id}/?step={ASK}&tab=state")
     assert not [path for path in others if said in person.get(path).text]
     step = f"/sessions/{session.id}/?step={ASK}"

@@ -32,12 +32,12 @@ def only(raw: str) -> SentenceVerdict:
 
 
 WRONG: list[tuple[str, str]] = [
-    ("", "it is not the JSON that was asked for"),
-    ("Yes, all of it is supported.", "it is not the JSON that was asked for"),
-    (answer(entry())[:-3], "it is not the JSON that was asked for"),
-    (f"Here you are: {answer(entry())}", "it is not the JSON that was asked for"),
-    (f"{answer(entry())} I hope this helps.", "it is not the JSON that was asked for"),
-    (f"Sure!\n```json\n{answer(entry())}\n```", "it is not the JSON that was asked for"),
+    ("", "it is not the requested JSON"),
+    ("Yes, all of it is supported.", "it is not the requested JSON"),
+    (answer(entry())[:-3], "it is not the requested JSON"),
+    (f"Here you are: {answer(entry())}", "it is not the requested JSON"),
+    (f"{answer(entry())} I hope this helps.", "it is not the requested JSON"),
+    (f"Sure!\n```json\n{answer(entry())}\n```", "it is not the requested JSON"),
     ('{"sentences": [], "sentences": []}', "twice"),
     ("[]", "it has no list of `sentences`"),
     ("{}", "it has no list of `sentences`"),
@@ -56,7 +56,7 @@ WRONG: list[tuple[str, str]] = [
     (answer(entry(verdict=["supported"])), "has the verdict"),
     (answer(entry(passage=3)), "names passage 3; there are 2"),
     (answer(entry(passage="1")), "names passage '1'"),
-    (answer(entry(quote=7)), "the quote of sentence 1 is no text"),
+    (answer(entry(quote=7)), "the quote of sentence 1 is not a text"),
 ]
 
 

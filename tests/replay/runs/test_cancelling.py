@@ -54,7 +54,7 @@ def statuses(replay: Replay) -> Counter[str]:
 def test_cancelling_takes_effect_within_one_step_of_those_that_are_taken_together(
     replay: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done, do = [], steps.do
+    done, do = [], steps.run_step
 
     def and_cancel(*given: Any, **named: Any) -> Any:
         done.append(do(*given, **named))
@@ -62,7 +62,7 @@ def test_cancelling_takes_effect_within_one_step_of_those_that_are_taken_togethe
             cancelled_elsewhere(replay)
         return done[-1]
 
-    monkeypatch.setattr(steps, "do", and_cancel)
+    monkeypatch.setattr(steps, "run_step", and_cancel)
     assert work(replay.id, "one") == 3
     replay.refresh_from_db()
     assert (replay.status, replay.finished_at is None) == ("cancelled", False)
@@ -177,7 +177,7 @@ def test_steps_that_are_taken_up_at_this_very_moment_are_left_to_their_worker(re
     with transaction.atomic():
         taken = leases.claim(replay.id, "quicker", calls=False)
         cancelled_elsewhere(replay)
-    assert len(taken) == leases.AT_A_TIME
+    assert len(taken) == leases.CLAIM_BATCH
     assert all(lease.held().exists() for lease in taken)
     assert statuses(replay) == {"running": len(taken), "cancelled": 2}
     leases.give_back(taken)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.replay.runs.pure.context import FrozenFrame, context_verdict
-from timemachine.replay.runs.pure.engine import Intent, Recorded, has_passages_of_its_own, intent, planned
+from timemachine.replay.runs.pure.engine import Intent, Recorded, intent, is_replayed, uses_own_passages
 from timemachine.replay.runs.pure.options import RETRIEVAL_OPTIONS, ReplayOptions, check
 from timemachine.replay.runs.pure.summary import Failure, Tally, sentence
 
@@ -155,7 +155,7 @@ def recorded(**more: Any) -> Recorded:
 def test_finds_and_asks_in_range_become_steps(
     step: Recorded, options: ReplayOptions, is_planned: bool
 ) -> None:
-    assert planned(step, options) is is_planned
+    assert is_replayed(step, options) is is_planned
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_step_that_does_nothing_says_why() -> None:
 def test_an_audit_and_a_trial_over_the_frozen_passages_find_none_of_their_own(
     kind: str, options: ReplayOptions, its_own: bool
 ) -> None:
-    assert has_passages_of_its_own(kind, options) is its_own
+    assert uses_own_passages(kind, options) is its_own
 
 
 def tally(**more: Any) -> Tally:
@@ -320,7 +320,7 @@ def tally(**more: Any) -> Tally:
         ),
         (
             tally(asked=0, statuses=Counter(skipped=12), verdicts={}, contexts={}, cost_usd=Decimal(0)),
-            "0 steps of 12 checked, no model called; 12 steps not asked for the spend limit",
+            "0 steps of 12 checked, no model called; 12 steps not asked because of the spend limit",
         ),
         (
             tally(kind="debug", retrievals={"changed": 2, "same": 10}, uncertain_calls=1),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.pure.query import Looking, looking
+from timemachine.replay.runs.pure.query import RetrievalSettings, retrieval_settings
 
 THRESHOLDS = {"relative": 0.6, "cliff": 0.3, "floor": 0.1}
 ADAPTIVE = {
@@ -20,8 +20,8 @@ ADAPTIVE = {
 
 
 def told(recorded: Any, **options: Any) -> dict[str, Any]:
-    found = looking(recorded, ReplayOptions(**options), ["now", "then"])
-    return {name: getattr(found, name) for name in Looking.__slots__}
+    found = retrieval_settings(recorded, ReplayOptions(**options), ["now", "then"])
+    return {name: getattr(found, name) for name in RetrievalSettings.__slots__}
 
 
 USUAL = {

@@ -25,12 +25,12 @@ from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs import leases
 from timemachine.replay.runs.commands import cancel, launch, retry
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
-from timemachine.replay.runs.outcome import Outcome
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import replay_of, step_of, steps_of
 from timemachine.replay.runs.schemas import ReplayOut
 from timemachine.replay.runs.step_results import Result, write
 from timemachine.replay.runs.step_schemas import ReplayStepOut
+from timemachine.replay.runs.steps import Outcome
 from timemachine.replay.runs.worker import work
 from timemachine.replay.tasks import run_replay
 
@@ -190,7 +190,7 @@ def test_a_replay_that_cannot_be_is_refused_and_nothing_is_made(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (ReplayOptions(after_sequence=1000), "No find or ask lies in this range"),
+        (ReplayOptions(after_sequence=1000), "There is no find or ask in this range"),
         (ReplayOptions(after_sequence=3, through_sequence=3), "after 3 and up to 3: the range ends before"),
         (ReplayOptions(after_sequence=1000, through_sequence=2), "after 1,000 and up to 2"),
     ],
@@ -208,14 +208,14 @@ def test_a_range_replays_only_its_steps(session: Session) -> None:
 def test_cancelling_stops_what_waits_and_trying_again_finishes_it(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     assert cancel(replay).status == "cancelled"
-    with pytest.raises(Conflict, match="over already"):
+    with pytest.raises(Conflict, match="already finished"):
         cancel(replay)
     assert work(replay.id, "late") == 0
     assert retry(replay).status == "queued"
     assert work(replay.id, "again") == 4
     replay.refresh_from_db()
     assert replay.status == "done"
-    with pytest.raises(Conflict, match="nothing to try again"):
+    with pytest.raises(Conflict, match="nothing to retry"):
         retry(replay)
 
 

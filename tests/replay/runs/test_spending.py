@@ -9,7 +9,7 @@ from django.db import connections
 from pytest_django import Settings
 
 from tests.builders import recorded_session, replayed
-from tests.replay.runs.test_side_by_side import most_at_once
+from tests.replay.runs.test_concurrent_steps import most_at_once
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
@@ -84,7 +84,7 @@ def test_calls_side_by_side_stay_below_the_limit_together(
     assert None not in reserved
     assert ReplayOut.of(replay).model_dump()["over_limit_usd"] == 0
     assert (
-        f"{told.statuses['skipped']} steps not asked for the spend limit"
+        f"{told.statuses['skipped']} steps not asked because of the spend limit"
         in ReplayOut.of(replay).model_dump()["summary"]
     )
     said = replay.steps.filter(status="skipped").values_list("evidence__not_asked", flat=True)
@@ -122,7 +122,7 @@ def test_a_limit_that_was_passed_all_the_same_is_told_with_by_how_much(
     told = ReplayOut.of(replayed(session, options("openai:gpt-4o", LIMIT))).model_dump()
     assert told["cost_usd"] == 0.01025
     assert told["over_limit_usd"] == pytest.approx(0.00525)
-    assert "the spend limit of $0.005 was passed by $0.00525" in told["summary"]
+    assert "the spend limit of $0.005 was exceeded by $0.00525" in told["summary"]
 
 
 def test_a_call_that_broke_off_may_have_been_billed_and_counts_as_if_it_was(

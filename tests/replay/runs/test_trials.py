@@ -248,7 +248,7 @@ def test_a_form_that_was_used_for_another_question_is_refused_and_asks_when_it_i
     }
     refused = browser.post(form, asked | {"question": "Why?"})
     assert refused.status_code == 409
-    assert "send it once more" in refused.text
+    assert "Send it again" in refused.text
     fresh = re.search(r'name="form_id" value="([^"]+)"', refused.text)
     assert fresh is not None
     assert browser.post(form, asked | {"question": "Why?", "form_id": fresh[1]}).status_code == 302

@@ -16,7 +16,7 @@ from timemachine.replay.suites.pure.changes import (
     change_of,
     changes,
     findings,
-    paired_arms,
+    paired_models,
 )
 
 SESSION, REPLAY = UUID(int=1), UUID(int=2)
@@ -115,7 +115,7 @@ def test_money_and_time_are_compared_only_where_both_are_known() -> None:
 def test_arms_are_compared_by_model_and_then_in_their_order(
     before: list[str | None], after: list[str | None], paired: dict[int, int]
 ) -> None:
-    assert paired_arms(before, after) == paired
+    assert paired_models(before, after) == paired
 
 
 FACTS = st.builds(
@@ -185,7 +185,7 @@ def test_money_adds_up(before: list[StepFact], after: list[StepFact]) -> None:
     st.lists(st.sampled_from([None, *"abcd"]), unique=True),
 )
 def test_no_arm_is_compared_twice(before: list[str | None], after: list[str | None]) -> None:
-    paired = paired_arms(before, after)
+    paired = paired_models(before, after)
     assert len(set(paired.values())) == len(paired) == min(len(before), len(after))
     for arm, other in paired.items():
         if after[arm - 1] in before:
@@ -194,7 +194,7 @@ def test_no_arm_is_compared_twice(before: list[str | None], after: list[str | No
 
 def test_a_run_whose_one_model_was_changed_is_still_compared_step_by_step() -> None:
     before, after = [fact(model="a")], [fact(model="b", verdict="reworded")]
-    assert [each.change for each in changes(before, after, paired_arms(["a"], ["b"]))] == ["worse"]
+    assert [each.change for each in changes(before, after, paired_models(["a"], ["b"]))] == ["worse"]
     assert [each.change for each in changes(before, [replace(after[0], arm=2)], {})] == [
         "new_step",
         "step_gone",

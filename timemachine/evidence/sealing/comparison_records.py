@@ -27,7 +27,7 @@ from timemachine.evidence.sealing import replay_records
 from timemachine.evidence.sealing.comparison_results import results_now
 from timemachine.evidence.sealing.replay_records import RECORD_LINK
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
-from timemachine.replay.runs.costs import NOTHING, Spent, spent_by
+from timemachine.replay.runs.costs import NO_SPENDING, Spending, spending_by
 from timemachine.replay.runs.models import ReplayAttempt, ReplayStep
 
 CELL, RESULTS, MARK, OPINION = "cell", "results", "mark", "opinion"
@@ -86,7 +86,7 @@ def _cells(comparison: Comparison, wanted: Sequence[str], places: Places) -> Ite
     rows = list(steps.values(*replay_records.COLUMNS, *_OF_RUN))
     ids = [row["id"] for row in rows]
     hits = replay_records.hits_of(ids)
-    spent = spent_by("step_id", ReplayAttempt.objects.filter(step__in=ids))
+    spent = spending_by("step_id", ReplayAttempt.objects.filter(step__in=ids))
     leaves = _leaves(rows)
     for row in rows:
         link = leaves.get((row["replay__session_id"], row["sequence"]))
@@ -96,13 +96,13 @@ def _cells(comparison: Comparison, wanted: Sequence[str], places: Places) -> Ite
                 index=places[name_of(CELL, row["id"])],
                 kind=CELL,
                 at=written(row["finished_at"]) or "",
-                fields=_cell(row, hits.get(row["id"], ()), spent.get(row["id"], NOTHING)),
+                fields=_cell(row, hits.get(row["id"], ()), spent.get(row["id"], NO_SPENDING)),
                 links={RECORD_LINK: link} if link else {},
             ),
         )
 
 
-def _cell(row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], spent: Spent) -> dict[str, Field]:
+def _cell(row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], spent: Spending) -> dict[str, Field]:
     facts = replay_records.facts(row) | {
         "kind": row["kind"],
         "arm": row["replay__run__arm"],

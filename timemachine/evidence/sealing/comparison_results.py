@@ -16,7 +16,7 @@ from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.comparison.pure import findings_text
 from timemachine.replay.comparison.pure.findings import Findings
-from timemachine.replay.comparison.results import kept_of, whole
+from timemachine.replay.comparison.results import current_results, stored_findings
 
 FORM: Final = findings_text.FORM
 
@@ -34,7 +34,7 @@ def figures(found: Findings) -> bytes:
 
 def computed(comparison: Comparison) -> str:
     """Return the results of a finished comparison, computing them if necessary."""
-    found = whole(comparison, progress_of([comparison])[comparison.id]).findings
+    found = current_results(comparison, progress_of([comparison])[comparison.id]).findings
     if found is None:
         raise LookupError(f"nothing was computed of the comparison {comparison.pk}")
     return figures(found).decode("ascii")
@@ -52,5 +52,5 @@ def results_now(comparison: Comparison, forms: Sequence[str]) -> Iterator[tuple[
 
 
 def _shown(comparison: Comparison) -> bytes | None:
-    found: Any = kept_of(comparison, progress_of([comparison])[comparison.id])
+    found: Any = stored_findings(comparison, progress_of([comparison])[comparison.id])
     return None if found is None else figures(found)

@@ -33,9 +33,9 @@ from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparis
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings, findings
-from timemachine.replay.comparison.pure.metrics import arm_totals, column
+from timemachine.replay.comparison.pure.metrics import column, column_totals
 from timemachine.replay.comparison.pure.variants import RECORDING
-from timemachine.replay.comparison.queries import marks_of, opinions_of, said_of
+from timemachine.replay.comparison.queries import annotated, marks_of, opinions_of
 from timemachine.replay.comparison.results import FEW, results_of
 from timemachine.replay.runs.models import ReplayStep
 
@@ -75,7 +75,7 @@ class ComparisonScope:
         """Return these asks with their questions, and the remarks about their answers from before the link
         was created.
         """
-        found = said_of(asks)
+        found = annotated(asks)
         return SharedRemarks(
             asks=self._asks(found.asks),
             marks={step: self._marks(marks) for step, marks in found.marks.items()},
@@ -116,7 +116,7 @@ class ComparisonScope:
         arms = len(self.comparison.arms)
         if paired:
             return findings(asks, arms, noise_floor=self.comparison.noise_floor)
-        columns = [arm_totals(asks, column(asks, each)) for each in range(RECORDING, arms + 1)]
+        columns = [column_totals(asks, column(asks, each)) for each in range(RECORDING, arms + 1)]
         return Findings(asks=asks, columns=columns, ordered=[], noise=[])
 
     def _asks(self, asks: Sequence[Ask]) -> list[Ask]:

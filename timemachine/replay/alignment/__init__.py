@@ -1,1 +1,1 @@
-"""Two runs step by step: sessions and replays, aligned by what their steps are."""
+"""Two runs compared step by step: sessions and replays, aligned by what their steps are."""

@@ -1,4 +1,4 @@
-"""One step of a run whole: its values, its error, the passages that came with it."""
+"""One complete step of a run: its values, its error, and its passages."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from timemachine.replay.runs.queries import passages_of, step_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameAt:
-    """A passage at its rank; `key` says which one it is, `name` is the frame's number or own name."""
+    """A passage at its rank; `key` identifies it, `name` is the frame's number or own name."""
 
     key: str
     rank: int
@@ -32,9 +32,9 @@ class FrameAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDetail:
-    """A step of a run. What was not recorded is None; `answered` is False where a replay did not ask.
+    """A step of a run. None means not recorded; `answered` is False if a replay did not ask.
 
-    `ended` is the provider's word for how the answer ended. `frames` is None where a replay failed before it had found any.
+    `ended` is the provider's finish reason. `frames` is None if a replay failed before it found any.
     """
 
     run: Run
@@ -57,7 +57,7 @@ class StepDetail:
 
 
 def detail_of(run: Run, sequence: int) -> StepDetail:
-    """The step of that sequence, whole. Raises `NotFound`."""
+    """Return the complete step of that sequence. Raises `NotFound`."""
     if run.replay is None:
         action = action_of(run.session, sequence)
         return _detail(run, action, action, answered=True)
@@ -67,14 +67,14 @@ def detail_of(run: Run, sequence: int) -> StepDetail:
 
 
 def written(value: Any) -> str | None:
-    """A value as a text: JSON indented, a text as it is."""
+    """Return a value as text: JSON indented, a text unchanged."""
     return (
         value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     )
 
 
 def structure(value: Any) -> Any:
-    """The object or list that a value is, or that a text holds; None for any other, and for one too deep to be compared."""
+    """Return the object or list that a value is or that a text contains; None for any other, or one that is too deep to compare."""
     if isinstance(value, str):
         if value.lstrip()[:1] not in {"{", "["}:
             return None
@@ -87,7 +87,7 @@ def structure(value: Any) -> Any:
 
 
 def _detail(run: Run, action: Action, came: Action | ReplayStep, *, answered: bool) -> StepDetail:
-    """What was done, as it was recorded, and what came of it in the run."""
+    """Return the step: the recorded input, and its result in the run."""
     hits = frozen.hits_of(action) if isinstance(came, Action) else passages_of(came)
     return StepDetail(
         run=run,
@@ -103,27 +103,27 @@ def _detail(run: Run, action: Action, came: Action | ReplayStep, *, answered: bo
         grounding=came.grounding,
         ended=ended_by(came.parameters),
         error=": ".join(part for part in (came.error_type, came.error_message) if part) or None,
-        input=value(action.input) if isinstance(came, Action) else _asked(came),
+        input=value(action.input) if isinstance(came, Action) else _question(came),
         output=_output(action, came),
         answered=answered,
         frames=None if hits is None else [frame_at(hit) for hit in hits],
     )
 
 
-def _asked(step: ReplayStep) -> Any:
-    """What a replay put: the recorded question, or the one that a trial put in its place."""
+def _question(step: ReplayStep) -> Any:
+    """Return the question of a replay: the recorded one, or the one that a trial used instead."""
     instead = step.replay.options.get("question")
     return value(step.action.input) if instead is None else instead
 
 
 def _output(action: Action, came: Action | ReplayStep) -> Any:
-    """What came of it; of an ask the answer alone, however it was recorded."""
+    """Return the result; for an ask only the answer, in whatever form it was recorded."""
     answer = frozen.answer_of(action) if came is action and action.kind == "ask" else None
     return value(came.output) if answer is None else answer
 
 
 def frame_at(hit: Hit | ReplayHit) -> FrameAt:
-    """A hit as a place in a ranked list."""
+    """Return a hit as an entry of a ranked list."""
     frame = hit.frame
     return FrameAt(
         key=frame_key(frame, hit.sha256),

@@ -1,4 +1,4 @@
-"""What of a recorded or replayed step is compared, taken from rows without their whole payloads."""
+"""The facts of a recorded or replayed step that are compared, from rows without their complete payloads."""
 
 import json
 from collections.abc import Sequence
@@ -15,16 +15,17 @@ from timemachine.replay.runs.frozen import ANSWER_KEYS
 from timemachine.text.pure.difference.json import comparable
 from timemachine.text.pure.difference.steps import StepFacts
 
-# Bytes of a payload that are read: what steps are found alike by, and as much JSON as is compared by its values.
+# Bytes of a payload that are read, to find similar steps and to compare JSON by its values.
 HEAD_BYTES: Final = 1_500
 PARTS: Final = ("sha256", "media_type", "size", "head")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStep:
-    """A step of a run: what is compared, and what a list shows of it. Costs in US dollars, None where unknown or nothing was called.
+    """A step of a run: what is compared, and what a list shows. Costs are US dollars, None if unknown or no model was called.
 
-    `unknown_cost` tells a call of unknown price from a step that called nobody; `not_asked` why a replay left the call out.
+    `unknown_cost` distinguishes a call of unknown price from a step without a call; `not_asked` is why a
+    replay made no call.
     """
 
     facts: StepFacts
@@ -38,22 +39,22 @@ class RunStep:
 
     @property
     def sequence(self) -> int:
-        """Where it stands in its session."""
+        """Return its sequence in its session."""
         return self.facts.sequence
 
 
 def columns_of(payload: str, prefix: str) -> dict[str, Any]:
-    """The columns by which `identity` and `beginning` know a payload, named with a prefix."""
+    """Return the payload columns that `identity` and `beginning` need, with a prefix."""
     whole: dict[str, Any] = {part: F(f"{payload}__{part}") for part in PARTS[:3]}
     head = Substr(f"{payload}__data", 1, HEAD_BYTES, output_field=BinaryField())
     return {f"{prefix}_{part}": column for part, column in {**whole, "head": head}.items()}
 
 
 def identity(row: dict[str, Any], prefix: str) -> str | None:
-    """What a payload is known by: its SHA-256, or that of its values where it is short JSON; None for no payload.
+    """Return what identifies a payload: its SHA-256, or that of its values for short JSON; None without a payload.
 
-    An answer that was recorded in an object (`{"answer": …}`) is the same as one that was recorded as a text; that of a long one
-    stands in the row already, as `output_answer`.
+    An answer recorded in an object (`{"answer": …}`) equals one recorded as text. The identity of a long one
+    is already in the row, as `output_answer`.
     """
     if row[f"{prefix}_sha256"] is None:
         return None
@@ -67,7 +68,7 @@ def identity(row: dict[str, Any], prefix: str) -> str | None:
 
 
 def has_long_answer(row: dict[str, Any]) -> bool:
-    """Whether a step's output is an ask's JSON of which `identity` cannot read the whole."""
+    """Return whether a step's output is an ask's JSON that is too long for `identity`."""
     return bool(
         row["kind"] == "ask"
         and row["output_media_type"] == "application/json"
@@ -76,30 +77,30 @@ def has_long_answer(row: dict[str, Any]) -> bool:
 
 
 def answer_identity(data: bytes | memoryview) -> str | None:
-    """What the answer in an object is known by, as if it had been recorded as a text; None for JSON without one."""
+    """Return the identity of the answer in an object, as if it had been recorded as text; None for JSON without an answer."""
     answer = _answer(json.loads(text_of(data)))
     return None if answer is None else text_sha256(answer)
 
 
 def beginning(row: dict[str, Any], *prefixes: str) -> str:
-    """How the texts of some payloads begin."""
+    """Return the beginnings of the texts of some payloads."""
     heads = [row[f"{prefix}_head"] for prefix in prefixes]
     return " ".join(bytes(head).decode("utf-8", "replace") for head in heads if head is not None)
 
 
 def error_of(row: dict[str, Any]) -> str | None:
-    """The error that was recorded, in one text."""
-    said = [row["error_type"], row["error_message"]]
-    return ": ".join(part for part in said if part is not None) if any(said) else None
+    """Return the recorded error as one text."""
+    parts = [row["error_type"], row["error_message"]]
+    return ": ".join(part for part in parts if part is not None) if any(parts) else None
 
 
 def frame_key(frame: object, sha256: str | None) -> str:
-    """What makes two hits the same passage: its text; where that was not hashed, the frame's name."""
+    """Return what identifies the passage of a hit: its text, or the frame's name if it was not hashed."""
     return sha256 or f"frame {frame}"
 
 
 def _answer(value: object) -> str | None:
     if not isinstance(value, dict):
         return None
-    said: Sequence[str] = [value[key] for key in ANSWER_KEYS if isinstance(value.get(key), str)]
-    return said[0] if said else None
+    parts: Sequence[str] = [value[key] for key in ANSWER_KEYS if isinstance(value.get(key), str)]
+    return parts[0] if parts else None

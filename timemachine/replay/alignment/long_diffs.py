@@ -1,4 +1,4 @@
-"""Diffs of long values: asked for by a page, made by a worker, kept for a week."""
+"""Diffs of long values: requested by a page, computed by a worker, stored for a week."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -24,7 +24,7 @@ from timemachine.text.pure.difference.changes import (
 )
 from timemachine.text.pure.difference.text import DiffRow, Folded, Span, fold, text_diff
 
-# Characters of both texts together from which on a worker makes the diff: below, it takes some 100 ms with numbers and names.
+# From this many characters in both texts, a worker computes the diff. Below, it takes some 100 ms with numbers and names.
 LONG: Final = 60_000
 _KEPT_FOR: Final = timedelta(days=7)
 
@@ -33,9 +33,9 @@ Row = DiffRow | Folded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LongRows:
-    """A long diff as far as it is: the rows of a text or the changes of JSON, both None as long as nobody made them.
+    """The state of a long diff: the rows of a text or the changes of JSON; both are None until it is computed.
 
-    `telling` are the numbers and names of only one side. `given_up` where a worker failed at it too often.
+    `telling` are the numbers and names of only one side. `given_up` if a worker failed too often.
     """
 
     id: UUID
@@ -46,12 +46,12 @@ class LongRows:
 
 
 def is_long(left: str, right: str) -> bool:
-    """Whether the diff of two texts, or of two values written as JSON, is one for a worker."""
+    """Return whether the diff of two texts, or of two values written as JSON, needs a worker."""
     return left != right and len(left) + len(right) > LONG
 
 
 def long_rows(left: StepDetail, right: StepDetail, value: str) -> LongRows:
-    """The diff of one value of two steps; where there is none yet it is noted down, to be enqueued."""
+    """Return the diff of one value of two steps. If there is none yet, it is stored as a request for the caller to enqueue."""
     found, _ = LongDiff.objects.get_or_create(
         left_run=left.run.id,
         right_run=right.run.id,
@@ -65,19 +65,19 @@ def long_rows(left: StepDetail, right: StepDetail, value: str) -> LongRows:
             "right_session": right.run.session,
         },
     )
-    kept = found.rows
-    told = [Distinctions(**each) for each in found.telling or ()]
+    stored = found.rows
+    distinctions = [Distinctions(**each) for each in found.telling or ()]
     return LongRows(
         id=found.id,
-        rows=[_read(row) for row in kept] if isinstance(kept, list) else None,
-        changes=_read_changes(kept, told) if isinstance(kept, dict) else None,
-        telling=told,
-        given_up=kept is None and found.attempts >= MOST_ATTEMPTS,
+        rows=[_read(row) for row in stored] if isinstance(stored, list) else None,
+        changes=_read_changes(stored, distinctions) if isinstance(stored, dict) else None,
+        telling=distinctions,
+        given_up=stored is None and found.attempts >= MOST_ATTEMPTS,
     )
 
 
 def make(long_diff_id: UUID) -> None:
-    """Make a diff that is not made yet. Safe to run twice; nothing happens where a session was erased meanwhile."""
+    """Compute a diff that is not computed yet. Safe to run twice; does nothing if a session was erased in the meantime."""
     with holding(_open().filter(id=long_diff_id), attempts=F("attempts") + 1) as lease:
         if lease is not None:
             _make(lease)
@@ -90,13 +90,13 @@ def _make(lease: Lease[LongDiff]) -> None:
         right = detail_of(run_of(row.project, str(row.right_run)), row.right_sequence)
     except NotFound:
         return
-    rows, told = _made(*(getattr(side, row.value) for side in (left, right)))
+    rows, distinctions = _made(*(getattr(side, row.value) for side in (left, right)))
     same = lease.held().filter(sha256=_sha256(left, right, row.value))
-    same.update(rows=rows, telling=[asdict(each) for each in told])
+    same.update(rows=rows, telling=[asdict(each) for each in distinctions])
 
 
 def _made(left: Any, right: Any) -> tuple[Any, Sequence[Distinctions]]:
-    """The diff as it is kept, JSON by its structure, and what tells the two apart."""
+    """Return the diff as it is stored, JSON by its structure, and the numbers and names that distinguish the sides."""
     one, other = structure(left), structure(right)
     if one is not None and other is not None:
         found = changes_of(one, other)
@@ -106,13 +106,13 @@ def _made(left: Any, right: Any) -> tuple[Any, Sequence[Distinctions]]:
 
 
 def overdue() -> QuerySet[LongDiff]:
-    """Return the diffs that are not made yet; those older than a week are dropped."""
+    """Return the diffs that are not computed yet, and drop those older than a week."""
     LongDiff.objects.filter(created_at__lt=now() - _KEPT_FOR).delete()
     return _open()
 
 
 def is_due(long_diff_id: UUID) -> bool:
-    """Return whether a worker is to be enqueued; of many pages that wait, one enqueues it."""
+    """Return whether to enqueue a worker. Of many waiting pages, one does."""
     return bool(mark_enqueued(_open().filter(id=long_diff_id)))
 
 
@@ -139,20 +139,20 @@ def _written_spans(spans: Sequence[Span]) -> Any:
     return [[span.mark, span.text] for span in spans]
 
 
-def _read(kept: Any) -> Row:
-    if isinstance(kept, dict):
-        return Folded(count=kept["folded"], start=kept["start"])
-    kind, left, right = kept
+def _read(stored: Any) -> Row:
+    if isinstance(stored, dict):
+        return Folded(count=stored["folded"], start=stored["start"])
+    kind, left, right = stored
     return DiffRow(kind, _read_spans(left), _read_spans(right))
 
 
-def _read_changes(kept: Any, told: Sequence[Distinctions]) -> Changes:
+def _read_changes(stored: Any, distinctions: Sequence[Distinctions]) -> Changes:
     rows = [
         ChangeRow(path, op, _read_spans(left), _read_spans(right))
-        for path, op, left, right in kept["changes"]
+        for path, op, left, right in stored["changes"]
     ]
-    return Changes(rows=rows, more=kept["more"], telling=told)
+    return Changes(rows=rows, more=stored["more"], telling=distinctions)
 
 
-def _read_spans(kept: Any) -> tuple[Span, ...]:
-    return tuple(Span(text, mark) for mark, text in kept)
+def _read_spans(stored: Any) -> tuple[Span, ...]:
+    return tuple(Span(text, mark) for mark, text in stored)

@@ -1,4 +1,4 @@
-"""What we keep of diffs that are too long to be made while somebody waits for the page."""
+"""What is stored of diffs that take too long for a page."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -11,12 +11,11 @@ from timemachine.recording.sessions.models import Session
 
 
 class LongDiff(Leased, Enqueued):
-    """The diff of one value of two steps; `rows` is None until a worker made it, with the numbers and names `telling` the sides apart:
-    a list of the rows of a text, or an object with the changes of JSON.
+    """The diff of one value of two steps. `rows` is None until a worker computed it.
 
-    It goes with either session.
-
-    A run is the id of a session or a replay. `sha256` is that of both texts: a step that came out otherwise since has another row.
+    Then `rows` is a list of the rows of a text, or an object with the changes of JSON, and `telling` holds
+    the numbers and names of only one side. A run is the id of a session or a replay. `sha256` is that of both
+    texts: if a step changes, it gets another row. The row is deleted with either session.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)

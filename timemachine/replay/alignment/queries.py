@@ -1,14 +1,14 @@
-"""Two runs aligned: their pairs, how many there are of each status, and what either run adds up to."""
+"""Two runs aligned: their pairs of steps, the number of each status, and the totals of either run."""
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Final, Literal
 
 from timemachine.core.accounts.models import Project
 from timemachine.memory.search.indexing import rewritten
 from timemachine.replay.alignment.facts import RunStep
-from timemachine.replay.alignment.recent_alignments import Kept
 from timemachine.replay.alignment.runs import Run, RunTotals, run_of, totals
 from timemachine.replay.alignment.steps import steps_of
 from timemachine.text.pure.difference.sessions import STATUSES, StepPair, align_by_sequence, align_steps
@@ -24,12 +24,16 @@ SHOWS: Final[tuple[Show, ...]] = (
     "not_asked",
     "same",
 )
+# The maximum number of cached steps, some 0.8 KB each. The largest possible alignment, 20,000 by 20,000, fits.
+MOST_STEPS: Final = 48_000
+# The minimum size of an alignment, so that the number of small ones is bounded.
+_LEAST: Final = 250
 _CHANGED: Final = frozenset(STATUSES) - {"same", "not_asked"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One of two runs: its steps by their sequence, and its totals."""
+    """One of two runs: its steps by sequence, and its totals."""
 
     run: Run
     steps: Mapping[int, RunStep]
@@ -38,7 +42,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aligned:
-    """Two runs with the pairs of their steps in order. `only_replayed` says that only finds and asks were compared."""
+    """Two runs with the pairs of their steps in order. `only_replayed` means that only finds and asks were compared."""
 
     left: Side
     right: Side
@@ -47,39 +51,64 @@ class Aligned:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many pairs there are of each status; a step that moved counts once, although it stands in two."""
+        """Return the number of pairs with each status; a step that moved counts once, although it is in two pairs."""
         found = Counter[str](pair.status for pair in self.pairs)
         found["moved"] //= 2
         return {status: found[status] for status in STATUSES}
 
     def shown(self, show: Show) -> list[int]:
-        """The places of the pairs that a filter shows, in their order; `changed` is every status but `same` and `not_asked`."""
+        """Return the positions of the pairs that a filter shows; `changed` is every status but `same` and `not_asked`."""
         if show == "all":
             return list(range(len(self.pairs)))
-        wanted = _CHANGED if show == "changed" else {show}
-        return [place for place, pair in enumerate(self.pairs) if pair.status in wanted]
+        statuses = _CHANGED if show == "changed" else {show}
+        return [place for place, pair in enumerate(self.pairs) if pair.status in statuses]
+
+
+class SizedCache[Value]:
+    """A cache of recent values, limited by the number of steps. The pages of one comparison share an alignment."""
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable) -> Value | None:
+        """Return the value under the key, None if it is not cached."""
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key][0]
+
+    def store(self, key: Hashable, value: Value, steps: int) -> None:
+        """Store a value that was computed from this many steps, and drop the least recently used ones beyond the limit."""
+        with self._lock:
+            self._values[key] = value, max(steps, _LEAST)
+            self._values.move_to_end(key)
+            while sum(each for _, each in self._values.values()) > MOST_STEPS:
+                self._values.popitem(last=False)
+
+
+_CACHE: Final = SizedCache[Aligned]()
 
 
 def aligned(project: Project, left: str, right: str) -> Aligned:
-    """Two runs of a project, named by uuid or key, aligned. At most sixteen queries. Raises `NotFound`, `TooLarge`.
+    """Return two runs of a project, named by UUID or key, aligned. At most sixteen queries. Raises `NotFound`, `TooLarge`.
 
-    Two runs of one session (it and its replay, or two replays) are paired by sequence, any other two by what the steps are.
-    Against a replay a session's finds and asks are compared: nothing else is repeated in one.
+    Two runs of one session (it and its replay, or two replays) are paired by sequence, any others by what the
+    steps are. Against a replay, only a session's finds and asks are compared, because a replay repeats
+    nothing else.
     """
     one, other = run_of(project, left), run_of(project, right)
     key = _key(one), _key(other), rewritten({one.session.id, other.session.id})
-    found = _KEPT.get(key)
+    found = _CACHE.get(key)
     if found is None:
         found = _aligned(one, other)
-        _KEPT.keep(key, found, len(found.left.steps) + len(found.right.steps))
+        _CACHE.store(key, found, len(found.left.steps) + len(found.right.steps))
     return replace(found, left=replace(found.left, run=one), right=replace(found.right, run=other))
 
 
-_KEPT: Final = Kept[Aligned]()
-
-
 def _key(run: Run) -> Hashable:
-    """What changes when the steps of a run do: a session only grows, a replay counts its changes. What an erasure rewrites is told apart beside."""
+    """Return a key that changes with the steps of a run: a session only grows, a replay counts its changes. Erasures are tracked separately."""
     replay = run.replay
     return run.id, run.session.last_sequence, (replay.revision, replay.status) if replay else None
 
@@ -93,17 +122,17 @@ def _aligned(one: Run, other: Run) -> Aligned:
     return Aligned(
         left=left,
         right=right,
-        pairs=[_told(pair, left, right) for pair in pairs],
+        pairs=[_refined(pair, left, right) for pair in pairs],
         only_replayed=only_replayed,
     )
 
 
 def _without_words(steps: Mapping[int, RunStep]) -> dict[int, RunStep]:
-    """The steps without the beginnings of their texts, which only the aligning needs."""
+    """Return the steps without the beginnings of their texts, which only the alignment needs."""
     return {sequence: replace(step, facts=replace(step.facts, words="")) for sequence, step in steps.items()}
 
 
-def _told(pair: StepPair, left: Side, right: Side) -> StepPair:
+def _refined(pair: StepPair, left: Side, right: Side) -> StepPair:
     one = left.steps[pair.left.sequence] if pair.left else None
     other = right.steps[pair.right.sequence] if pair.right else None
     left_out = pair.status == "same" and any(step and step.not_asked for step in (one, other))

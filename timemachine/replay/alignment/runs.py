@@ -1,4 +1,4 @@
-"""A run that can be compared: a session, or a replay of one; and what it adds up to."""
+"""A run that can be compared: a session or a replay, and its totals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from timemachine.replay.alignment.facts import RunStep
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.queries import replay_of, tally
 
-# What a replay repeats, and so what a session is held against a replay by.
+# What a replay repeats, and so what is compared between a session and a replay.
 REPLAYED_KINDS: Final = ("find", "ask")
 
 
@@ -31,18 +31,18 @@ class Run:
 
     @property
     def id(self) -> UUID:
-        """The uuid that stands for it in an address."""
+        """Return the UUID that identifies it in a URL."""
         return self.replay.id if self.replay else self.session.id
 
     @property
     def kind(self) -> str:
-        """`session`, or `replay`."""
+        """Return `session` or `replay`."""
         return "replay" if self.replay else "session"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTotals:
-    """What the compared steps of a run add up to. Tokens and duration are None where none was recorded, US dollars where nothing was priced."""
+    """The totals of a run's compared steps. Tokens and duration are None if none were recorded, US dollars if nothing was priced."""
 
     steps: int
     errors: int
@@ -54,7 +54,7 @@ class RunTotals:
 
 
 def run_of(project: Project, name: str) -> Run:
-    """The project's session of that uuid or key, or its replay of that uuid. Raises `NotFound`."""
+    """Return the project's session with that UUID or key, or its replay with that UUID. Raises `NotFound`."""
     try:
         return Run(session=session_of(project, name))
     except NotFound:
@@ -63,14 +63,14 @@ def run_of(project: Project, name: str) -> Run:
         replay = replay_of(project, name)
     except NotFound as why:
         raise NotFound(
-            f"There is no session or replay {name[:80]!r} in this project; the list of sessions shows those there are.",
+            f"There is no session or replay {name[:80]!r} in this project; see the list of sessions.",
             code="run_not_found",
         ) from why
     return Run(session=replay.session, replay=replay)
 
 
 def totals(run: Run, steps: Sequence[RunStep], *, only_replayed: bool) -> RunTotals:
-    """What the steps of a run add up to. One query, four for a replay."""
+    """Return the totals of the steps of a run. One query, four for a replay."""
     if run.replay is not None:
         return _replay_totals(run.replay, steps)
     actions = Action.objects.filter(session=run.session)
@@ -89,7 +89,7 @@ def totals(run: Run, steps: Sequence[RunStep], *, only_replayed: bool) -> RunTot
 
 
 def _replay_totals(replay: Replay, steps: Sequence[RunStep]) -> RunTotals:
-    """As `tally` counts money: the attempts that were lost are in it."""
+    """Return the totals with the cost as `tally` counts it, including lost attempts."""
     counts = tally(replay)
     start, end = replay.started_at, replay.finished_at
     found = _sums(steps, (end - start) / timedelta(milliseconds=1) if start and end else None)

@@ -1,6 +1,6 @@
-"""The steps of a run as they are compared: a few queries for any number of them, and no payload beyond its beginning.
+"""The steps of a run for comparison: a few queries for any number of them, and only the beginning of each payload.
 
-But for long answers that were recorded in an object: what they say is found only in the whole of them.
+The exception is a long answer recorded in an object: it can be read only from the complete payload.
 """
 
 from collections import defaultdict
@@ -26,11 +26,11 @@ from timemachine.replay.alignment.facts import (
 )
 from timemachine.replay.alignment.runs import REPLAYED_KINDS, Run
 from timemachine.replay.runs.models import Replay, ReplayHit, ReplayStep
-from timemachine.replay.runs.pure.engine import has_passages_of_its_own
+from timemachine.replay.runs.pure.engine import uses_own_passages
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.text.pure.difference.steps import StepFacts
 
-# Steps of one run that are compared; 20,000 by 20,000 take some seconds.
+# The maximum number of steps of a run that are compared. 20,000 by 20,000 take some seconds.
 MOST_STEPS: Final = 20_000
 _READ_AT_ONCE: Final = 50
 _SPENT: Final = ("duration_ms", "input_tokens", "output_tokens", "cost_usd")
@@ -46,9 +46,10 @@ _HAS_PASSAGES: Final = ExpressionWrapper(Q(retrieval__isnull=False), output_fiel
 
 
 def steps_of(run: Run, *, only_replayed: bool) -> list[RunStep]:
-    """The steps of a run in their order; with `only_replayed` only those of a session that a replay repeats as steps of their own.
+    """Return the steps of a run in order; with `only_replayed`, only those of a session that a replay repeats as own steps.
 
-    A replay has the steps that it came to an end with, those not asked for its spend limit included. Raises `TooLarge`.
+    A replay has the steps that it finished, including those skipped because of its spend limit. Raises
+    `TooLarge`.
     """
     if run.replay is not None:
         return _replayed_steps(run.replay)
@@ -59,7 +60,7 @@ def steps_of(run: Run, *, only_replayed: bool) -> list[RunStep]:
 
 
 def _within_asks(rows: Sequence[Row]) -> set[int]:
-    """The finds inside an ask, which are replayed with it."""
+    """Return the finds inside an ask, which are replayed with it."""
     asks = {row["sequence"] for row in rows if row["kind"] == "ask"}
     names = {row["client_id"] for row in rows if row["kind"] == "ask"} - {None}
     return {row["id"] for row in rows if row["parent_sequence"] in asks or row["parent_id_given"] in names}
@@ -77,7 +78,7 @@ def _recorded_rows(session: Session, *, only_replayed: bool) -> list[Row]:
 
 
 def _read_long_answers(rows: Sequence[Row]) -> None:
-    """Put into the rows what the answers inside their long JSON are known by; a few of them are read whole at once."""
+    """Add the identities of the answers inside long JSON to the rows. Only a few payloads are read at a time."""
     if not rows:
         return
     payloads = Payload.objects.filter(id__in={row["output_id"] for row in rows}).values_list("id", "data")
@@ -133,16 +134,16 @@ def _replayed_steps(replay: Replay) -> list[RunStep]:
 
 
 def _frames_with(row: Row, options: ReplayOptions, found: Frames, recorded: Frames) -> tuple[str, ...] | None:
-    """The passages of a replayed step, as `timemachine.replay.runs.queries.passages_of` says which they are."""
+    """Return the passages of a replayed step, chosen as in `timemachine.replay.runs.queries.passages_of`."""
     if row["has_passages"]:
         return found.get(row["id"], ())
-    if row["status"] == "failed" and has_passages_of_its_own(row["kind"], options):
+    if row["status"] == "failed" and uses_own_passages(row["kind"], options):
         return None
     return recorded.get(row["action_id"], ())
 
 
 def _replayed_step(row: Row, frames: tuple[str, ...] | None, asked: str | None) -> RunStep:
-    """A replayed step; `asked` is the question that a trial put in the recorded one's place."""
+    """Return a replayed step; `asked` is the question that a trial used instead of the recorded one."""
     done = {name: row[f"action__{name}"] for name in _DONE}
     whole = {**row, **done}
     return RunStep(
@@ -171,7 +172,7 @@ def _rows(found: QuerySet[Any], fields: Sequence[str]) -> list[Row]:
     rows: list[Row] = list(found.values(*fields)[: MOST_STEPS + 1])
     if len(rows) > MOST_STEPS:
         raise TooLarge(
-            f"One of the two has more than {MOST_STEPS:,} steps; so many are not compared.",
+            f"One of the two has more than {MOST_STEPS:,} steps, which is too many to compare.",
             code="too_many_steps",
             limit=MOST_STEPS,
         )
@@ -179,7 +180,7 @@ def _rows(found: QuerySet[Any], fields: Sequence[str]) -> list[Row]:
 
 
 def _recorded_frames(session: Session, rows: Iterable[Row]) -> Frames:
-    """The passages frozen with each action; an ask without any of its own has those of the finds inside it."""
+    """Return the passages frozen with each action; an ask without its own has those of the finds inside it."""
     own = _frames(Hit.objects.filter(action__session=session), "action_id")
     inside: dict[object, tuple[str, ...]] = defaultdict(tuple)
     asks: list[Row] = []

@@ -1,1 +1,1 @@
-"""Several models over the same frozen contexts: the runs, their cells side by side, and what the figures show."""
+"""Comparisons: several models answer the same recorded questions over the same frozen contexts, and their results."""

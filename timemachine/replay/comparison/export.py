@@ -1,4 +1,4 @@
-"""All of a comparison as a file: JSON with its results and cells, or CSV with a line for each cell."""
+"""A comparison as a file: JSON with its results and cells, or CSV with a line for each cell."""
 
 import csv
 import io
@@ -15,15 +15,15 @@ from timemachine.replay.comparison.pure.cells import NOISE, Ask
 from timemachine.replay.comparison.pure.variants import RECORDING
 from timemachine.replay.comparison.queries import (
     answers_of,
-    arms_of,
     asks_of,
     marks_of,
     models_of,
     opinions_of,
     sessions_of,
-    told,
+    variants_of,
+    with_texts,
 )
-from timemachine.replay.comparison.results import whole
+from timemachine.replay.comparison.results import current_results
 from timemachine.replay.comparison.schemas import CellOut, ComparisonFile
 
 COLUMNS: Final = (
@@ -60,7 +60,7 @@ FORMS: Final = {"json": "application/json", "csv": "text/csv"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """All of a comparison, to take along."""
+    """A comparison as a download."""
 
     name: str
     media_type: str
@@ -68,9 +68,12 @@ class File:
 
 
 def file_of(comparison: Comparison, form: str) -> File:
-    """The comparison as `json` (with its statistics) or `csv` (a line for each cell), in UTF-8. Raises `InvalidInput` for another form."""
+    """Return the comparison as `json` (with statistics) or `csv` (a line for each cell), in UTF-8.
+
+    Raises: `InvalidInput` for another form.
+    """
     if form not in FORMS:
-        raise InvalidInput("`format` is `json` or `csv`.", code="invalid_field", field="format")
+        raise InvalidInput("`format` must be `json` or `csv`.", code="invalid_field", field="format")
     if form == "csv":
         text = "".join(_csv(comparison))
     else:
@@ -83,17 +86,17 @@ def file_of(comparison: Comparison, form: str) -> File:
 
 
 def _whole(comparison: Comparison) -> ComparisonFile:
-    """The comparison with its statistics and its cells, which are computed now if they have not been."""
+    """Return the comparison with its statistics and cells; they are computed now if necessary."""
     progress = progress_of([comparison])[comparison.id]
-    results = whole(comparison, progress)
-    asks = told(results.findings.asks) if results.findings else []
+    results = current_results(comparison, progress)
+    asks = with_texts(results.findings.asks) if results.findings else []
     return ComparisonFile.of_all(comparison, progress, results, asks)
 
 
 def _csv(comparison: Comparison) -> Iterator[str]:
-    """A line for each cell, under a head. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    """Yield a header and a line for each cell. Text that a spreadsheet would read as a formula gets a leading apostrophe."""
     asks = asks_of(comparison)
-    arms = arms_of(comparison)
+    arms = variants_of(comparison)
     steps = [cell.step for ask in asks for cell in ask.runs.values() if cell.step is not None]
     marks, opinions = marks_of(steps), opinions_of(steps)
     recorded = models_of(asks)
@@ -120,12 +123,12 @@ def _csv(comparison: Comparison) -> Iterator[str]:
 
 
 def _answered(asks: Sequence[Ask]) -> Iterator[tuple[Ask, Mapping[int | None, str]]]:
-    """Each ask with its answers: the new ones by their steps, the recorded one under None. So many are read at once as fit in memory."""
+    """Yield each ask with its answers: the new ones by step, the recorded one under None. They are read in batches that fit in memory."""
     for some in batched(asks, _READ_AT_ONCE, strict=False):
         recorded, new = answers_of(some)
         for ask in some:
-            told = {cell.step: new[cell.step] for cell in ask.runs.values() if cell.step in new}
-            yield ask, told | ({None: recorded[ask.action]} if ask.action in recorded else {})
+            with_texts = {cell.step: new[cell.step] for cell in ask.runs.values() if cell.step in new}
+            yield ask, with_texts | ({None: recorded[ask.action]} if ask.action in recorded else {})
 
 
 def _opinion_words(opinion: CellOpinion) -> str:

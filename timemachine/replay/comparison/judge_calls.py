@@ -1,4 +1,4 @@
-"""One judge asked about one cell: what it is sent, twice with the answers the other way round, and what is kept of that."""
+"""Asking one judge model about one cell: the two prompts, with the answers in either order, and what is stored of the replies."""
 
 import logging
 from collections.abc import Sequence
@@ -30,17 +30,17 @@ from timemachine.replay.comparison.pure.judge_prompt import (
     NEW_FIRST,
     RECORDED_FIRST,
     TEMPLATE,
-    Said,
+    JudgeReply,
+    agreement,
     read,
     render,
-    together,
 )
-from timemachine.replay.judging.cancellation import ending_when
+from timemachine.replay.judging.cancellation import cancel_when
 from timemachine.replay.judging.pure.judge_answers import text_of
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.models import ReplayStep
 from timemachine.replay.runs.pure.budget import FREE
-from timemachine.replay.runs.spend_limit import settle_beside
+from timemachine.replay.runs.spend_limit import settle_extra_call
 
 log = logging.getLogger(__name__)
 
@@ -49,10 +49,10 @@ TOKENS_OF_AN_OPINION: Final = 60
 
 
 @dataclass(slots=True, kw_only=True)
-class _Asked:
-    """What came of the calls for one cell so far."""
+class _Calls:
+    """The calls for one cell so far, with their cost and replies."""
 
-    said: list[Said] = field(default_factory=list)
+    replies: list[JudgeReply] = field(default_factory=list)
     prompts: list[Any] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)
     usage: list[dict[str, Any] | None] = field(default_factory=list)
@@ -62,11 +62,11 @@ class _Asked:
 
     @property
     def cost_usd(self) -> Decimal | None:
-        """As far as it is known: None where calls were made and the cost of none is, and nothing for no call at all."""
+        """Return the known cost; None if calls were made but no cost is known, 0 without a call."""
         return sum(self.costs, FREE) if self.costs or not self.unknown_calls else None
 
     def count(self, calls: int, cost: Decimal | None) -> None:
-        """Count a call that was tried so often, and what that cost; None where nobody knows."""
+        """Count a call with this number of attempts, and its cost; None if that is unknown."""
         self.calls += calls
         if cost is None:
             self.unknown_calls += calls
@@ -75,32 +75,33 @@ class _Asked:
 
 
 def ask(row: CellOpinion) -> None:
-    """Ask the model of a row that is `asking` about its cell, in both orders, and keep whatever came of it.
+    """Ask the model of an `asking` row about its cell, in both orders, and store the result, whatever it is.
 
-    The call ends within a second once the row is not `asking` any more: somebody cancelled it. An
-    answer that comes before that is kept. Nobody is asked where the session was erased meanwhile; the row went with it.
+    The call ends within a second if the row stops being `asking`, because someone cancelled it. An answer
+    that arrives before that is stored. Nothing is asked if the session was erased in the meantime, because
+    the row was deleted with it.
     """
     step = ReplayStep.objects.select_related(*MATERIAL).filter(id=row.step_id).first()
     if step is None:
-        settle_beside(row.id, FREE)
+        settle_extra_call(row.id, FREE)
         return
-    asked, ended = _Asked(), CellOpinion.objects.filter(id=row.id).exclude(state="asking")
+    calls, cancelled = _Calls(), CellOpinion.objects.filter(id=row.id).exclude(state="asking")
     try:
-        with ending_when(ended.exists, f"opinion {row.id}", partial(_note, row.id)) as listening:
-            _ask_both(step, row.model, asked, listening)
+        with cancel_when(cancelled.exists, f"opinion {row.id}", partial(_note, row.id)) as listening:
+            _ask_both(step, row.model, calls, listening)
     except TimeMachineError as failed:
-        _write(row.id, asked, {"state": "failed", "error_type": failed.code, "error_message": failed.message})
+        _write(row.id, calls, {"state": "failed", "error_type": failed.code, "error_message": failed.message})
         return
-    relation, preference = together(asked.said)
-    came_to = {"state": "done", "relation": relation, "preference": preference}
-    _write(row.id, asked, came_to | {"error_type": None, "error_message": None})
+    relation, preference = agreement(calls.replies)
+    result = {"state": "done", "relation": relation, "preference": preference}
+    _write(row.id, calls, result | {"error_type": None, "error_message": None})
 
 
 def prompts_of(step: ReplayStep) -> list[tuple[str, Prompt]]:
-    """What a judge of this cell is sent, in both orders. Raises `InvalidInput` where question or answers are no texts."""
+    """Return the prompts for a judge of this cell, in both orders. Raises `InvalidInput` if question or answers are not texts."""
     question, recorded = frozen.question_of(step.action), frozen.answer_of(step.action)
     if question is None or recorded is None or step.output is None:
-        raise InvalidInput("Question or answer was not recorded as text.", code="nothing_to_judge")
+        raise InvalidInput("The question or the answer was not recorded as text.", code="nothing_to_judge")
     passages = [
         Passage(title=each.title, text=each.text) for each in frozen.passages_of(frozen.hits_of(step.action))
     ]
@@ -112,27 +113,27 @@ def prompts_of(step: ReplayStep) -> list[tuple[str, Prompt]]:
 
 
 def call_cost(model: ModelName, tokens: int) -> Decimal | None:
-    """What a call of a judge costs that reads so many tokens; None where its price is unknown."""
+    """Return the cost of a judge call that reads this many tokens; None if the price is unknown."""
     usage = TokenUsage(input_tokens=tokens, output_tokens=TOKENS_OF_AN_OPINION)
     return price_if_known(model, usage, now()).cost_usd
 
 
 def _note(opinion_id: UUID, waiting: RetryWait) -> None:
-    """Write down that the judge's model is busy, for those who watch."""
+    """Store that the judge model is busy, so that pages can show it."""
     again = now() + timedelta(seconds=waiting.seconds)
     try:
         asking = CellOpinion.objects.filter(id=opinion_id, state="asking")
         asking.update(asked_again_at=again, waits_because=waiting.why)
-    except Error as why:  # nobody sees it wait then; the call goes on all the same
-        log.warning("opinion %s could not say that it waits: %s", opinion_id, why)
+    except Error as why:  # the wait is not shown then; the call continues
+        log.warning("cannot store that opinion %s waits: %s", opinion_id, why)
     finally:
         release_connection()
 
 
-def _ask_both(step: ReplayStep, name: str, asked: _Asked, listening: Listening) -> None:
+def _ask_both(step: ReplayStep, name: str, calls: _Calls, listening: Listening) -> None:
     model = usable_model(step.replay.project_id, name)
     for order, prompt in prompts_of(step):
-        _ask(_request(step.replay.project_id, model, prompt), order, asked, listening)
+        _ask(_request(step.replay.project_id, model, prompt), order, calls, listening)
 
 
 def _request(project_id: UUID, model: ModelName, prompt: Prompt) -> ModelRequest:
@@ -146,20 +147,20 @@ def _request(project_id: UUID, model: ModelName, prompt: Prompt) -> ModelRequest
     )
 
 
-def _ask(request: ModelRequest, order: str, asked: _Asked, listening: Listening) -> None:
-    asked.prompts.append(
+def _ask(request: ModelRequest, order: str, calls: _Calls, listening: Listening) -> None:
+    calls.prompts.append(
         {"order": order, "messages": [[each.role, each.content] for each in request.messages]}
     )
     release_connection()
     try:
         completion = complete(request, listening)
     except TimeMachineError as failed:
-        asked.count(int(failed.facts.get("attempts", 1)), failed_price(request.model, failed, now()).cost_usd)
+        calls.count(int(failed.facts.get("attempts", 1)), failed_price(request.model, failed, now()).cost_usd)
         raise
-    asked.count(completion.attempts, _cost(request.model, completion))
-    asked.raw.append(completion.text)
-    asked.usage.append(None if completion.usage is None else asdict(completion.usage))
-    asked.said.append(read(text_of(completion), order))
+    calls.count(completion.attempts, _cost(request.model, completion))
+    calls.raw.append(completion.text)
+    calls.usage.append(None if completion.usage is None else asdict(completion.usage))
+    calls.replies.append(read(text_of(completion), order))
 
 
 def _cost(model: ModelName, completion: Completion) -> Decimal | None:
@@ -167,30 +168,30 @@ def _cost(model: ModelName, completion: Completion) -> Decimal | None:
     return None if cost is None else round(cost, COST_DIGITS)
 
 
-def _write(opinion_id: UUID, asked: _Asked, facts: dict[str, Any]) -> None:
-    """Write what came of it, if the cell is still there: an erased session takes what comes back late along."""
+def _write(opinion_id: UUID, calls: _Calls, facts: dict[str, Any]) -> None:
+    """Store the result if the cell still exists. If its session was erased, the late result is dropped."""
     with transaction.atomic():
         row = CellOpinion.objects.select_for_update(of=("self",)).filter(id=opinion_id).first()
-        settle_beside(opinion_id, None if asked.unknown_calls else asked.cost_usd)
+        settle_extra_call(opinion_id, None if calls.unknown_calls else calls.cost_usd)
         if row is None:
             return
         project_id = row.comparison.project_id
-        row.prompt_id = _kept(project_id, asked.prompts)
-        row.raw_id = _kept(project_id, asked.raw)
-        row.asked = [asdict(each) for each in asked.said]
+        row.prompt_id = _store(project_id, calls.prompts)
+        row.raw_id = _store(project_id, calls.raw)
+        row.asked = [asdict(each) for each in calls.replies]
         row.prompt_template = TEMPLATE
-        row.usage = {"calls": asked.usage}
-        row.cost_usd = asked.cost_usd
-        row.calls_made = asked.calls
+        row.usage = {"calls": calls.usage}
+        row.cost_usd = calls.cost_usd
+        row.calls_made = calls.calls
         row.asked_again_at = row.waits_because = None
-        row.unknown_cost_calls = asked.unknown_calls
+        row.unknown_cost_calls = calls.unknown_calls
         row.finished_at = now()
         for name, value in facts.items():
             setattr(row, name, value)
         row.save()
 
 
-def _kept(project_id: UUID, value: Sequence[Any]) -> int | None:
+def _store(project_id: UUID, value: Sequence[Any]) -> int | None:
     if not value:
         return None
     content = content_of(list(value))

@@ -1,7 +1,7 @@
-"""The queue of judges: which are to be asked about which cells, one after the other, within the comparison's spend limit.
+"""The queue of judge calls: cells are judged one after the other, within the comparison's spend limit.
 
-A row is committed as `asking` before its model is called, and never asked again by itself: a worker that is lost may have had a
-call billed, and its row then reads `lost`.
+A row is committed as `asking` before its model is called, and it is never retried automatically: the worker
+may have been lost after a billed call. Such a row is shown as `lost`.
 """
 
 from collections.abc import Iterator
@@ -21,51 +21,52 @@ from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.recording.answering.pure.prompt import Prompt
 from timemachine.replay.comparison.judge_calls import MATERIAL, ask, call_cost, prompts_of
-from timemachine.replay.comparison.judged_cells import cells_left
+from timemachine.replay.comparison.judged_cells import remaining_cells
 from timemachine.replay.comparison.models import CellOpinion, Comparison
 from timemachine.replay.judging.models import LONGEST_CALL
 from timemachine.replay.runs.models import ReplayStep
 from timemachine.replay.runs.pure.budget import FREE
-from timemachine.replay.runs.spend_limit import LimitReached, reserve_beside
+from timemachine.replay.runs.spend_limit import LimitReached, reserve_extra_call
 
 QUIET: Final = timedelta(seconds=60)
 LOST_AFTER: Final = 2 * LONGEST_CALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToBeAsked:
-    """A model by its resolved name, and about how many cells it is to be asked."""
+class JudgeRequest:
+    """A model by its resolved name, and the number of cells that it will be asked about."""
 
     model: str
     cells: int
 
 
-def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | None = None) -> ToBeAsked:
-    """Note that a model is to be asked about every changed cell (or the one of that step) that it has no opinion on yet.
+def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | None = None) -> JudgeRequest:
+    """Queue a model for every changed cell (or the cell of that step) that it has not judged yet.
 
-    The caller enqueues them. Raises as `cells_left` does.
+    The caller enqueues the job. Raises what `remaining_cells` raises.
     """
     with transaction.atomic():
         Comparison.objects.select_for_update().get(id=comparison.id)
-        model, left = cells_left(comparison, use_model, step)
+        model, left = remaining_cells(comparison, use_model, step)
         CellOpinion.objects.bulk_create(
             CellOpinion(comparison=comparison, step=each, model=str(model), requested_by=by[:254])
             for each in left
         )
-    return ToBeAsked(model=str(model), cells=len(left))
+    return JudgeRequest(model=str(model), cells=len(left))
 
 
 def cancel_judges(comparison: Comparison) -> int:
-    """Ask no judge that was not asked yet, and end the calls that are made now; how many cells that were.
+    """Cancel the waiting judge calls and end the running ones. Return the number of cells.
 
-    A call that is ended may be billed. It is counted so at once, and its worker writes within a second what became of it.
+    A call that is ended may be billed. It counts as such immediately; within a second its worker stores the
+    outcome.
     """
     rows = CellOpinion.objects.filter(comparison=comparison)
     never = rows.filter(state="waiting").update(state="cancelled", finished_at=now())
     ended = rows.filter(state="asking").update(
         state="failed",
         error_type="cancelled",
-        error_message="Cancelled while its model was asked; the call may have been billed.",
+        error_message="Cancelled during the call, which may have been billed.",
         calls_made=1,
         unknown_cost_calls=1,
         finished_at=now(),
@@ -73,13 +74,13 @@ def cancel_judges(comparison: Comparison) -> int:
     return never + ended
 
 
-def work_off(comparison_id: UUID) -> int:
-    """Ask about one waiting cell after the other until none is left; how many. Safe to run twice and at the same time."""
+def judge_waiting(comparison_id: UUID) -> int:
+    """Judge the waiting cells one after the other until none is left, and return how many. Safe to run twice and at the same time."""
     return sum(1 for _ in _each(comparison_id))
 
 
 def overdue() -> list[UUID]:
-    """The comparisons with cells that wait for a judge and nobody at them; rows whose worker was lost become `lost`."""
+    """Return the comparisons with waiting cells that no worker is judging, and mark rows whose worker was lost as `lost`."""
     moment = now()
     lost = CellOpinion.objects.filter(state="asking", asked_at__lt=moment - LOST_AFTER)
     lost.update(state="lost", unknown_cost_calls=1, finished_at=moment)
@@ -100,7 +101,7 @@ def _each(comparison_id: UUID) -> Iterator[CellOpinion]:
 
 
 def _claimed(comparison_id: UUID) -> CellOpinion | None:
-    """The next cell that waits: `asking` from now on, or `cancelled` for the spend limit. None where none waits, or it may fit later."""
+    """Return the next waiting cell as `asking`, or `cancelled` because of the spend limit; None if none waits or it may fit later."""
     with transaction.atomic():
         waiting = CellOpinion.objects.select_for_update(skip_locked=True, of=("self",))
         row = (
@@ -120,23 +121,25 @@ def _claimed(comparison_id: UUID) -> CellOpinion | None:
 
 
 def _reserved(row: CellOpinion) -> bool:
-    """Whether enough of the comparison's spend limit is left for both calls beside what is under way. Raises `LimitReached`."""
+    """Return whether the spend limit has enough left for both calls next to the running ones. Raises `LimitReached`."""
     limit = row.comparison.spend_limit_usd
     if limit is None:
         return True
-    return reserve_beside(row.comparison_id, Decimal(str(limit)), row.id, _expected(row), longest=LOST_AFTER)
+    return reserve_extra_call(
+        row.comparison_id, Decimal(str(limit)), row.id, _expected(row), longest=LOST_AFTER
+    )
 
 
 def _expected(row: CellOpinion) -> Decimal | None:
     provider, _, name = row.model.partition(":")
     model = ModelName(provider=provider, model=name)
     step = ReplayStep.objects.select_related(*MATERIAL).get(id=row.step_id)
-    with suppress(InvalidInput):  # then no call is made
+    with suppress(InvalidInput):  # no call is made then
         costs = [expected_call(model, prompt) for _, prompt in prompts_of(step)]
         return None if None in costs else sum((each for each in costs if each is not None), FREE)
     return None
 
 
 def expected_call(model: ModelName, prompt: Prompt) -> Decimal | None:
-    """About what one call of a judge costs; None where its price is unknown."""
+    """Return the estimated cost of one judge call; None if the price is unknown."""
     return call_cost(model, estimate_tokens(sum(len(message.content) for message in prompt.messages)))

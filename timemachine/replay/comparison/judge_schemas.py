@@ -9,8 +9,8 @@ from timemachine.core.pure.clock import written
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Schema, Strict
 from timemachine.llm.schemas import CallUsageOut, FailureOut
+from timemachine.replay.comparison.estimate import JudgeEstimate
 from timemachine.replay.comparison.judge_calls import TOKENS_OF_AN_OPINION
-from timemachine.replay.comparison.judge_estimate import JudgeEstimate
 from timemachine.replay.comparison.models import CellOpinion
 
 
@@ -24,7 +24,7 @@ class OpinionsIn(Strict):
     run: int = Field(default=1, ge=0, le=1_000)
 
 
-class OpinionAsked(Schema):
+class JudgeReplyOut(Schema):
     """What the judge model said with the answers in one order."""
 
     order: str
@@ -47,7 +47,7 @@ class OpinionOut(Schema):
     state: Literal["waiting", "asking", "done", "failed", "lost", "cancelled"]
     relation: Literal["equivalent", "contradicts", "different", "undecided"] | None
     preference: Literal["better", "worse", "neither", "undecided"] | None
-    asked: list[OpinionAsked] | None
+    asked: list[JudgeReplyOut] | None
     prompt_template: str | None
     usage: OpinionUsage | None
     cost_usd: float | None
@@ -79,7 +79,7 @@ class OpinionDetail(OpinionOut, _Sent):
         return cls.model_construct(**sent, **_opinion(opinion))
 
 
-class JudgeAsked(Schema):
+class JudgeQueued(Schema):
     """The judge model's resolved name, and how many cells it is asked about."""
 
     model: str

@@ -1,4 +1,4 @@
-"""Which cells a judge can be asked about, and which of them it is still to be asked about."""
+"""The cells that a judge model can be asked about, and those that it has not judged yet."""
 
 from typing import Final
 
@@ -15,39 +15,39 @@ NOT_JUDGED: Final = ("identical", "error", "not_recorded")
 
 
 def judged_cells(comparison: Comparison, step: int | None = None) -> list[ReplayStep]:
-    """The cells that a judge can be asked about: an answer beside a recorded one, and not the same bytes."""
+    """Return the cells that can be judged: those with a recorded and a new answer that are not byte-identical."""
     return list(_judged(comparison, step).select_related("action").order_by("id"))
 
 
 def judged_count(comparison: Comparison) -> int:
-    """How many those are."""
+    """Return the number of cells that can be judged."""
     return _judged(comparison, None).count()
 
 
-def cells_left(
+def remaining_cells(
     comparison: Comparison, use_model: str, step: int | None
 ) -> tuple[ModelName, list[ReplayStep]]:
-    """The judge by its resolved name, and the cells that it would be asked about: those that it has no opinion on.
+    """Return the judge's resolved name, and the cells that it has not judged yet.
 
-    Raises `InvalidInput`, `Unavailable` for a model that cannot judge, `Conflict` where nothing is left to judge,
-    `InvalidInput` for more than `MOST_CELLS` cells.
+    Raises: `InvalidInput` or `Unavailable` for a model that cannot judge, `Conflict` if nothing is left to
+    judge, `InvalidInput` for more than `MOST_CELLS` cells.
     """
     steps = judged_cells(comparison, step)
     if not steps:
-        raise _nothing()
+        raise _no_cells_to_judge()
     model = judge_model(steps[0].action, use_model)
     states = ("waiting", "asking", "done") if step is None else ("waiting", "asking")
     known = CellOpinion.objects.filter(step__in=steps, model=str(model), state__in=states)
     there = set(known.values_list("step_id", flat=True))
-    left = [each for each in steps if each.id not in there]
-    if not left:
-        raise _nothing()
-    if len(left) > MOST_CELLS:
+    remaining = [each for each in steps if each.id not in there]
+    if not remaining:
+        raise _no_cells_to_judge()
+    if len(remaining) > MOST_CELLS:
         raise InvalidInput(
-            f"That would be {len(left):,} cells, and a judge is asked about at most {MOST_CELLS:,} at a time; ask cell by cell.",
+            f"That would be {len(remaining):,} cells, but a judge can be asked about at most {MOST_CELLS:,} at a time. Ask cell by cell.",
             code="too_many_cells",
         )
-    return model, left
+    return model, remaining
 
 
 def _judged(comparison: Comparison, step: int | None) -> QuerySet[ReplayStep]:
@@ -57,8 +57,8 @@ def _judged(comparison: Comparison, step: int | None) -> QuerySet[ReplayStep]:
     return of_it.filter(replay__run__repeat__gt=0) if step is None else of_it.filter(id=step)
 
 
-def _nothing() -> Conflict:
+def _no_cells_to_judge() -> Conflict:
     return Conflict(
-        "There is no answer here for this judge: all are the same as recorded, have none, or were judged by it.",
+        "This judge has no answers left to judge: every answer is missing, the same as recorded, or already judged by it.",
         code="nothing_to_judge",
     )

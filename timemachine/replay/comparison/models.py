@@ -1,4 +1,4 @@
-"""What we keep of a comparison: its arms, which replay is whose, what people marked, what judges said, what the figures show."""
+"""What is stored of a comparison: its variants, their replays, ratings, judge verdicts, and results."""
 
 from django.db import models
 from django.db.models import Q
@@ -18,7 +18,7 @@ OPINION_STATES = ("waiting", "asking", "done", "failed", "lost", "cancelled")
 
 
 class Comparison(models.Model):
-    """Several arms over the same frozen contexts. A trigger deletes it with the last of its replays."""
+    """Several variants over the same frozen contexts. A trigger deletes it with the last of its replays."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
@@ -39,7 +39,7 @@ class Comparison(models.Model):
 
 
 class ComparisonReplay(models.Model):
-    """Which replay is which arm's run. `repeat` counts from 1; 0 is the run of the noise floor, an arm against itself."""
+    """The replay of one run of a variant. `repeat` counts from 1; 0 is the noise floor, the variant against itself."""
 
     comparison = models.ForeignKey(Comparison, on_delete=models.DB_CASCADE, related_name="runs")
     replay = models.OneToOneField(Replay, on_delete=models.DB_CASCADE, related_name="run")
@@ -54,11 +54,11 @@ class ComparisonReplay(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"run {self.repeat} of arm {self.arm} of {self.comparison_id}"
+        return f"run {self.repeat} of variant {self.arm} of {self.comparison_id}"
 
 
 class CellMark(models.Model):
-    """What a person says of a cell. Nothing is changed: the person's latest mark counts, the earlier ones stay as history."""
+    """A person's rating of a cell. Rows never change: the person's latest rating counts, earlier ones are history."""
 
     comparison = models.ForeignKey(Comparison, on_delete=models.DB_CASCADE, related_name="marks")
     step = models.ForeignKey(ReplayStep, on_delete=models.DB_CASCADE, related_name="marks")
@@ -76,11 +76,12 @@ class CellMark(models.Model):
 
 
 class CellOpinion(models.Model):
-    """What a named model says of the recorded and the new answer of a cell, asked twice with the two the other way round.
+    """A judge model's verdict on the recorded and the new answer of a cell, asked twice with the answers in either order.
 
-    `relation` is `equivalent`, `contradicts`, `different`, and `preference` is `better`, `worse`, `neither` (of the new answer);
-    either is `undecided` where the two orders do not agree. `asked` holds both orders with what was read from each answer. `cost_usd`
-    is what is known of the cost, None where nothing is; `unknown_cost_calls` are left out of it, those that may have been billed too.
+    `relation` is `equivalent`, `contradicts` or `different`; `preference` is `better`, `worse` or `neither`
+    (of the new answer). Either is `undecided` if the two orders disagree. `asked` holds both orders with what
+    was read from each reply. `cost_usd` is the known cost, None if nothing is known; it leaves out the
+    `unknown_cost_calls`, which include those that may have been billed.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -103,7 +104,7 @@ class CellOpinion(models.Model):
     requested_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(db_default=Now())
     asked_at = models.DateTimeField(null=True)
-    # its model is busy: when it is asked again, and what it said
+    # its model is busy: when it is tried again, and the provider's message
     asked_again_at = models.DateTimeField(null=True)
     waits_because = FaithfulTextField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -124,15 +125,16 @@ class CellOpinion(models.Model):
 
     @property
     def waits(self) -> bool:
-        """Whether its model is busy, and is asked again later."""
+        """Return whether its model is busy and is tried again later."""
         asked_again_at = self.asked_again_at
         return self.state == "asking" and asked_again_at is not None and asked_again_at > now()
 
 
 class ComparisonFindings(Leased, Enqueued):
-    """What the cells of a comparison come to, computed once. `cells` says of which; None until somebody computed them.
+    """The stored results of a comparison. `cells` identifies the answers they are of; None until they are computed.
 
-    A trigger deletes it with any of the replays. Marks and opinions are no part of it: they change no figure, and are read as they are.
+    A trigger deletes it with any of the replays. Ratings and judge verdicts are not part of it: they change
+    no number.
     """
 
     comparison = models.OneToOneField(

@@ -1,4 +1,4 @@
-"""How far comparisons are: of their replays, steps and judges, and what that has cost."""
+"""The progress of comparisons: of their replays, steps and judges, and the cost so far."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,14 @@ from django.db.models.functions import MD5, Cast, Concat
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import progress
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
-from timemachine.replay.runs.costs import NOTHING, Spent, spent_by
+from timemachine.replay.runs.costs import NO_SPENDING, Spending, spending_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.statuses import TERMINAL_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waits:
-    """How many calls wait because their model is busy, when the last of them is asked again, and what one of them was told."""
+    """How many calls wait because their model is busy, when the last of them is tried again, and one provider's message."""
 
     calls: int = 0
     until: datetime | None = None
@@ -29,11 +29,11 @@ class Waits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judges:
-    """How many cells judges were or are to be asked about, and what that cost; a cell counts once, whoever judges it, how often.
+    """How many cells judges were or will be asked about, and the cost. A cell counts once, however often it is judged.
 
-    In `waiting` of them a judge was not asked yet, in `asking` one is being asked now, or is `busy` and asked again. `revision` changes with
-    every opinion, and where a judge begins to wait or has waited.
-    A call that was lost with its worker may have been billed: it is one of unknown cost.
+    `waiting` cells are queued; `asking` ones are being judged; `busy` ones are tried again later. `revision`
+    changes with every judge verdict, and when a judge starts or stops waiting. A call that was lost with its
+    worker counts as one of unknown cost.
     """
 
     cells: int = 0
@@ -47,11 +47,11 @@ class Judges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a comparison is. `status` is `queued`, `running`, `done`, `failed` (no replay came to anything) or `cancelled`.
+    """The progress of a comparison. `status` is `queued`, `running`, `done`, `failed` (every replay failed) or `cancelled`.
 
-    `answered` counts the answers that there are.
-    `uncertain_calls` are attempts that were lost when a call was about to be made: it may have been billed.
-    `revision` changes whenever a page would look otherwise, `cells` only when an answer is another or what was spent on one is told.
+    `answered` counts the existing answers. `uncertain_calls` are attempts that were lost when a call was
+    about to be made; they may have been billed. `revision` changes whenever a page would look different,
+    `cells` only when an answer or its cost changes.
     """
 
     status: str
@@ -67,50 +67,50 @@ class Progress:
     revision: str
 
     @property
-    def over(self) -> bool:
-        """Whether every replay is."""
+    def all_finished(self) -> bool:
+        """Return whether every replay has finished."""
         return self.status in TERMINAL_REPLAY_STATUSES
 
     @property
     def settled(self) -> bool:
-        """Whether nothing more comes: every replay is over, and no judge is to be asked or being asked."""
-        return self.over and not self.judges.waiting and not self.judges.asking
+        """Return whether every replay has finished and no judge is waiting or running."""
+        return self.all_finished and not self.judges.waiting and not self.judges.asking
 
     @property
     def total(self) -> int:
-        """How many answers are asked for."""
+        """Return how many answers are requested."""
         return sum(self.steps.values())
 
     @property
     def finished(self) -> int:
-        """How many of them are over, in whatever way."""
+        """Return how many of them are finished, with any result."""
         return sum(number for status, number in self.steps.items() if status in TERMINAL_STEP_STATUSES)
 
     @property
     def unanswered(self) -> dict[str, int]:
-        """What became of those that are over and have no answer, in words: for each reason how many."""
+        """Return for each reason how many finished steps have no answer."""
         failed, cancelled = self.steps.get("failed", 0), self.steps.get("cancelled", 0)
         not_asked = self.finished - self.answered - failed - cancelled
         return {"failed": failed, "not asked": not_asked, "cancelled": cancelled}
 
     @property
     def words(self) -> str:
-        """`58 of 72 answered, 14 not asked`."""
+        """Return for example `58 of 72 answered, 14 not asked`."""
         return progress(self.answered, f"{self.total:,} answered", self.unanswered)
 
 
 def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
-    """How far each of them is; seven queries for any number of them."""
+    """Return the progress of each comparison. Seven queries for any number of them."""
     ids = [each.id for each in comparisons]
     replays, steps = _replays(ids), _steps(ids)
     attempts = ReplayAttempt.objects.filter(step__replay__run__comparison__in=ids)
-    spent = spent_by("step__replay__run__comparison_id", attempts)
+    spent = spending_by("step__replay__run__comparison_id", attempts)
     judges, waits, worked, marks = _judges(ids), _waits(ids), _worked(ids), dict(_latest(CellMark, ids))
     return {
         each.id: _progress(
             replays.get(each.id, {}),
             steps.get(each.id, _Steps()),
-            spent.get(each.id, NOTHING),
+            spent.get(each.id, NO_SPENDING),
             judges.get(each.id, Judges()),
             waits.get(each.id, Waits()),
             f"{worked.get(each.id, '')}-{marks.get(each.id, 0)}",
@@ -120,7 +120,7 @@ def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
 
 
 def over_limit(comparison: Comparison, progress: Progress) -> Decimal | None:
-    """By how much its spend limit was passed, judges included; None where it has none."""
+    """Return by how much the spend limit was exceeded, judges included; None if there is none."""
     if comparison.spend_limit_usd is None:
         return None
     spent = progress.cost_usd + progress.judges.cost_usd
@@ -129,11 +129,11 @@ def over_limit(comparison: Comparison, progress: Progress) -> Decimal | None:
 
 @dataclass(slots=True, kw_only=True)
 class _Steps:
-    """Its steps by their status, how many are answered and how many over, and when the last of them came to its end."""
+    """The steps by status, how many are answered and finished, and when the last one finished."""
 
     statuses: dict[str, int] = field(default_factory=dict)
     answered: int = 0
-    over: int = 0
+    finished: int = 0
     last: datetime | None = None
 
 
@@ -150,13 +150,13 @@ def _steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
     rows = ReplayStep.objects.filter(replay__run__comparison__in=ids).order_by().values(owner, "status")
     answered = Count("id", filter=Q(status="done", evidence__not_asked__isnull=True))
     counted = rows.annotate(
-        number=Count("id"), answered=answered, over=Count("finished_at"), last=Max("finished_at")
+        number=Count("id"), answered=answered, finished=Count("finished_at"), last=Max("finished_at")
     )
     for row in counted:
         steps = found[row[owner]]
         steps.statuses[row["status"]] = row["number"]
         steps.answered += row["answered"]
-        steps.over += row["over"]
+        steps.finished += row["finished"]
         steps.last = max(filter(None, (steps.last, row["last"])), default=None)
     return found
 
@@ -167,8 +167,10 @@ def _waits(ids: Sequence[UUID]) -> dict[UUID, Waits]:
         replay__run__comparison__in=ids, status="running", asked_again_at__gt=now()
     )
     rows = waiting.order_by().values(owner)
-    told = rows.annotate(calls=Count("id"), until=Max("asked_again_at"), because=Max("waits_because"))
-    return {row[owner]: Waits(calls=row["calls"], until=row["until"], because=row["because"]) for row in told}
+    counted = rows.annotate(calls=Count("id"), until=Max("asked_again_at"), because=Max("waits_because"))
+    return {
+        row[owner]: Waits(calls=row["calls"], until=row["until"], because=row["because"]) for row in counted
+    }
 
 
 def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
@@ -186,7 +188,7 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
             because=Max("waits_because", filter=busy),
             opinions=Count("id"),
             asked=Count("asked_at"),
-            over=Count("finished_at"),
+            finished=Count("finished_at"),
             cost=Sum("cost_usd"),
             unknown=Sum("unknown_cost_calls"),
         )
@@ -197,7 +199,7 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
             waiting=row["waiting"],
             asking=row["asking"],
             busy=Waits(calls=row["busy"], until=row["until"], because=row["because"]),
-            revision=f"{row['opinions']}.{row['asked']}.{row['over']}.{_moment(row['until'])}",
+            revision=f"{row['opinions']}.{row['asked']}.{row['finished']}.{_moment(row['until'])}",
             cost_usd=row["cost"] or Decimal(0),
             unknown_cost_calls=row["unknown"],
         )
@@ -206,11 +208,11 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
 
 
 def _worked(ids: Sequence[UUID]) -> dict[UUID, str]:
-    """A text for each comparison that is another after any work on its replays, and after one of them was erased."""
-    told = Concat(
+    """Return a text for each comparison that changes with any work on its replays, and when one of them is erased."""
+    counted = Concat(
         Cast("runs__replay_id", CharField()), Value(":"), Cast("runs__replay__revision", CharField())
     )
-    digest = MD5(StringAgg(told, delimiter=Value(","), order_by="runs__replay_id"))
+    digest = MD5(StringAgg(counted, delimiter=Value(","), order_by="runs__replay_id"))
     rows = Comparison.objects.filter(id__in=ids).order_by().annotate(worked=digest)
     return {row.id: row.worked or "" for row in rows}
 
@@ -225,7 +227,7 @@ def _latest(model: type[CellMark], ids: Sequence[UUID]) -> list[tuple[UUID, int]
 
 
 def _progress(
-    replays: Mapping[str, int], steps: _Steps, spent: Spent, judges: Judges, waits: Waits, worked: str
+    replays: Mapping[str, int], steps: _Steps, spent: Spending, judges: Judges, waits: Waits, worked: str
 ) -> Progress:
     return Progress(
         status=_status(replays),
@@ -237,7 +239,7 @@ def _progress(
         uncertain_calls=spent.uncertain_calls,
         judges=judges,
         waits=waits,
-        cells="-".join(f"{each.over}.{_moment(each.last)}" for each in (steps, spent)),
+        cells="-".join(f"{each.finished}.{_moment(each.last)}" for each in (steps, spent)),
         revision=f"{worked}-{judges.revision}",
     )
 

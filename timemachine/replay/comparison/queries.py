@@ -1,4 +1,4 @@
-"""Reading comparisons, from the project that asks: its replays and sessions, its asks with every answer, what is said of them."""
+"""Queries for a project's comparisons: replays and sessions, asks with every answer, ratings and judge verdicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +18,9 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.unknown_costs import has_unknown_cost
 from timemachine.replay.comparison.models import WITHDRAWN, CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.pure.cells import ERROR, NOT_ASKED, NOT_RECORDED, SPEND_LIMIT, Ask, Cell
-from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs import frozen
-from timemachine.replay.runs.costs import Spent, spent_by
+from timemachine.replay.runs.costs import Spending, spending_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
 from timemachine.text.pure.language.refusal import is_refusal
@@ -52,8 +52,8 @@ _STEP: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """Asks with their questions, and by their cells' steps what people marked and judges said of them."""
+class AnnotatedAsks:
+    """Asks with their questions, and the ratings and judge verdicts by the step of each cell."""
 
     asks: list[Ask]
     marks: Mapping[int, list[CellMark]]
@@ -61,12 +61,12 @@ class Said:
 
 
 def comparisons_of(project: Project) -> QuerySet[Comparison]:
-    """The project's comparisons, newest first (a UUIDv7 begins with its time)."""
+    """Return the project's comparisons, newest first (a UUIDv7 begins with its time)."""
     return Comparison.objects.filter(project=project).order_by("-id")
 
 
 def comparison_of(project: Project, comparison_id: str | UUID) -> Comparison:
-    """The project's comparison of that id. Raises `NotFound`, the same for another project's."""
+    """Return the project's comparison with that id. Raises `NotFound`, also for another project's."""
     wanted = uuid_of(str(comparison_id))
     found = Comparison.objects.filter(project=project, id=wanted).first() if wanted else None
     if found is None:
@@ -77,13 +77,13 @@ def comparison_of(project: Project, comparison_id: str | UUID) -> Comparison:
     return found
 
 
-def arms_of(comparison: Comparison) -> list[Arm]:
-    """The arms as they were launched."""
-    return [Arm(**each) for each in comparison.arms]
+def variants_of(comparison: Comparison) -> list[Variant]:
+    """Return the variants as they were launched."""
+    return [Variant(**each) for each in comparison.arms]
 
 
 def replays_of(comparison: Comparison) -> QuerySet[Replay]:
-    """Its replays, session by session, arm by arm, run by run."""
+    """Return its replays by session, variant and run."""
     return (
         Replay.objects.filter(run__comparison=comparison)
         .select_related("run", "session")
@@ -92,19 +92,19 @@ def replays_of(comparison: Comparison) -> QuerySet[Replay]:
 
 
 def cancelled_of(comparison: Comparison) -> Replay | None:
-    """The replay of it that was cancelled last, which says when and by whom; None where nobody cancelled any."""
+    """Return the replay that was cancelled last, for the time and the person; None if none was cancelled."""
     asked = Replay.objects.filter(run__comparison=comparison, cancel_requested_at__isnull=False)
     return asked.order_by("-cancel_requested_at", "id").first()
 
 
 def sessions_of(comparison: Comparison) -> list[Session]:
-    """Its sessions, in the order in which they started."""
+    """Return its sessions in the order in which they started."""
     ids = Replay.objects.filter(run__comparison=comparison).values("session_id")
     return list(Session.objects.filter(id__in=ids).order_by("started_at", "id"))
 
 
 def cell_step(comparison: Comparison, step_id: int) -> ReplayStep:
-    """The step behind a cell, with all that its page shows. Raises `NotFound`."""
+    """Return the step of a cell with everything that its page shows. Raises `NotFound`."""
     found = (
         ReplayStep.objects.filter(replay__run__comparison=comparison, id=step_id)
         .select_related("replay__run", "replay__session", "action__input", "action__output", "output")
@@ -120,7 +120,7 @@ def cell_step(comparison: Comparison, step_id: int) -> ReplayStep:
 def step_at(
     comparison: Comparison, session: Session, sequence: int, *, arm: int, repeat: int = 1
 ) -> ReplayStep:
-    """The step of an arm's run at a recorded ask. Raises `NotFound`."""
+    """Return the step of a variant's run at a recorded ask. Raises `NotFound`."""
     found = ReplayStep.objects.filter(
         replay__run__comparison=comparison,
         replay__session=session,
@@ -132,7 +132,7 @@ def step_at(
 
 
 def asks_of(comparison: Comparison) -> list[Ask]:
-    """Every ask with its answers, session by session in the order of the recording. Four queries, of any number of cells."""
+    """Return every ask with its answers, by session in recorded order. Four queries for any number of cells."""
     steps = list(
         ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").order_by().values(*_STEP)
     )
@@ -146,26 +146,26 @@ def asks_of(comparison: Comparison) -> list[Ask]:
 
 
 def ask_count(comparison: Comparison) -> int:
-    """How many asks it has, whether they are answered or not."""
+    """Return how many asks it has, answered or not."""
     asks = ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").order_by()
     return asks.values("action_id").distinct().count()
 
 
-def told(asks: Sequence[Ask]) -> list[Ask]:
-    """The asks with their questions, their sessions' names and what their errors say: what kept findings do not hold."""
+def with_texts(asks: Sequence[Ask]) -> list[Ask]:
+    """Return the asks with their questions, session names and error messages, which stored findings leave out."""
     actions = {action.id: action for action in _actions({ask.action for ask in asks})}
     failed = [cell.step or 0 for ask in asks for cell in ask.runs.values() if cell.missing == ERROR]
     errors = dict(ReplayStep.objects.filter(id__in=failed).values_list("id", "error_message"))
-    return [_told(ask, actions[ask.action], errors) for ask in asks if ask.action in actions]
+    return [_with_text(ask, actions[ask.action], errors) for ask in asks if ask.action in actions]
 
 
 def models_of(asks: Sequence[Ask]) -> dict[int, str | None]:
-    """The recorded model of each ask, by its action; None where none was recorded."""
+    """Return the recorded model of each ask, by its action; None if none was recorded."""
     return dict(Action.objects.filter(id__in=[ask.action for ask in asks]).values_list("id", "model"))
 
 
 def answers_of(asks: Sequence[Ask]) -> tuple[dict[int, str], dict[int, str]]:
-    """The whole texts of the answers: the recorded ones by the asks' actions, the new ones by their steps. Two queries."""
+    """Return the full texts of the answers: the recorded ones by action, the new ones by step. Two queries."""
     actions = Action.objects.filter(id__in=[ask.action for ask in asks]).select_related("output")
     recorded = {each.id: answer for each in actions if (answer := frozen.answer_of(each)) is not None}
     cells = [cell.step for ask in asks for cell in ask.runs.values() if cell.step and not cell.missing]
@@ -174,7 +174,7 @@ def answers_of(asks: Sequence[Ask]) -> tuple[dict[int, str], dict[int, str]]:
 
 
 def marks_of(steps: Sequence[int]) -> dict[int, list[CellMark]]:
-    """What people say of these cells now: each person's latest mark, unless it was withdrawn."""
+    """Return the current ratings of these cells: each person's latest, unless it was withdrawn."""
     latest = (
         CellMark.objects.filter(step__in=steps)
         .order_by("step_id", "marked_by", "-created_at", "-id")
@@ -184,18 +184,18 @@ def marks_of(steps: Sequence[int]) -> dict[int, list[CellMark]]:
 
 
 def mark_by(step: ReplayStep, who: str) -> CellMark | None:
-    """What this person says of the cell now; None where they never marked it or took their mark back."""
+    """Return this person's current rating of the cell; None if there is none or it was withdrawn."""
     latest = history_of(step).filter(marked_by=who[:254]).first()
     return None if latest is None or latest.verdict == WITHDRAWN else latest
 
 
 def history_of(step: ReplayStep) -> QuerySet[CellMark]:
-    """Every mark on the cell, the latest first."""
+    """Return every rating of the cell, the latest first."""
     return CellMark.objects.filter(step=step).order_by("-created_at", "-id")
 
 
 def opinions_of(steps: Sequence[int]) -> dict[int, list[CellOpinion]]:
-    """What judges say of these cells: the latest opinion of each model."""
+    """Return the judge verdicts on these cells: the latest of each model."""
     latest = (
         CellOpinion.objects.filter(step__in=steps)
         .order_by("step_id", "model", "-created_at", "-id")
@@ -204,17 +204,17 @@ def opinions_of(steps: Sequence[int]) -> dict[int, list[CellOpinion]]:
     return _by_step(list(latest))
 
 
-def said_of(asks: Sequence[Ask]) -> Said:
-    """These asks told, with the marks and opinions of their cells. Four queries of any number of them, five where one failed."""
+def annotated(asks: Sequence[Ask]) -> AnnotatedAsks:
+    """Return these asks with texts, ratings and judge verdicts. Four queries for any number of them, five if one failed."""
     steps = [cell.step for ask in asks for cell in ask.runs.values() if cell.step is not None]
-    return Said(asks=told(asks), marks=marks_of(steps), opinions=opinions_of(steps))
+    return AnnotatedAsks(asks=with_texts(asks), marks=marks_of(steps), opinions=opinions_of(steps))
 
 
 def opinion_of(comparison: Comparison, opinion_id: UUID) -> CellOpinion:
-    """One opinion with its prompt. Raises `NotFound`."""
+    """Return one judge verdict with its prompt. Raises `NotFound`."""
     found = CellOpinion.objects.filter(comparison=comparison, id=opinion_id).select_related("prompt", "raw")
     if (opinion := found.first()) is None:
-        raise NotFound("This comparison has no such opinion.", code="opinion_not_found")
+        raise NotFound("This comparison has no such judge verdict.", code="opinion_not_found")
     return opinion
 
 
@@ -233,7 +233,7 @@ def _actions(ids: set[int]) -> list[Action]:
     )
 
 
-def _told(ask: Ask, action: Action, errors: Mapping[int, str | None]) -> Ask:
+def _with_text(ask: Ask, action: Action, errors: Mapping[int, str | None]) -> Ask:
     runs = {at: replace(cell, error=errors.get(cell.step or 0)) for at, cell in ask.runs.items()}
     recorded = replace(ask.recorded, error=action.error_message)
     return _ask(action, recorded, runs)
@@ -272,7 +272,7 @@ def _recorded(action: Action) -> Cell:
 
 
 def _has_unknown_cost(action: Action, *, answered: bool) -> bool:
-    """An answer without a price has an unknown one; where there is none, only what shows that a model was called."""
+    """Return whether the cost is unknown: an answer without a price, or evidence of a call without an answer."""
     return action.cost_usd is None if answered else has_unknown_cost(action)
 
 
@@ -299,14 +299,15 @@ def _cell(step: Mapping[str, Any], recorded: Cell, spent: float | None, unknown_
 
 
 def _spent(comparison: Comparison) -> dict[int, tuple[float | None, int]]:
-    """What the attempts at each step cost, None where nothing of it is known, beside the calls that this leaves out: those of unknown
-    price, and the lost ones that may have been billed.
+    """Return the known cost of the attempts at each step (None if unknown) and the number of calls it leaves out.
+
+    Those are calls of unknown price, and lost ones that may have been billed.
     """
     attempts = ReplayAttempt.objects.filter(step__replay__run__comparison=comparison)
-    return {step: _known(each) for step, each in spent_by("step_id", attempts).items()}
+    return {step: _known(each) for step, each in spending_by("step_id", attempts).items()}
 
 
-def _known(spent: Spent) -> tuple[float | None, int]:
+def _known(spent: Spending) -> tuple[float | None, int]:
     left_out = spent.unknown_calls + spent.uncertain_calls
     return float(spent.cost_usd) if spent.cost_usd or not left_out else None, left_out
 
@@ -322,12 +323,12 @@ def _missing(step: Mapping[str, Any]) -> str | None:
 
 
 def _refused(step: Mapping[str, Any], recorded: Cell) -> bool:
-    """Whether the new answer says that it does not answer, or its provider does; one that is the recorded one says what that says."""
+    """Return whether the new answer is a refusal, by its text or its provider; an answer equal to the recorded one is treated like that."""
     same = step["verdict"] in {"identical", "formatting"}
-    said = step["verdict"] == "refused" or bool(
+    refuses = step["verdict"] == "refused" or bool(
         step["evidence__both_refuse"] or step["evidence__new_refuses"]
     )
-    return said or bool(is_refused(step["parameters__finish_reason"])) or (same and recorded.refused)
+    return refuses or bool(is_refused(step["parameters__finish_reason"])) or (same and recorded.refused)
 
 
 def _number(found: Any) -> float | None:

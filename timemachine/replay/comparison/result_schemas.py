@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from timemachine.core.pure.schemas import Schema
-from timemachine.replay.comparison.pure.metrics import MEASURES, ArmPair, ArmTotals
+from timemachine.replay.comparison.pure.metrics import MEASURES, VariantPair, VariantTotals
 from timemachine.replay.comparison.pure.statistics.intervals import RESAMPLES, SEED, Interval
 from timemachine.replay.comparison.pure.statistics.paired import PairedResult
 from timemachine.replay.comparison.pure.statistics.wording import METHODS, sentence, verdict_words
@@ -54,7 +54,7 @@ class ColumnOut(Schema):
     agreement_interval: IntervalOut | None
 
     @classmethod
-    def of(cls, totals: ArmTotals) -> "ColumnOut":
+    def of(cls, totals: VariantTotals) -> "ColumnOut":
         """The column."""
         return cls.model_construct(
             arm=totals.arm,
@@ -115,7 +115,7 @@ class PairedResultOut(Schema):
         return cls.model_construct(**values)
 
 
-class ArmPairOut(Schema):
+class VariantPairOut(Schema):
     """Two columns compared: a result for each metric, and B's medians divided by A's, of the same asks."""
 
     a: int
@@ -124,7 +124,7 @@ class ArmPairOut(Schema):
     metrics: list[PairedResultOut]
 
     @classmethod
-    def of(cls, pair: ArmPair) -> "ArmPairOut":
+    def of(cls, pair: VariantPair) -> "VariantPairOut":
         """The pair."""
         return cls.model_construct(
             a=pair.a,

@@ -11,15 +11,15 @@ from timemachine.replay.comparison.judge_schemas import OpinionOut
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.progress import Progress, Waits, over_limit
 from timemachine.replay.comparison.pure.cells import Ask, Cell
-from timemachine.replay.comparison.pure.variants import Arm, names
-from timemachine.replay.comparison.queries import arms_of, ask_count, marks_of, opinions_of, replays_of
-from timemachine.replay.comparison.result_schemas import METHOD, ArmPairOut, ColumnOut, Method
+from timemachine.replay.comparison.pure.variants import Variant, names
+from timemachine.replay.comparison.queries import ask_count, marks_of, opinions_of, replays_of, variants_of
+from timemachine.replay.comparison.result_schemas import METHOD, ColumnOut, Method, VariantPairOut
 from timemachine.replay.comparison.results import Results
 from timemachine.replay.runs.estimate import Estimate
 from timemachine.replay.runs.schemas import EstimateOut, ReplayStatus, WaitingOut
 
 
-class ArmIn(Arm):
+class VariantIn(Variant):
     """One arm of a comparison: a model and the options of its calls; null is as it was recorded."""
 
     model: str = Field(min_length=1)
@@ -29,7 +29,7 @@ class ComparisonIn(Strict):
     """What to compare. `repeats` is how often each arm is asked; `noise_floor` asks it once more, against itself."""
 
     sessions: list[str] = Field(max_length=1_000)
-    arms: list[ArmIn] = Field(max_length=100)
+    arms: list[VariantIn] = Field(max_length=100)
     repeats: int = 1
     noise_floor: bool = False
     spend_limit_usd: float | None = None
@@ -47,7 +47,7 @@ class MarkIn(Strict):
     note: str = ""
 
 
-class ArmOut(Schema):
+class VariantOut(Schema):
     """A model and the options of its calls; those that are absent are as they were recorded."""
 
     arm: int
@@ -94,7 +94,7 @@ class ComparisonOut(Schema):
     reason: str
     requested_by: str
     created_at: str
-    arms: list[ArmOut]
+    arms: list[VariantOut]
     repeats: int
     noise_floor: bool
     spend_limit_usd: float | None
@@ -124,27 +124,27 @@ class ComparisonLaunched(Schema):
     replay_ids: list[str]
 
 
-class _NamedArm(Schema):
+class _NamedVariant(Schema):
     arm: int
     name: str
 
 
-class ArmEstimateOut(EstimateOut, _NamedArm):
+class VariantEstimateOut(EstimateOut, _NamedVariant):
     """About what all runs of an arm would cost."""
 
     @classmethod
-    def of_arm(cls, number: int, name: str, found: Estimate) -> "ArmEstimateOut":
+    def of_variant(cls, number: int, name: str, found: Estimate) -> "VariantEstimateOut":
         """The estimate of an arm."""
         return cls.model_construct(arm=number, name=name, **dict(EstimateOut.of(found)))
 
 
-class ArmEstimates(Schema):
+class VariantEstimates(Schema):
     """An estimate for each arm."""
 
-    estimates: list[ArmEstimateOut]
+    estimates: list[VariantEstimateOut]
 
 
-class ReplayOfArm(Schema):
+class ReplayOfVariant(Schema):
     """The replay that is one run of an arm over one session; run 0 is the noise floor."""
 
     replay_id: str
@@ -168,12 +168,12 @@ class ResultsState(Schema):
 class ComparisonResults(ComparisonOut):
     """The comparison with its replays, its columns, and each two of them compared; null if nothing was computed."""
 
-    replay_ids: list[ReplayOfArm]
+    replay_ids: list[ReplayOfVariant]
     asks: int
     results: ResultsState
     columns: list[ColumnOut] | None
-    pairs: list[ArmPairOut] | None
-    noise: list[ArmPairOut] | None
+    pairs: list[VariantPairOut] | None
+    noise: list[VariantPairOut] | None
     method: Method
 
     @classmethod
@@ -293,7 +293,7 @@ class ComparisonFile(ComparisonResults):
 
 
 def _comparison(comparison: Comparison, progress: Progress) -> dict[str, Any]:
-    arms, over = arms_of(comparison), over_limit(comparison, progress)
+    arms, over = variants_of(comparison), over_limit(comparison, progress)
     judges = progress.judges
     return {
         "id": str(comparison.id),
@@ -302,7 +302,7 @@ def _comparison(comparison: Comparison, progress: Progress) -> dict[str, Any]:
         "requested_by": comparison.requested_by,
         "created_at": written(comparison.created_at),
         "arms": [
-            ArmOut.model_construct(arm=number, name=name, **{"model": arm.model} | arm.as_json())
+            VariantOut.model_construct(arm=number, name=name, **{"model": arm.model} | arm.as_json())
             for number, (arm, name) in enumerate(zip(arms, names(arms), strict=True), 1)
         ],
         "repeats": comparison.repeats,
@@ -335,7 +335,7 @@ def _results(comparison: Comparison, found: Results) -> dict[str, Any]:
     shown = found.findings
     return {
         "replay_ids": [
-            ReplayOfArm.model_construct(
+            ReplayOfVariant.model_construct(
                 replay_id=str(each.id),
                 session=str(each.session_id),
                 arm=each.run.arm,
@@ -349,8 +349,8 @@ def _results(comparison: Comparison, found: Results) -> dict[str, Any]:
             state=cast("Any", found.state), answers=found.answers, computed_at=written(found.computed_at)
         ),
         "columns": None if shown is None else [ColumnOut.of(each) for each in shown.columns],
-        "pairs": None if shown is None else [ArmPairOut.of(each) for each in shown.pairs],
-        "noise": None if shown is None else [ArmPairOut.of(each) for each in shown.noise],
+        "pairs": None if shown is None else [VariantPairOut.of(each) for each in shown.pairs],
+        "noise": None if shown is None else [VariantPairOut.of(each) for each in shown.noise],
         "method": METHOD,
     }
 

@@ -1,1 +1,1 @@
-"""A second opinion: a named model says of each sentence of a recorded answer whether the recorded passages support it."""
+"""Judging: a model says of each sentence of a recorded answer whether the recorded passages support it."""

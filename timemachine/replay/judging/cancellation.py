@@ -1,4 +1,4 @@
-"""Ending a judgement from any process: its row says that it shall end, and the process that asks looks there."""
+"""Cancelling a judgement from any process: its row carries the request, and the process that makes the call polls it."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -19,40 +19,40 @@ LOOK_SECONDS: Final = 0.5
 
 
 def cancel(judgement: Judgement) -> None:
-    """Ask a judgement to end, whichever process makes it; it does within a second. Asked twice is asked once.
+    """Request that a judgement ends, in whichever process it runs; it does within a second. Cancelling twice has no further effect.
 
-    Raises `Conflict` where it is over.
+    Raises: `Conflict` if it has finished.
     """
     asking = Judgement.objects.filter(id=judgement.id, state=ASKING, created_at__gte=now() - LONGEST_CALL)
     if not asking.exists():
-        raise Conflict("This judgement is over; there is nothing to cancel.", code="judgement_over")
+        raise Conflict("This judgement has already finished.", code="judgement_over")
     asking.filter(cancel_wanted_at=None).update(cancel_wanted_at=now())
 
 
 @contextmanager
 def cancellable(judgement: Judgement) -> Iterator[Listening]:
-    """While the judge is asked, the call ends once somebody wants it to."""
-    wanted = Judgement.objects.filter(id=judgement.id, cancel_wanted_at__isnull=False)
-    with ending_when(wanted.exists, f"judgement {judgement.id}") as listening:
+    """While the judge is called, the call ends when cancellation is requested."""
+    is_cancelled = Judgement.objects.filter(id=judgement.id, cancel_wanted_at__isnull=False)
+    with cancel_when(is_cancelled.exists, f"judgement {judgement.id}") as listening:
         yield listening
 
 
 @contextmanager
-def ending_when(
-    wanted: Callable[[], bool], name: str, on_wait: Callable[[RetryWait], None] = ignore
+def cancel_when(
+    is_cancelled: Callable[[], bool], name: str, on_wait: Callable[[RetryWait], None] = ignore
 ) -> Iterator[Listening]:
-    """While the block runs it is asked twice a second whether this call is to end; a row tells so, from whichever process.
+    """While the block runs, check twice a second whether this call must end. The check reads a row, so any process can request it.
 
-    `on_wait` hears each time that the model is busy and asked again later.
+    `on_wait` runs each time that the model is busy and is tried again later.
     """
     listening = Listening(on_wait=on_wait)
 
     def look() -> None:
         try:
-            if wanted():
+            if is_cancelled():
                 listening.cancellation.cancel()
-        except Error as why:  # a database that is away comes back
-            log.warning("%s could not look whether it shall end: %s", name, why)
+        except Error as why:  # the database may be back at the next check
+            log.warning("cannot check whether %s must end: %s", name, why)
         finally:
             connection.close()
 

@@ -1,7 +1,8 @@
-"""What changes in judging: a named model is asked about one recorded answer, and everything of that is kept.
+"""Asking a judge model about a recorded answer, and storing everything about it.
 
-The row is committed before the model is called, and the call is made while the caller waits, so no worker can make it twice:
-a process that is lost leaves a row that says "may have been billed", and nobody asks again but a person.
+The row is committed before the model is called, and the call is made while the caller waits, so no worker can
+repeat it. A process that is lost leaves a row that says "may have been billed"; it is only asked again by a
+person.
 """
 
 from collections.abc import Sequence
@@ -34,12 +35,14 @@ from timemachine.replay.judging.pure.verdicts import SentenceVerdict, read_verdi
 
 
 def judge(action: Action, *, use_model: str, by: str, judgement_id: UUID | None = None) -> Judgement:
-    """Ask a model which sentences of the recorded answer the recorded passages support; what came of it is in the row.
+    """Ask a model which sentences of the recorded answer the recorded passages support, and return the row with the result.
 
-    A provider that fails, an answer that cannot be read, and a call that somebody cancels, end in a `failed` row that says why. Raises `InvalidInput` and
-    `Conflict` for a step that cannot be judged or is being judged by this model already, and `InvalidInput` or `Unavailable`
-    for a model that cannot judge or where every place is taken, all before anything is sent. Whoever gives it a
-    `judgement_id` can cancel it from the start; the same id again is a `Conflict`.
+    A failing provider, an unreadable reply, and a cancelled call lead to a `failed` row with the reason. A
+    caller that passes a `judgement_id` can cancel the judgement from the start; using the same id again is a
+    `Conflict`.
+
+    Raises, before anything is sent: `InvalidInput` and `Conflict` for a step that cannot be judged or that
+    this model is judging; `InvalidInput` or `Unavailable` for a model that cannot judge or has no free slot.
     """
     model = judge_model(action, use_model)
     material = material_of(action)
@@ -58,13 +61,13 @@ def judge(action: Action, *, use_model: str, by: str, judgement_id: UUID | None 
 
 
 def judge_model(action: Action, use_model: str) -> ModelName:
-    """The model that is to judge, if it can. There is no default: who judges is a choice."""
+    """Return the judge model if it can judge. There is no default."""
     if not use_model.strip():
-        raise InvalidInput("Name the model that is to judge, like openai:gpt-4o-mini.", code="model_needed")
+        raise InvalidInput("Choose a judge model, for example openai:gpt-4o-mini.", code="model_needed")
     model = usable_model(action.project_id, use_model)
     if model.provider == LOCAL:
         raise InvalidInput(
-            f"{model} is not a language model: it quotes sentences and cannot judge any. Name another model.",
+            f"{model} is not a language model: it quotes sentences and cannot judge them. Choose another one.",
             code="cannot_judge",
             model=str(model),
         )
@@ -113,10 +116,10 @@ def _begun(material: Material, model: ModelName, rendered: Prompt, by: str, judg
         raise _under_way(earlier.first(), model) from why
 
 
-def _under_way(asking: Judgement | None, model: ModelName) -> Conflict:
-    again_at = None if asking is None else written(asking.created_at + LONGEST_CALL)
+def _under_way(started: Judgement | None, model: ModelName) -> Conflict:
+    again_at = None if started is None else written(started.created_at + LONGEST_CALL)
     return Conflict(
-        f"{model} is being asked about this step already; wait for what it says. If the server was lost meanwhile, you can ask "
+        f"{model} is already judging this step. Wait for its reply. If the server has stopped, you can ask "
         f"again from {again_at or 'now'}.",
         code="judge_under_way",
         again_at=again_at,
@@ -125,7 +128,7 @@ def _under_way(asking: Judgement | None, model: ModelName) -> Conflict:
 
 def _sent_twice() -> Conflict:
     return Conflict(
-        "This form was sent already, and the judge is not asked twice; its judgement stands here or will.",
+        "This form was already sent. The judge is not asked twice; its judgement is here or will appear here.",
         code="judgement_sent_twice",
     )
 
@@ -141,7 +144,7 @@ def _answered(row: Judgement, material: Material, model: ModelName, completion: 
 
 
 def _judged(row: Judgement, material: Material, verdicts: Sequence[SentenceVerdict]) -> list[dict[str, Any]]:
-    """The sentences with their verdicts, and the frame that each passage is, by the name that the session knows."""
+    """Return the sentences with their verdicts, and for each passage the frame with its name in the session."""
     return [
         sentence
         | asdict(verdict)
@@ -151,7 +154,7 @@ def _judged(row: Judgement, material: Material, verdicts: Sequence[SentenceVerdi
 
 
 def _facts(model: ModelName, completion: Completion) -> dict[str, Any]:
-    """What the call used and cost; its price may be unknown, what it said is never lost for that."""
+    """Return the usage and cost of the call. If the price is unknown, the reply is still stored."""
     priced = price_if_known(model, completion.usage, now(), used=completion.model)
     parameters = {
         **completion.parameters,
@@ -175,28 +178,28 @@ def _price_of(failed: TimeMachineError, model: ModelName) -> dict[str, Any]:
 
 
 def _failure(failed: TimeMachineError) -> dict[str, Any]:
-    told = {"state": FAILED, "error_type": failed.code, "error_message": failed.message}
+    facts = {"state": FAILED, "error_type": failed.code, "error_message": failed.message}
     attempts = failed.facts.get("attempts")
-    return told if attempts is None else told | {"calls_made": attempts}
+    return facts if attempts is None else facts | {"calls_made": attempts}
 
 
 def _ended(
     row: Judgement, sentences: list[dict[str, Any]] | None, facts: dict[str, Any], *, raw: str | None
 ) -> Judgement:
-    """Write what came of it, if the step is still there: an erased session takes what comes back late along."""
+    """Write the result if the step still exists. If its session was erased, the late result is dropped."""
     with transaction.atomic():
-        kept = Judgement.objects.select_for_update().filter(id=row.id).first()
-        if kept is None:
+        stored = Judgement.objects.select_for_update().filter(id=row.id).first()
+        if stored is None:
             raise NotFound(
-                "The session was deleted while the judge was asked; nothing is kept, and the call may have been billed.",
+                "The session was deleted during the call. Nothing was stored, and the call may have been billed.",
                 code="step_not_found",
             )
         if raw:
             content = content_of(raw)
-            kept.raw_id = store(row.project_id, [content])[content]
+            stored.raw_id = store(row.project_id, [content])[content]
         for name, value in ({"state": DONE} | facts).items():
-            setattr(kept, name, value)
-        kept.sentences = sentences or kept.sentences
-        kept.finished_at = now()
-        kept.save()
-    return kept
+            setattr(stored, name, value)
+        stored.sentences = sentences or stored.sentences
+        stored.finished_at = now()
+        stored.save()
+    return stored

@@ -1,4 +1,4 @@
-"""What a judge gets: the recorded question, answer and passages of one ask, each passage hashed again."""
+"""The input of a judge: the recorded question, answer and passages of one ask, each passage hashed again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MOST_SENTENCES = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """The recorded ask, its answer in sentences, and its passages with the names that the session has for them."""
+    """The recorded ask, its answer in sentences, and its passages with their names in the session."""
 
     action: Action
     question: str
@@ -27,15 +27,15 @@ class Material:
 
 
 def material_of(action: Action) -> Material:
-    """What a judge gets of this step.
+    """Return the input of a judge for this step.
 
-    Raises `InvalidInput` for a step that is no ask or has no answer in words, `Conflict` where its passages were not
-    recorded or no longer hash to what was recorded: a judgement over other bytes would prove nothing.
+    Raises: `InvalidInput` for a step that is not an ask or has no answer in words; `Conflict` if its passages
+    were not recorded or no longer have the recorded hashes, because judging other bytes would prove nothing.
     """
     question, answer = frozen.question_of(action), frozen.answer_of(action)
     if action.kind != "ask" or question is None or answer is None or not answer.strip():
         raise InvalidInput(
-            "Only an ask with its question and answer in words can be judged; choose such a step.",
+            "Only an ask with a question and an answer in words can be judged. Choose such a step.",
             code="nothing_to_judge",
         )
     hits = frozen.hits_of(action)
@@ -46,10 +46,10 @@ def material_of(action: Action) -> Material:
             code="context_not_verified",
             context=verdict,
         )
-    said = tuple(each.text.strip() for each in sentences(answer) if each.text.strip())
-    if len(said) > MOST_SENTENCES:
+    answer_sentences = tuple(each.text.strip() for each in sentences(answer) if each.text.strip())
+    if len(answer_sentences) > MOST_SENTENCES:
         raise InvalidInput(
-            f"This answer has {len(said):,} sentences; a judge gets at most {MOST_SENTENCES}.",
+            f"This answer has {len(answer_sentences):,} sentences; a judge can read at most {MOST_SENTENCES}.",
             code="too_many_sentences",
         )
     passages = frozen.passages_of(hits)
@@ -57,21 +57,21 @@ def material_of(action: Action) -> Material:
         action=action,
         question=question,
         answer=answer,
-        sentences=said,
+        sentences=answer_sentences,
         passages=tuple(Passage(title=each.title, text=each.text) for each in passages),
         frames=tuple(each.frame for each in passages),
     )
 
 
-def grounded_of(grounding: Any, said: Sequence[str]) -> list[bool | None]:
-    """What the recorded grounding says of each sentence, None where it says nothing; another program's may have any form."""
-    kept = grounding.get("sentences") if isinstance(grounding, dict) else None
+def grounded_of(grounding: Any, answer_sentences: Sequence[str]) -> list[bool | None]:
+    """Return what the recorded grounding says of each sentence, None if it says nothing. Another program's grounding may have any form."""
+    recorded = grounding.get("sentences") if isinstance(grounding, dict) else None
     known: dict[str, bool] = {}
-    for each in kept if isinstance(kept, list) else []:
+    for each in recorded if isinstance(recorded, list) else []:
         if (
             isinstance(each, dict)
             and isinstance(each.get("text"), str)
             and isinstance(each.get("grounded"), bool)
         ):
             known[each["text"].strip()] = each["grounded"]
-    return [known.get(sentence) for sentence in said]
+    return [known.get(sentence) for sentence in answer_sentences]

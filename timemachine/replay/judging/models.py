@@ -1,4 +1,4 @@
-"""What we keep of judgements: what was asked, what came back, and what it cost. Never part of the recorded session."""
+"""What is stored of judgements: the request, the reply, and the cost. They are never part of the recorded session."""
 
 from datetime import timedelta
 from typing import Final
@@ -16,14 +16,14 @@ from timemachine.recording.sessions.models import Action, Session
 ASKING, DONE, FAILED, LOST = "asking", "done", "failed", "lost"
 STATES = (ASKING, DONE, FAILED, LOST)
 LONGEST_CALL: Final = timedelta(minutes=21)
-"""Longer than all attempts of a call together may take (`complete`: 4 times its 300 seconds): a row that asks since then has lost its process."""
+"""Longer than all attempts of a call can take (`complete`: 4 times its 300 seconds). A row that is `asking` for longer has lost its process."""
 
 
 class Judgement(models.Model):
-    """What one model says of the sentences of one recorded answer. The row is there before the model is called.
+    """One model's verdicts on the sentences of one recorded answer. The row exists before the model is called.
 
-    `asking` is under way; one whose process was lost reads as `lost`, and may have been billed. It is never asked again by
-    itself.
+    `asking` is running. If its process was lost, it is shown as `lost` and may have been billed. It is never
+    retried automatically.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -57,7 +57,7 @@ class Judgement(models.Model):
         db_table = "tm_judgement"
         constraints = [
             models.CheckConstraint(condition=Q(state__in=STATES), name="judgement_state_known"),
-            # a form that was sent twice must not be paid twice
+            # a form that is sent twice must not be billed twice
             models.UniqueConstraint(
                 fields=["action", "model"], condition=Q(state="asking"), name="judgement_asked_once_at_a_time"
             ),

@@ -9,9 +9,14 @@ from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.llm.schemas import CallUsageOut, FailureOut
 from timemachine.recording.sessions.models import Action
-from timemachine.replay.judging.estimate import TOKENS_OF_A_VERDICT, Estimate
 from timemachine.replay.judging.models import Judgement
-from timemachine.replay.judging.queries import counts_of, sentences_of, state_of
+from timemachine.replay.judging.queries import (
+    TOKENS_OF_A_VERDICT,
+    Estimate,
+    counts_of,
+    sentences_of,
+    state_of,
+)
 
 
 class JudgementIn(Strict):

@@ -1,1 +1,1 @@
-"""A session run again: the plan, the steps with their leases, and what each came to."""
+"""Replays of a session: planning, running the steps under leases, and writing their results."""

@@ -1,4 +1,4 @@
-"""Ending the calls that this process makes for a replay, once somebody has cancelled it."""
+"""Ending the calls that this process makes for a replay when someone cancels it."""
 
 import logging
 from collections import defaultdict
@@ -17,44 +17,44 @@ from timemachine.replay.runs import commands
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 1.0
-_under_way: Final[dict[UUID, set[Cancellation]]] = defaultdict(set)
+_running: Final[dict[UUID, set[Cancellation]]] = defaultdict(set)
 _lock: Final = Lock()
 
 
 @contextmanager
-def ending_calls(replay_id: UUID) -> Iterator[None]:
-    """While the block runs it is looked every second whether the replay is cancelled; then its calls here end."""
+def watch_for_cancellation(replay_id: UUID) -> Iterator[None]:
+    """While the block runs, check every second whether the replay is cancelled, and if so end its calls in this process."""
 
-    def look() -> None:
-        _look(replay_id)
+    def check() -> None:
+        _cancel_if_requested(replay_id)
 
-    with heartbeat(look, every=LOOK_SECONDS, at_end=connections.close_all):
+    with heartbeat(check, every=LOOK_SECONDS, at_end=connections.close_all):
         yield
 
 
 @contextmanager
 def cancellable(replay_id: UUID, listening: Listening) -> Iterator[None]:
-    """While the block runs, the call that is listened to so ends with the others of its replay."""
+    """While the block runs, the call of this listener ends when its replay is cancelled."""
     with _lock:
-        _under_way[replay_id].add(listening.cancellation)
+        _running[replay_id].add(listening.cancellation)
     try:
         yield
     finally:
         with _lock:
-            _under_way[replay_id].discard(listening.cancellation)
-            if not _under_way[replay_id]:
-                del _under_way[replay_id]
+            _running[replay_id].discard(listening.cancellation)
+            if not _running[replay_id]:
+                del _running[replay_id]
 
 
-def _look(replay_id: UUID) -> None:
+def _cancel_if_requested(replay_id: UUID) -> None:
     try:
         cancelled = commands.is_cancelled(replay_id)
-    except Error as why:  # a database that is away comes back
-        log.warning("replay %s could not look whether it is cancelled: %s", replay_id, why)
+    except Error as why:  # the database may be back at the next check
+        log.warning("cannot check whether replay %s is cancelled: %s", replay_id, why)
         connection.close()
         return
     if cancelled:
         with _lock:
-            calls = list(_under_way.get(replay_id, ()))
+            calls = list(_running.get(replay_id, ()))
         for call in calls:
             call.cancel()

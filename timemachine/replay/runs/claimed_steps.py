@@ -1,4 +1,4 @@
-"""Steps that were taken: read together with what was recorded for them, and done one by one."""
+"""Running claimed steps: they are read together with what was recorded, and run one by one."""
 
 import logging
 from collections.abc import Callable, Collection
@@ -15,12 +15,12 @@ from timemachine.replay.runs import commands, frozen, spend_limit, steps
 from timemachine.replay.runs.cancellation import cancellable
 from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import Replay, ReplayStep
-from timemachine.replay.runs.outcome import Outcome
+from timemachine.replay.runs.steps import Outcome
 
 log = logging.getLogger(__name__)
 
-MOST_HELD: Final = 4_000_000
-"""How many characters of passages, found or frozen, are held for several steps."""
+MAX_CHARACTERS_HELD: Final = 4_000_000
+"""The maximum number of characters of found or frozen passages that are held in memory for several steps."""
 FAULTS: Final = (
     ArithmeticError,
     AssertionError,
@@ -56,23 +56,23 @@ _NEEDED: Final = (
     *(f"action__{name}" for name in _OF_ACTION),
     *(f"action__{side}__{name}" for side in ("input", "output") for name in _OF_PAYLOAD),
 )
-"""What doing a step looks at; to read all other columns too takes twice as long."""
+"""The columns that running a step reads. Reading all columns takes twice as long."""
 
 
-def read(replay: Replay, steps_taken: Collection[int]) -> dict[int, ReplayStep]:
-    """These steps by their ids, without those that were erased meanwhile."""
+def load(replay: Replay, steps_taken: Collection[int]) -> dict[int, ReplayStep]:
+    """Return these steps by id, without those that were erased in the meantime."""
     found = ReplayStep.objects.select_related("action__input", "action__output").only(*_NEEDED)
     rows = list(found.filter(id__in=steps_taken))
     for step in rows:
         step.replay, step.action.session = replay, replay.session
     actions = [step.action for step in rows]
-    if len(actions) > 1 and frozen.size_of_hits(actions) <= MOST_HELD:
+    if len(actions) > 1 and frozen.size_of_hits(actions) <= MAX_CHARACTERS_HELD:
         frozen.read_hits(actions)
     return {step.id: step for step in rows}
 
 
 def next_to_call(replay: Replay, most: int) -> list[int]:
-    """The steps that are likely to be taken next of those that call a model."""
+    """Return the ids of the steps that will probably be claimed next, of those that call a model."""
     waiting = ReplayStep.objects.filter(replay=replay, status="waiting", provider__isnull=False)
     return list(waiting.order_by("sequence").values_list("id", flat=True)[:most])
 
@@ -80,22 +80,24 @@ def next_to_call(replay: Replay, most: int) -> list[int]:
 def outcome_of(
     step: ReplayStep, lease: StepLease, reach: ModelLookup, after_call: Callable[[], None] = ignore
 ) -> Outcome:
-    """What the step comes to; a failure is one outcome. Raises `LeaseLost`.
+    """Run a step and return its outcome; a failure is an outcome too.
 
-    `after_call` hears that the model was called, before anything is made of its answer. A fault of our own is a failure like another:
-    the step would come to the same again, and each time its call be paid for.
+    `after_call` runs after the model was called and before its answer is processed. An internal error is a
+    failure like any other: running the step again would fail again, and each time the call would be billed.
+
+    Raises: `LeaseLost`.
     """
     called = 0
 
-    def over() -> None:
+    def call_ended() -> None:
         nonlocal called
         called = int(step.provider is not None)
         after_call()
 
-    listening = Listening(on_wait=lambda waiting: _note(lease, waiting), on_finished=over)
+    listening = Listening(on_wait=lambda waiting: _note_waiting(lease, waiting), on_finished=call_ended)
     try:
         with cancellable(lease.replay_id, listening):
-            return steps.do(
+            return steps.run_step(
                 step,
                 reach,
                 before_call=lambda cost: spend_limit.intend_call(lease, step.replay, cost),
@@ -104,33 +106,33 @@ def outcome_of(
     except TimeMachineError as failed:
         return Outcome(status="failed", verdict="error", error_type=failed.code, error_message=failed.message)
     except FAULTS as fault:
-        log.exception("step %s could not be worked on", lease.pk)
-        return _faulty(fault, called)
+        log.exception("step %s failed with an internal error", lease.pk)
+        return _internal_error(fault, called)
 
 
-def _faulty(fault: Exception, called: int) -> Outcome:
-    answer = " What the model answered is lost, and may have been billed." if called else ""
+def _internal_error(fault: Exception, called: int) -> Outcome:
+    answer = " The model's answer is lost, and the call may have been billed." if called else ""
     return Outcome(
         status="failed",
         verdict="error",
         error_type="internal_error",
-        error_message=f"A fault of this product ({type(fault).__name__}); the worker's log has the rest.{answer} Please report it.",
+        error_message=f"Internal error ({type(fault).__name__}). Details are in the worker's log.{answer} Please report it.",
         calls_made=called,
     )
 
 
-def _note(lease: StepLease, waiting: RetryWait) -> None:
-    """Write down that the model is busy, for those who watch."""
+def _note_waiting(lease: StepLease, waiting: RetryWait) -> None:
+    """Store that the model is busy, so that pages can show it."""
     again = now() + timedelta(seconds=waiting.seconds)
     try:
         lease.held().update(asked_again_at=again, waits_because=waiting.why)
         commands.bump(lease.replay_id)
     except Error as why:  # the wait is not shown then; the call continues
-        log.warning("step %s could not say that it waits: %s", lease.pk, why)
+        log.warning("cannot store that step %s waits: %s", lease.pk, why)
         connection.close()
 
 
 def renew_connection() -> None:
-    """Have another connection where this thread's is broken: the database was restarted, and what was paid for has to be written."""
+    """Replace a broken database connection of this thread, for example after a restart: results that were paid for must be written."""
     if not connection.in_atomic_block and not connection.is_usable():
         connection.close()

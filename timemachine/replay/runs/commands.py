@@ -1,4 +1,4 @@
-"""What changes in replays: one is planned, its steps are worked on, it is cancelled, its failed steps are tried again."""
+"""Commands that change replays: launch, cancel, retry, begin and finish."""
 
 from collections.abc import Iterable, Sequence
 from itertools import batched
@@ -14,7 +14,7 @@ from timemachine.core.pure.ids import uuid7
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
-from timemachine.replay.runs.plan import Planned, Planning, recorded, replayable
+from timemachine.replay.runs.plan import PlannedReplay, Planner, recorded, replayable
 from timemachine.replay.runs.pure.engine import provider_called
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
@@ -27,12 +27,14 @@ SELECT *, 'waiting', 0 FROM unnest(%s::uuid[], %s::bigint[], %s::bigint[], %s::t
 
 
 def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID | None = None) -> Replay:
-    """Plan a replay of the session and its steps; the caller enqueues it.
+    """Plan and store a replay of the session with its steps. The caller enqueues it.
 
-    The same `replay_id` a second time (a form sent twice) is the same replay. Raises as `Planning.plan`, and `Conflict` (that id is
-    of a replay of something else): nothing is made then.
+    Calling it again with the same `replay_id` (a form that was sent twice) returns the same replay.
+
+    Raises: what `Planner.plan` raises; `Conflict` if that id belongs to a different replay. Nothing is stored
+    then.
     """
-    plan = Planning(session.project_id).plan(session, options, replayable(session))
+    plan = Planner(session.project_id).plan(session, options, replayable(session))
     with transaction.atomic():
         facts = _facts(plan, by=by)
         replay, new = Replay.objects.get_or_create(id=replay_id or uuid7(), defaults=facts)
@@ -44,9 +46,12 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
 
 
 @transaction.atomic
-def launch_planned(plans: Sequence[Planned], *, by: str, spend_group: UUID) -> list[Replay]:
-    """The replays of these plans, made together, in their order; they share their spend limit. The caller enqueues them."""
-    ids = sorted(uuid7() for _ in plans)  # so that lists by id have them in this order, too
+def launch_planned(plans: Sequence[PlannedReplay], *, by: str, spend_group: UUID) -> list[Replay]:
+    """Store the replays of these plans in one transaction and return them in order.
+
+    They share one spend limit. The caller enqueues them.
+    """
+    ids = sorted(uuid7() for _ in plans)  # so that lists ordered by id keep this order
     replays = [
         Replay(id=each, spend_group=spend_group, **_facts(plan, by=by))
         for each, plan in zip(ids, plans, strict=True)
@@ -58,26 +63,29 @@ def launch_planned(plans: Sequence[Planned], *, by: str, spend_group: UUID) -> l
 
 @transaction.atomic
 def cancel(replay: Replay, *, by: str | None = None) -> Replay:
-    """Stop a replay: steps that wait are cancelled at once, calls under way are ended within some seconds. Raises `Conflict` when it is over.
+    """Cancel a replay: waiting steps are cancelled immediately, running calls end within seconds.
 
-    Who asked first is kept.
+    The first requester is stored. Raises: `Conflict` if the replay has finished.
     """
     locked = _unfinished(replay)
     if locked.cancel_requested_at is None:
         locked.cancel_requested_at, locked.cancel_requested_by = now(), by and by[:254]
         locked.save(update_fields=["cancel_requested_at", "cancel_requested_by"])
     bump(locked.id)
-    return finish_if_over(locked.id)
+    return finish_if_done(locked.id)
 
 
 @transaction.atomic
 def retry(replay: Replay) -> Replay:
-    """Let the failed and cancelled steps of a finished replay run again. Raises `Conflict` where it still runs or none failed."""
+    """Let the failed and cancelled steps of a finished replay run again.
+
+    Raises: `Conflict` if the replay is still running or no step failed or was cancelled.
+    """
     locked = Replay.objects.select_for_update().get(id=replay.id)
     if locked.finished_at is None:
-        raise Conflict("This replay still runs; wait for it or cancel it first.", code="replay_running")
-    again = locked.steps.filter(status__in=("failed", "cancelled"))
-    if not again.update(
+        raise Conflict("This replay is still running. Wait for it or cancel it first.", code="replay_running")
+    failed = locked.steps.filter(status__in=("failed", "cancelled"))
+    if not failed.update(
         status="waiting",
         attempts_made=0,
         verdict=None,
@@ -87,25 +95,26 @@ def retry(replay: Replay) -> Replay:
         finished_at=None,
     ):
         raise Conflict(
-            "No step of this replay failed, so there is nothing to try again.", code="nothing_failed"
+            "No step of this replay failed or was cancelled, so there is nothing to retry.",
+            code="nothing_failed",
         )
-    begun_anew = {
+    reset = {
         "status": "queued",
         "finished_at": None,
         "cancel_requested_at": None,
         "cancel_requested_by": None,
         "enqueued_at": now(),
     }
-    for name, value in begun_anew.items():
+    for name, value in reset.items():
         setattr(locked, name, value)
-    locked.save(update_fields=list(begun_anew))
+    locked.save(update_fields=list(reset))
     bump(locked.id)
     return locked
 
 
 @transaction.atomic
 def begin(replay_id: UUID) -> bool:
-    """Mark a replay as running; False where it is over or was erased."""
+    """Mark a replay as running. Return False if it has finished or was erased."""
     replay = Replay.objects.select_for_update().filter(id=replay_id, finished_at=None).first()
     if replay is None:
         return False
@@ -118,11 +127,11 @@ def begin(replay_id: UUID) -> bool:
 
 
 @transaction.atomic
-def finish_if_over(replay_id: UUID) -> Replay:
-    """Close the replay once every step is over; safe to call at any time, by any worker."""
+def finish_if_done(replay_id: UUID) -> Replay:
+    """Close the replay if every step has finished. Safe to call at any time from any worker."""
     replay = Replay.objects.select_for_update().get(id=replay_id)
     if replay.cancel_requested_at is not None:
-        _cancel_what_is_open(replay)
+        _cancel_open_steps(replay)
     if replay.finished_at is None and not replay.steps.exclude(status__in=TERMINAL_STEP_STATUSES).exists():
         replay.status = _outcome(replay)
         replay.finished_at = now()
@@ -133,28 +142,28 @@ def finish_if_over(replay_id: UUID) -> Replay:
 
 
 def overdue() -> QuerySet[Replay]:
-    """Return the replays with work to do that no worker has; their steps whose worker was lost show so until they are taken again."""
+    """Return the replays with open steps that no worker is running, and mark the steps whose worker was lost."""
     unfinished = Replay.objects.filter(status__in=OPEN_REPLAY_STATUSES)
     busy = unfinished.filter(steps__status="running", steps__lease_until__gte=now())
     idle = unfinished.exclude(id__in=busy.values("id"))
-    _expose_lost(idle)
+    _mark_lost(idle)
     return idle
 
 
 def is_cancelled(replay_id: UUID) -> bool:
-    """Whether somebody has asked for the replay to be cancelled."""
-    with connection.cursor() as cursor:  # asked before every step, and the ORM takes three times as long
+    """Return whether cancellation of the replay was requested."""
+    with connection.cursor() as cursor:  # runs before every step, and the ORM takes three times as long
         cursor.execute("SELECT cancel_requested_at IS NOT NULL FROM tm_replay WHERE id = %s", [replay_id])
         found: tuple[bool] | None = cursor.fetchone()
     return found == (True,)
 
 
 def bump(replay_id: UUID) -> None:
-    """Count a change, so that a page that polls learns of it."""
+    """Increase the replay's revision, so that polling pages notice a change."""
     Replay.objects.filter(id=replay_id).update(revision=F("revision") + 1)
 
 
-def _facts(plan: Planned, *, by: str) -> dict[str, Any]:
+def _facts(plan: PlannedReplay, *, by: str) -> dict[str, Any]:
     options = plan.options
     return {
         "project_id": plan.session.project_id,
@@ -168,29 +177,29 @@ def _facts(plan: Planned, *, by: str) -> dict[str, Any]:
     }
 
 
-def _write_steps(plans: Iterable[tuple[UUID, Planned]]) -> None:
-    """The steps of these replays; written by hand, because the ORM would send every column of each and takes five times as long."""
+def _write_steps(plans: Iterable[tuple[UUID, PlannedReplay]]) -> None:
+    """Insert the steps of these replays in batches. The ORM sends every column of each row and takes five times as long."""
     rows = (
         (replay_id, each.id, each.sequence, each.kind, _provider(each, plan.options))
         for replay_id, plan in plans
         for each in plan.actions
     )
     with connection.cursor() as cursor:
-        for together in batched(rows, BATCH):
-            cursor.execute(_WAITING, [list(column) for column in zip(*together, strict=True)])
+        for batch in batched(rows, BATCH):
+            cursor.execute(_WAITING, [list(column) for column in zip(*batch, strict=True)])
 
 
 def _provider(action: Action, options: ReplayOptions) -> str | None:
-    """The provider as its column holds it: a recorded name may have what Postgres does not store."""
+    """Return the provider as Postgres can store it: a recorded name may contain characters that it cannot."""
     called = provider_called(recorded(action), options)
     return None if called is None else storable(called)
 
 
 def _check_same(replay: Replay, session: Session, options: ReplayOptions) -> None:
-    """Raise `Conflict` for the replay of another session, or with other options."""
+    """Raise `Conflict` if the replay is of another session or has other options."""
     if replay.session_id != session.id or ReplayOptions(**replay.options) != options:
         raise Conflict(
-            "This form launched a replay already, of something else; send it once more to launch this one as well.",
+            "This form has already launched a different replay. Send it again to launch this one as well.",
             code="form_used",
         )
 
@@ -198,16 +207,16 @@ def _check_same(replay: Replay, session: Session, options: ReplayOptions) -> Non
 def _unfinished(replay: Replay) -> Replay:
     locked = Replay.objects.select_for_update().get(id=replay.id)
     if locked.finished_at is not None:
-        raise Conflict(f"This replay is over already: {locked.status}.", code="replay_over")
+        raise Conflict(f"This replay has already finished: {locked.status}.", code="replay_over")
     return locked
 
 
-def _cancel_what_is_open(replay: Replay) -> None:
-    """Cancel the steps that nobody is at: those that wait, and those whose worker was lost."""
+def _cancel_open_steps(replay: Replay) -> None:
+    """Cancel the steps that no worker is running: those that wait, and those whose worker was lost."""
     lost = Q(status="running", lease_until__lt=now())
     open_ = replay.steps.filter(Q(status__in=("waiting", "uncertain")) | lost)
-    # locked, or one that is taken up at this moment would be cancelled under its worker's hands, between intent and call;
-    # what others hold is passed over: whoever holds it comes here too when it is done with it
+    # Locked, so that a step that is being claimed is not cancelled between its worker's intent and its call.
+    # Rows locked by others are skipped: their workers run this too when they are done.
     ids = list(open_.select_for_update(skip_locked=True).order_by("id").values_list("id", flat=True))
     ReplayAttempt.objects.filter(step__in=ids, outcome=None).update(outcome="lost", finished_at=now())
     replay.steps.filter(id__in=ids).update(
@@ -222,8 +231,8 @@ def _outcome(replay: Replay) -> str:
 
 
 @transaction.atomic
-def _expose_lost(replays: QuerySet[Replay]) -> None:
-    """Steps whose worker was lost show so until somebody takes them up: `uncertain` where a call may have been billed."""
+def _mark_lost(replays: QuerySet[Replay]) -> None:
+    """Mark steps whose worker was lost as `uncertain` if a call may have been billed, otherwise as `waiting`."""
     lost = ReplayStep.objects.filter(replay__in=replays, status="running", lease_until__lt=now())
     called = Q(attempts__outcome=None, attempts__call_intended_at__isnull=False)
     uncertain = list(lost.filter(called).values_list("id", flat=True))

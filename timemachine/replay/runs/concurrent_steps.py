@@ -1,8 +1,9 @@
-"""Steps that call a model, side by side: threads do them, and one that does nothing else takes them and writes what they came to.
+"""Steps that call a model, run concurrently: threads call the models, and one coordinator claims steps and writes results.
 
-Reading or writing some steps costs little more than one, and threads that all did it would wait for one another. A step holds a place
-only until the model has answered: the next call does not wait until its answer is grounded and written. Where no other
-worker calls the provider, some steps are taken ahead, and the next call begins as soon as one is over.
+Reading or writing several steps costs little more than one, and threads that all did it would wait for each
+other. A step occupies a call slot only until the model has answered; the next call does not wait for the
+answer to be grounded and written. If no other worker calls the provider, some steps are claimed ahead, so
+that the next call starts immediately when one ends.
 """
 
 import logging
@@ -21,7 +22,7 @@ from timemachine.core.leases import LeaseKeeper, LeaseLost
 from timemachine.core.pure.process_pool import ProcessPool, use_pool
 from timemachine.llm.queries import ModelLookup
 from timemachine.replay.runs import leases, step_results
-from timemachine.replay.runs.claimed_steps import next_to_call, outcome_of, read, renew_connection
+from timemachine.replay.runs.claimed_steps import load, next_to_call, outcome_of, renew_connection
 from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.step_results import Result
@@ -29,281 +30,283 @@ from timemachine.replay.runs.step_results import Result
 log = logging.getLogger(__name__)
 
 LOOK_AGAIN: Final = 0.5
-"""Seconds after which a step that could not be taken is looked for again while others are under way."""
+"""Seconds between attempts to claim a step while others are running."""
 WRITE_WITHIN: Final = 0.1
-"""Seconds within which what has come is written: several steps are written together, and no call waits for that."""
+"""Seconds within which finished steps are written. Several are written together, and no call waits for that."""
 READ_AT_ONCE: Final = 16
-HELD: Final = 2
-"""How many times as many steps as there are places are held at a time, those that were answered and are not written yet included;
-those that were taken ahead are not."""
-AHEAD: Final = 8
-"""How many steps are taken before there is a place for them."""
+HELD_PER_SLOT: Final = 2
+"""How many steps are held for each slot, including those that are answered but not written yet, without those claimed ahead."""
+CLAIMED_AHEAD: Final = 8
+"""How many steps are claimed before there is a slot for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """A step that was taken; None where it was erased meanwhile."""
+class ClaimedStep:
+    """A claimed step; `step` is None if it was erased in the meantime."""
 
     lease: StepLease
     step: ReplayStep | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Come:
-    """What came back from a thread: what a step came to, or why that is nothing; neither where it was erased meanwhile."""
+class FinishedStep:
+    """What a thread returns for a step: its result or the error. Both are None if the step was erased in the meantime."""
 
     lease: StepLease
     result: Result | None = None
-    why_not: BaseException | None = None
+    error: BaseException | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """The call for a step is over, and its place is free."""
+class CallFinished:
+    """The call of a step has ended, and its slot is free."""
 
     lease: StepLease
 
 
-class Turns:
-    """Steps that were taken, in the order in which they are called for: so many at a time, the others once one of those is over."""
+class CallQueue:
+    """The claimed steps in the order of their calls. At most `slots` calls run at a time."""
 
-    def __init__(self, places: int) -> None:
-        self._free = places
+    def __init__(self, slots: int) -> None:
+        self._free = slots
         self._is_stopped = False
-        self._later: deque[Taken] = deque()
-        self._now: SimpleQueue[Taken | None] = SimpleQueue()
+        self._waiting: deque[ClaimedStep] = deque()
+        self._ready: SimpleQueue[ClaimedStep | None] = SimpleQueue()
         self._lock = Lock()
 
-    def add(self, taken: Taken) -> None:
-        """Have it called for in its turn."""
+    def add(self, claimed: ClaimedStep) -> None:
+        """Add a step to the queue."""
         with self._lock:
-            self._later.append(taken)
-            self._begin()
+            self._waiting.append(claimed)
+            self._start()
 
-    def over(self) -> None:
-        """One of the calls is over."""
+    def call_ended(self) -> None:
+        """Free the slot of a call that has ended."""
         with self._lock:
             self._free += 1
-            self._begin()
+            self._start()
 
-    def next(self) -> Taken | None:
-        """What is called for next, once there is such; None at the end."""
-        return self._now.get()
+    def next(self) -> ClaimedStep | None:
+        """Wait for the next step whose call may start, and return it; None at the end."""
+        return self._ready.get()
 
     def end(self, threads: int) -> None:
-        """Tell so many threads that this is the end."""
+        """Tell this many threads to stop."""
         for _ in range(threads):
-            self._now.put(None)
+            self._ready.put(None)
 
-    def take_back(self) -> list[Taken]:
-        """Those whose turn has not come, and now never will."""
+    def take_back(self) -> list[ClaimedStep]:
+        """Remove and return the steps whose calls have not started."""
         with self._lock:
-            later = list(self._later)
-            self._later.clear()
+            later = list(self._waiting)
+            self._waiting.clear()
         return later
 
     def stop(self) -> None:
-        """Nobody's turn comes any more."""
+        """Start no more calls."""
         with self._lock:
             self._is_stopped = True
 
-    def _begin(self) -> None:
-        while self._free and self._later and not self._is_stopped:
+    def _start(self) -> None:
+        while self._free and self._waiting and not self._is_stopped:
             self._free -= 1
-            self._now.put(self._later.popleft())
+            self._ready.put(self._waiting.popleft())
 
 
-class SideBySide:
-    """So many places for calls, the threads that call, and the steps that are under way in them."""
+class ConcurrentSteps:
+    """The call slots of one replay, the threads that make the calls, and the steps that they are running."""
 
     def __init__(
-        self, *, replay: Replay, worker: str, keeper: LeaseKeeper, beside: ProcessPool | None, places: int
+        self, *, replay: Replay, worker: str, keeper: LeaseKeeper, beside: ProcessPool | None, slots: int
     ) -> None:
         self._replay, self._worker, self._keeper, self._beside = replay, worker, keeper, beside
-        self._places = places
-        # steps by the attempts at them: one that was given back may be taken again before that was heard
-        self._taken: dict[int, StepLease] = {}
+        self._slots = slots
+        # Steps by attempt: a step that was given back may be claimed again before its message arrives.
+        self._claimed: dict[int, StepLease] = {}
         self._answered: dict[int, StepLease] = {}
-        self._come: list[Come] = []
-        self._write_at = self._look_at = self._look_ahead_at = 0.0
-        self._read: dict[int, ReplayStep] = {}
+        self._finished: list[FinishedStep] = []
+        self._write_at = self._claim_at = self._claim_ahead_at = 0.0
+        self._loaded: dict[int, ReplayStep] = {}
         self._reach = ModelLookup(replay.project_id)
-        self._turns = Turns(places)
-        self._may_take_ahead = places == settings.MODEL_CALLS_AT_ONCE and leases.may_be_taken_ahead(replay.id)
-        self._heard: SimpleQueue[Come | Answered] = SimpleQueue()
+        self._queue = CallQueue(slots)
+        self._can_claim_ahead = slots == settings.MODEL_CALLS_AT_ONCE and leases.can_claim_ahead(replay.id)
+        self._messages: SimpleQueue[FinishedStep | CallFinished] = SimpleQueue()
 
     def do_all(self) -> int | None:
-        """Take and do steps until none can be taken and none is under way; how many were written, None where none could be taken.
+        """Claim and run steps until none can be claimed and none is running.
 
-        What was paid for is written, whatever becomes of the other steps.
+        Return how many were written, None if none could be claimed. Results that were paid for are written
+        even if other steps fail.
         """
-        if not self._take(self._places, spared=self._answered):
+        if not self._claim(self._slots, spared=self._answered):
             return None
-        threads = [Thread(target=self._call, daemon=True) for _ in range(HELD * self._places)]
+        threads = [Thread(target=self._run_thread, daemon=True) for _ in range(HELD_PER_SLOT * self._slots)]
         for thread in threads:
             thread.start()
         try:
-            return self._go_on()
+            return self._run()
         finally:
             try:
                 self._give_back()
             finally:
-                self._end(threads)
+                self._shut_down(threads)
 
-    def _go_on(self) -> int:
+    def _run(self) -> int:
         written = 0
         while True:
-            room = min(self._places, HELD * self._places - len(self._answered)) - len(self._taken)
-            if room > 0:
-                self._take_some(room)
+            free = min(self._slots, HELD_PER_SLOT * self._slots - len(self._answered)) - len(self._claimed)
+            if free > 0:
+                self._claim_some(free)
             else:
-                self._take_ahead()
-            if not self._taken and not self._answered:
+                self._claim_ahead()
+            if not self._claimed and not self._answered:
                 return written
-            if self._listen(LOOK_AGAIN if room > 0 or self._is_to_look_ahead() else None):
-                self._look_at = 0.0
+            if self._receive(LOOK_AGAIN if free > 0 or self._should_claim_ahead() else None):
+                self._claim_at = 0.0
             written += self._write_if_due()
 
-    def _take_some(self, most: int) -> None:
-        if monotonic() >= self._look_at and not self._take(most, spared=self._answered):
-            self._look_at = monotonic() + LOOK_AGAIN
+    def _claim_some(self, most: int) -> None:
+        if monotonic() >= self._claim_at and not self._claim(most, spared=self._answered):
+            self._claim_at = monotonic() + LOOK_AGAIN
 
-    def _take_ahead(self) -> None:
-        """Take some that there is no place for yet, where every place of the one provider is this replay's: then no other worker calls it,
-        and none can begin to before there are fewer steps than places here.
+    def _claim_ahead(self) -> None:
+        """Claim steps ahead of free slots, if this replay uses every slot of the only provider it calls.
+
+        Then no other worker calls the provider, and none can start before there are fewer steps than slots
+        here.
         """
-        if not self._is_to_look_ahead() or monotonic() < self._look_ahead_at:
+        if not self._should_claim_ahead() or monotonic() < self._claim_ahead_at:
             return
-        ahead = len(self._taken) - self._places
-        if not self._take(AHEAD - ahead, spared=self._answered | self._taken, ahead=True):
-            self._look_ahead_at = monotonic() + LOOK_AGAIN
+        ahead = len(self._claimed) - self._slots
+        if not self._claim(CLAIMED_AHEAD - ahead, spared=self._answered | self._claimed, ahead=True):
+            self._claim_ahead_at = monotonic() + LOOK_AGAIN
 
-    def _is_to_look_ahead(self) -> bool:
-        """Whether so few are taken ahead that more might be."""
-        return self._may_take_ahead and 0 <= len(self._taken) - self._places <= AHEAD // 2
+    def _should_claim_ahead(self) -> bool:
+        """Return whether few enough steps are claimed ahead to claim more."""
+        return self._can_claim_ahead and 0 <= len(self._claimed) - self._slots <= CLAIMED_AHEAD // 2
 
-    def _take(self, most: int, *, spared: Mapping[int, StepLease], ahead: bool = False) -> int:
-        """Take up to so many steps and give them to the threads; how many there were. Those that are `spared` need no place."""
+    def _claim(self, most: int, *, spared: Mapping[int, StepLease], ahead: bool = False) -> int:
+        """Claim at most this many steps, queue them, and return their number. The `spared` steps need no slot."""
         found = leases.claim(
             self._replay.id, self._worker, calls=True, most=most, spared=spared.values(), ahead=ahead
         )
-        self._read_some([lease.pk for lease in found])
+        self._load_some([lease.pk for lease in found])
         for lease in found:
             self._keeper.keep(lease.token)
-            self._taken[lease.attempt_id] = lease
-            self._turns.add(Taken(lease=lease, step=self._read.pop(lease.pk, None)))
+            self._claimed[lease.attempt_id] = lease
+            self._queue.add(ClaimedStep(lease=lease, step=self._loaded.pop(lease.pk, None)))
         return len(found)
 
-    def _read_some(self, needed: Sequence[int]) -> None:
-        """Read these steps where that was not done yet, and then some more: of many, one takes a tenth of the time that it takes alone."""
-        unread = [each for each in needed if each not in self._read]
+    def _load_some(self, needed: Sequence[int]) -> None:
+        """Load these steps if they are not loaded yet, and some more: loaded in bulk, a step takes a tenth of the time."""
+        unread = [each for each in needed if each not in self._loaded]
         if unread:
             ahead = next_to_call(self._replay, max(0, READ_AT_ONCE - len(unread)))
-            self._read = read(self._replay, [*needed, *ahead])
+            self._loaded = load(self._replay, [*needed, *ahead])
 
-    def _listen(self, seconds: float | None) -> bool:
-        """Whether the threads said something within so many seconds, or before what has come has to be written."""
-        if self._come:
+    def _receive(self, seconds: float | None) -> bool:
+        """Wait for messages from the threads, at most until finished steps must be written. Return whether there were any."""
+        if self._finished:
             due = max(0.0, self._write_at - monotonic())
             seconds = due if seconds is None else min(due, seconds)
         try:
-            self._note(self._heard.get(timeout=seconds))
+            self._handle(self._messages.get(timeout=seconds))
         except Empty:
             return False
-        while not self._heard.empty():
-            self._note(self._heard.get())
+        while not self._messages.empty():
+            self._handle(self._messages.get())
         return True
 
-    def _note(self, heard: Come | Answered) -> None:
-        """The call is over, and its place free; the step is held until it is written."""
-        if isinstance(heard, Come):
-            if not self._come:
+    def _handle(self, message: FinishedStep | CallFinished) -> None:
+        """Free the slot of a call that has ended; its step is held until it is written."""
+        if isinstance(message, FinishedStep):
+            if not self._finished:
                 self._write_at = monotonic() + WRITE_WITHIN
-            self._come.append(heard)
-        self._taken.pop(heard.lease.attempt_id, None)
-        self._answered[heard.lease.attempt_id] = heard.lease
+            self._finished.append(message)
+        self._claimed.pop(message.lease.attempt_id, None)
+        self._answered[message.lease.attempt_id] = message.lease
 
     def _write_if_due(self) -> int:
-        come = self._come
-        alone = not self._taken and len(come) == len(self._answered)
-        due = alone or monotonic() >= self._write_at or any(each.why_not for each in come)
-        if not come or not due:
+        finished = self._finished
+        alone = not self._claimed and len(finished) == len(self._answered)
+        due = alone or monotonic() >= self._write_at or any(each.error for each in finished)
+        if not finished or not due:
             return 0
         written = self._write()
-        for each in come:
-            if each.why_not is not None and not isinstance(each.why_not, LeaseLost):
-                raise each.why_not
+        for each in finished:
+            if each.error is not None and not isinstance(each.error, LeaseLost):
+                raise each.error
         return written
 
     def _write(self) -> int:
-        come, self._come = self._come, []
-        for each in come:
+        finished, self._finished = self._finished, []
+        for each in finished:
             del self._answered[each.lease.attempt_id]
         renew_connection()
-        written = step_results.write([each.result for each in come if each.result])
-        for each in come:
+        written = step_results.write([each.result for each in finished if each.result])
+        for each in finished:
             self._keeper.let_go(each.lease.token)
         return written
 
     def _give_back(self) -> None:
-        """Give back what is not called for yet; what cannot be is taken again when its lease has run out."""
-        given = [taken.lease for taken in self._turns.take_back()]
+        """Give back the steps whose calls have not started. If that fails, they are claimed again when their leases expire."""
+        given = [claimed.lease for claimed in self._queue.take_back()]
         try:
             leases.give_back(given)
         except Error as why:
-            log.warning("steps that were taken could not be given back: %s", why)
+            log.warning("cannot give back claimed steps: %s", why)
             connection.close()
         for lease in given:
-            del self._taken[lease.attempt_id]
+            del self._claimed[lease.attempt_id]
             self._keeper.let_go(lease.token)
 
-    def _end(self, threads: Sequence[Thread]) -> None:
+    def _shut_down(self, threads: Sequence[Thread]) -> None:
         try:
             self._write_the_rest()
         finally:
-            self._turns.end(len(threads))
+            self._queue.end(len(threads))
         for thread in threads:
             thread.join()
 
     def _write_the_rest(self) -> None:
-        while self._taken or self._answered:
+        while self._claimed or self._answered:
             try:
-                if not self._come:
-                    self._listen(None)
-                if self._come:
+                if not self._finished:
+                    self._receive(None)
+                if self._finished:
                     self._write()
             except Error as why:
-                log.warning("what a call came to could not be written: %s", why)
+                log.warning("cannot write the result of a call: %s", why)
                 connection.close()
 
-    def _call(self) -> None:
+    def _run_thread(self) -> None:
         try:
             with use_pool(self._beside):
-                while taken := self._turns.next():
-                    self._heard.put(self._done(taken))
+                while claimed := self._queue.next():
+                    self._messages.put(self._finish(claimed))
         finally:
             connections.close_all()
 
-    def _done(self, taken: Taken) -> Come:
-        """What came of a step. The next one's turn comes when its call is over, or it has come to an end without one."""
-        lease, step, is_over = taken.lease, taken.step, False
+    def _finish(self, claimed: ClaimedStep) -> FinishedStep:
+        """Run a step. The next call starts when this one's call ends, or when the step ends without a call."""
+        lease, step, is_over = claimed.lease, claimed.step, False
 
-        def over() -> None:
+        def call_ended() -> None:
             nonlocal is_over
             if not is_over:
                 is_over = True
-                self._turns.over()
-                self._heard.put(Answered(lease=lease))
+                self._queue.call_ended()
+                self._messages.put(CallFinished(lease=lease))
 
         try:
             if step is None:
-                return Come(lease=lease)
-            outcome = outcome_of(step, lease, self._reach, after_call=over)
-        except BaseException as why:  # noqa: BLE001  # it is raised where the steps are taken
+                return FinishedStep(lease=lease)
+            outcome = outcome_of(step, lease, self._reach, after_call=call_ended)
+        except BaseException as why:  # noqa: BLE001  # raised again by the coordinator
             if not isinstance(why, LeaseLost):
-                self._turns.stop()  # before its own turn is over: what would be paid for next is given back
-            return Come(lease=lease, why_not=why)
+                self._queue.stop()  # before this slot is freed, so that no other call starts
+            return FinishedStep(lease=lease, error=why)
         else:
-            return Come(lease=lease, result=Result(lease=lease, step=step, outcome=outcome))
+            return FinishedStep(lease=lease, result=Result(lease=lease, step=step, outcome=outcome))
         finally:
-            over()
+            call_ended()

@@ -1,4 +1,4 @@
-"""What attempts at steps cost, counted in one way for replays, suites and comparisons."""
+"""The cost of attempts at steps, counted the same way for replays, suites and comparisons."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -15,25 +15,26 @@ INTENDED: Final = Q(call_intended_at__isnull=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
-    """US dollars as far as they are known, beside the calls that they leave out.
+class Spending:
+    """The known cost in US dollars, and the calls that it leaves out.
 
-    `unknown_calls` were made at a price that is not known. `uncertain_calls` are attempts that were lost when a call was about to be
-    made: it may have been billed. `over` counts the attempts that are over, the last of them since `last`.
+    `unknown_calls` were made at an unknown price. `uncertain_calls` are attempts whose worker was lost when a
+    call was about to be made; they may have been billed. `finished` counts the finished attempts; `last` is when
+    the last of them finished.
     """
 
     cost_usd: Decimal = Decimal(0)
     unknown_calls: int = 0
     uncertain_calls: int = 0
-    over: int = 0
+    finished: int = 0
     last: datetime | None = None
 
 
-NOTHING: Final = Spent()
+NO_SPENDING: Final = Spending()
 
 
-def spent_by(owner: str, attempts: QuerySet[ReplayAttempt]) -> dict[Any, Spent]:
-    """What the attempts cost for each `owner`, a column that they lead to; the lost ones are included. One query."""
+def spending_by(owner: str, attempts: QuerySet[ReplayAttempt]) -> dict[Any, Spending]:
+    """Return what the attempts cost for each value of the `owner` column, lost attempts included. One query."""
     rows = (
         attempts.order_by()
         .values_list(owner)
@@ -41,32 +42,32 @@ def spent_by(owner: str, attempts: QuerySet[ReplayAttempt]) -> dict[Any, Spent]:
             cost=Sum("cost_usd", default=Decimal(0)),
             unknown=Sum("calls_made", filter=Q(cost_usd=None), default=0),
             uncertain=Count("id", filter=INTENDED & Q(calls_made=None) & ~under_way()),
-            over=Count("finished_at"),
+            finished=Count("finished_at"),
             last=Max("finished_at"),
         )
     )
     return {
-        each: Spent(
+        each: Spending(
             cost_usd=cost,
             unknown_calls=unknown,
             uncertain_calls=uncertain,
-            over=over,
+            finished=finished,
             last=last,
         )
-        for each, cost, unknown, uncertain, over, last in rows
+        for each, cost, unknown, uncertain, finished, last in rows
     }
 
 
 def under_way() -> Q:
-    """The attempts whose call is being made now, by a worker that holds their step."""
+    """Return a filter for the attempts whose call is running, made by a worker that holds the step's lease."""
     held = Q(step__status="running", step__lease_token=F("lease_token"), step__lease_until__gte=now())
     return INTENDED & Q(finished_at=None) & held
 
 
-def spent_on_replays(project: Project, since: date, until: date) -> Spent:
-    """What the replays of a project cost on these days (UTC), by when each try at a step began. One query."""
+def replay_spending(project: Project, since: date, until: date) -> Spending:
+    """Return what the replays of a project cost on these days (UTC), by the start of each attempt. One query."""
     begin, end = (datetime.combine(day, time.min, UTC) for day in (since, until))
     attempts = ReplayAttempt.objects.filter(
         step__replay__project=project, started_at__gte=begin, started_at__lt=end + timedelta(days=1)
     )
-    return spent_by("step__replay__project_id", attempts).get(project.pk, NOTHING)
+    return spending_by("step__replay__project_id", attempts).get(project.pk, NO_SPENDING)

@@ -1,4 +1,4 @@
-"""What a replay would cost before it starts, and what one call of it may: both reckon alike, at today's prices. An estimate, and it says what it leaves out."""
+"""The estimated cost of a replay and of a single call, at current prices. An estimate lists what it leaves out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,22 +15,23 @@ from timemachine.recording.answering.pure.prompt import TEMPLATE, Prompt, check_
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 from timemachine.replay.runs import frozen
-from timemachine.replay.runs.plan import recorded, replayable_of
-from timemachine.replay.runs.prompt_size import Sent, sent_with
-from timemachine.replay.runs.pure.engine import planned
+from timemachine.replay.runs.plan import recorded, replayable_in
+from timemachine.replay.runs.prompt_size import PromptSize, prompt_sizes
+from timemachine.replay.runs.pure.engine import is_replayed
 from timemachine.replay.runs.pure.options import ReplayOptions
 
 TOKENS_OF_AN_ANSWER: Final = 500
-"""Of one whose length nobody knows: it was not recorded, or the call failed."""
+"""The assumed length of an answer that was not recorded or whose call failed."""
 _COUNTED: Final = ("input_tokens", "output_tokens", "cached", "cached_from")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """`cost_usd` for the asks of a model whose price is known; `unknown` counts the other asks.
+    """The estimated cost of the asks whose model has a known price; `unknown` counts the other asks.
 
-    `guessed` counts the asks that would not send what was recorded, or whose tokens were not recorded: four characters of what
-    would be sent are taken for one. `model` is None where each ask goes to the model that it was recorded with.
+    `guessed` counts the asks that would send another prompt than the recorded one, or whose tokens were not
+    recorded; for them, four characters count as one token. `model` is None if each ask goes to its recorded
+    model.
     """
 
     model: str | None
@@ -42,46 +43,51 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ask:
-    """A recorded ask, what it would send, and the tokens that were recorded of it (None: they were not)."""
+    """A recorded ask, the size of its prompt, and its recorded tokens (None if they were not recorded)."""
 
     action: Action
-    sent: Sent
+    sent: PromptSize
     counted: TokenUsage | None
 
 
-def estimated(sessions: Sequence[Session], asked: Sequence[ReplayOptions]) -> list[Estimate]:
-    """The estimated cost of replays of the sessions, for each of the options: what a spend limit would reckon with, call by call.
+def estimate_replays(sessions: Sequence[Session], options_list: Sequence[ReplayOptions]) -> list[Estimate]:
+    """Return the estimated cost of replaying the sessions, for each of the options.
 
-    Passages that would be looked for again are taken to be as large as the frozen ones. The asks are read once for all options.
-    Without a model each ask goes to the model that it was recorded with, and in an audit to nobody; an ask without a model is not
-    asked again then, and not counted. Raises `InvalidInput` and `Unavailable` for a model or a template that cannot be used.
+    This is what a spend limit reserves, call by call. Passages that would be retrieved again are assumed to
+    be as large as the frozen ones. The asks are read once for all options. Without a model, each ask goes to
+    its recorded model, and an audit calls no model; an ask without a recorded model is then not repeated and
+    not counted.
+
+    Raises: `InvalidInput` and `Unavailable` for a model or a template that cannot be used.
     """
-    for options in asked:
+    for options in options_list:
         check_template(options.prompt_template or TEMPLATE)
-    models = _models(sessions, asked)
-    if all(options.audit and model is None for options, model in zip(asked, models, strict=True)):
-        return [_estimate([], options, None) for options in asked]
+    models = _models(sessions, options_list)
+    if all(options.audit and model is None for options, model in zip(options_list, models, strict=True)):
+        return [_estimate([], options, None) for options in options_list]
     found = _asks_in(sessions)
-    return [_estimate(found, options, model) for options, model in zip(asked, models, strict=True)]
+    return [_estimate(found, options, model) for options, model in zip(options_list, models, strict=True)]
 
 
-def _models(sessions: Sequence[Session], asked: Sequence[ReplayOptions]) -> list[ModelName | None]:
-    named = {options.use_model for options in asked if options.use_model is not None and sessions}
+def _models(sessions: Sequence[Session], options_list: Sequence[ReplayOptions]) -> list[ModelName | None]:
+    named = {options.use_model for options in options_list if options.use_model is not None and sessions}
     usable = {each: usable_model(sessions[0].project_id, each) for each in named}
-    return [usable.get(options.use_model or "") for options in asked]
+    return [usable.get(options.use_model or "") for options in options_list]
 
 
 def _estimate(found: Sequence[_Ask], options: ReplayOptions, model: ModelName | None) -> Estimate:
     nobody = options.audit and model is None
-    asked = [
+    asks = [
         each
         for each in found
-        if not nobody and (model or each.action.model is not None) and planned(recorded(each.action), options)
+        if not nobody
+        and (model or each.action.model is not None)
+        and is_replayed(recorded(each.action), options)
     ]
     moment = now()
     costs = [
         price(model or as_recorded(each.action.model or ""), _used(each, options), moment).cost_usd
-        for each in asked
+        for each in asks
     ]
     known = [cost for cost in costs if cost is not None]
     return Estimate(
@@ -89,25 +95,25 @@ def _estimate(found: Sequence[_Ask], options: ReplayOptions, model: ModelName | 
         asks=len(costs),
         cost_usd=sum(known, Decimal(0)),
         unknown=len(costs) - len(known),
-        guessed=sum(each.counted is None or not each.sent.as_recorded(options) for each in asked),
+        guessed=sum(each.counted is None or not each.sent.sends_recorded_prompt(options) for each in asks),
     )
 
 
 def _asks_in(sessions: Sequence[Session]) -> list[_Ask]:
-    """The asks of the sessions with what each would send."""
-    actions = [action for _, found in replayable_of(sessions, also=_COUNTED) for action in found]
+    """Return the asks of the sessions with the sizes of their prompts."""
+    actions = [action for _, found in replayable_in(sessions, also=_COUNTED) for action in found]
     asks = [action for action in actions if action.kind == "ask"]
     finds = [action for action in actions if action.kind == "find" and recorded(action).within_ask]
-    sent = sent_with(asks, finds)
+    sent = prompt_sizes(asks, finds)
     return [
         _Ask(action=ask, sent=sent[ask.id], counted=_counted(ask))
         for ask in asks
-        if ask.id in sent  # or it was erased meanwhile
+        if ask.id in sent  # or it was erased in the meantime
     ]
 
 
 def _used(ask: _Ask, options: ReplayOptions) -> TokenUsage:
-    same = ask.sent.as_recorded(options)
+    same = ask.sent.sends_recorded_prompt(options)
     most = ask.sent.max_tokens if options.max_tokens is None else options.max_tokens
     return TokenUsage(
         input_tokens=ask.counted.input_tokens if ask.counted and same else ask.sent.input_tokens(options),
@@ -116,9 +122,11 @@ def _used(ask: _Ask, options: ReplayOptions) -> TokenUsage:
 
 
 def expected_cost(model: ModelName, ask: Action, prompt: Prompt, *, max_tokens: int | None) -> Decimal | None:
-    """What asking this prompt may cost: its own tokens, and as many of answer as it may have, else as the recorded one had.
+    """Return the expected cost of sending this prompt, in US dollars; None if the price is unknown.
 
-    None where the price is unknown. Raises `Unavailable` where the operator's prices cannot be read.
+    The answer is assumed to have `max_tokens`, or else as many tokens as the recorded one.
+
+    Raises: `Unavailable` if the operator's prices cannot be read.
     """
     counted = _counted(ask)
     same = counted is not None and (ask.parameters or {}).get("prompt_sha256") == prompt.sha256
@@ -131,7 +139,7 @@ def expected_cost(model: ModelName, ask: Action, prompt: Prompt, *, max_tokens: 
 
 
 def _counted(ask: Action) -> TokenUsage | None:
-    """The recorded tokens; an answer from the cache used none, so those of the ask that it was first given to."""
+    """Return the recorded tokens. A cached answer used none, so those of the ask that it was first given to are returned."""
     first = (ask.cached_from or {}).get("usage") or {}
     read = first.get("input_tokens") if ask.cached else ask.input_tokens
     written = first.get("output_tokens") if ask.cached else ask.output_tokens

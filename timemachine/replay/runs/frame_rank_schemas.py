@@ -6,7 +6,7 @@ from timemachine.core.pure.schemas import Schema
 from timemachine.knowledge.frame_ranks import Place, Standing
 from timemachine.knowledge.sentence_frames import Holder
 from timemachine.recording.sessions.pure.vocabulary import Kind
-from timemachine.replay.runs.frame_ranks import StepWhere, Where, Whereabouts
+from timemachine.replay.runs.frame_ranks import FrameRanks, RankPage, StepRanks
 
 
 class FrameSought(Schema):
@@ -52,7 +52,7 @@ class FrameStanding(Schema):
     lexical: FramePlace | None = None
 
 
-class WhereaboutsOut(Schema):
+class FrameRanksOut(Schema):
     """The rank that was recorded of a frame, and its places then and now; null if the frame did not exist. `says` has it in words."""
 
     frame: int
@@ -62,7 +62,7 @@ class WhereaboutsOut(Schema):
     says: str
 
     @classmethod
-    def of(cls, found: Whereabouts) -> "WhereaboutsOut":
+    def of(cls, found: FrameRanks) -> "FrameRanksOut":
         """The whereabouts."""
         return cls.model_construct(
             frame=found.frame,
@@ -73,7 +73,7 @@ class WhereaboutsOut(Schema):
         )
 
 
-class StepWhereOut(Schema):
+class StepRanksOut(Schema):
     """A find or ask, how it searches, and where the frames are in it; `error` says why they could not be ranked."""
 
     sequence: int
@@ -82,11 +82,11 @@ class StepWhereOut(Schema):
     mode: str | None
     top_k: int | None
     adaptive: bool | None
-    frames: list[WhereaboutsOut]
+    frames: list[FrameRanksOut]
     error: str | None
 
     @classmethod
-    def of(cls, step: StepWhere) -> "StepWhereOut":
+    def of(cls, step: StepRanks) -> "StepRanksOut":
         """The step."""
         return cls.model_construct(
             sequence=step.sequence,
@@ -95,24 +95,24 @@ class StepWhereOut(Schema):
             mode=step.mode,
             top_k=step.top_k,
             adaptive=step.adaptive,
-            frames=[WhereaboutsOut.of(each) for each in step.frames],
+            frames=[FrameRanksOut.of(each) for each in step.frames],
             error=step.error,
         )
 
 
-class WhereOut(Schema):
+class RankPageOut(Schema):
     """The frames, and a page of steps with their ranks; `next` is the step to continue after, null at the end."""
 
     frames: list[FrameSought]
-    items: list[StepWhereOut]
+    items: list[StepRanksOut]
     next: int | None
 
     @classmethod
-    def of(cls, found: Where) -> "WhereOut":
+    def of(cls, found: RankPage) -> "RankPageOut":
         """The page."""
         return cls.model_construct(
             frames=[FrameSought.of(each) for each in found.frames],
-            items=[StepWhereOut.of(each) for each in found.steps],
+            items=[StepRanksOut.of(each) for each in found.steps],
             next=found.next,
         )
 

@@ -1,4 +1,4 @@
-"""Where is it? At which rank a frame stands at every find and ask of a session, as it was recorded and as it is now."""
+"""The rank of a frame in every find and ask of a session, as it was recorded and as it is now."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,14 +23,15 @@ MOST_STEPS: Final = 20
 NOT_YET: Final = "did not exist yet"
 DELETED: Final = "was deleted by then"
 FRAMES_AT_ONCE: Final = 400_000
-"""How many frames the steps of one page rank together, at most; at least one step is shown."""
+"""The maximum number of frames that the steps of one page rank together. At least one step is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whereabouts:
-    """One frame at one step: the rank that was recorded, where it stood then and where it stands now; None: not there.
+class FrameRanks:
+    """The ranks of a frame in one step: as recorded, recomputed for the time of the step, and now. None: it is not ranked.
 
-    `says` is the first two in words, and where a sentence is looked for, whether what stood there holds it.
+    `says` describes the first two in words and, if a sentence is searched for, whether the version at that
+    rank contains it.
     """
 
     frame: int
@@ -41,11 +42,11 @@ class Whereabouts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepWhere:
-    """One find or ask with the frames; `error` says why they could not be ranked.
+class StepRanks:
+    """A find or ask with the ranks of the frames; `error` is why they could not be ranked.
 
-    How they are ranked is as it was recorded, and where it was not, as a find does it on its own. Of a step that could not be
-    ranked it is what was recorded, None where nothing was.
+    Frames are ranked with the recorded settings, and with a find's defaults for those that were not recorded.
+    If the step could not be ranked, the settings are those that were recorded, None if there are none.
     """
 
     sequence: int
@@ -54,63 +55,61 @@ class StepWhere:
     mode: str | None
     top_k: int | None
     adaptive: bool | None
-    frames: Sequence[Whereabouts]
+    frames: Sequence[FrameRanks]
     error: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
-    """The frames that are looked for, and a page of steps; `next` is the step to go on after."""
+class RankPage:
+    """The frames that are searched for, and a page of steps; `next` is the step to continue after."""
 
     frames: Sequence[Holder]
-    steps: Sequence[StepWhere]
+    steps: Sequence[StepRanks]
     next: int | None
 
 
-def where(
+def rank_page(
     session: Session,
     *,
     frame: int | None = None,
     text: str | None = None,
     after: int = 0,
     limit: int = MOST_STEPS,
-) -> Where:
-    """Where a frame, or what holds a sentence, stands at the finds and asks of the session after a step.
+) -> RankPage:
+    """Return the ranks of a frame, or of the frames that contain a sentence, in the finds and asks of the session after a step.
 
-    Raises `InvalidInput` where neither or both are given or the session names no collection, `NotFound` for a frame that
-    there never was.
+    Raises: `InvalidInput` if neither or both are given or the session has no collection; `NotFound` for a
+    frame that never existed.
     """
     collection = session.collection
     if collection is None:
-        raise InvalidInput(
-            "The session names no collection, so nothing can be looked for in it.", code="collection_needed"
-        )
+        raise InvalidInput("The session has no collection to search in.", code="collection_needed")
     sequences = steps_in(session, ReplayOptions())
-    looked_for = _looked_for(collection, session, sequences, frame, (text or "").strip())
-    together = max(1, min(limit, MOST_STEPS, FRAMES_AT_ONCE // max(1, collection.frame_count)))
-    left = [sequence for sequence in sequences if sequence > after]
-    shown = left[:together]
+    holders_to_rank = _frames_to_rank(collection, session, sequences, frame, (text or "").strip())
+    per_page = max(1, min(limit, MOST_STEPS, FRAMES_AT_ONCE // max(1, collection.frame_count)))
+    remaining = [sequence for sequence in sequences if sequence > after]
+    shown = remaining[:per_page]
     actions = Action.objects.filter(session=session, sequence__in=shown).select_related(
         "session__collection", "input"
     )
     with_vectors = models_with_vectors(collection)
-    return Where(
-        frames=looked_for,
+    return RankPage(
+        frames=holders_to_rank,
         steps=[
-            _at(collection, action, looked_for, with_vectors)
+            _step_ranks(collection, action, holders_to_rank, with_vectors)
             for action in actions.order_by("sequence")
-            if looked_for
+            if holders_to_rank
         ],
-        next=shown[-1] if len(left) > together else None,
+        next=shown[-1] if len(remaining) > per_page else None,
     )
 
 
-def _looked_for(
+def _frames_to_rank(
     collection: Collection, session: Session, sequences: Sequence[int], frame: int | None, text: str
 ) -> list[Holder]:
     if (frame is None) == (not text):
         raise InvalidInput(
-            "Name a frame by its number, or write a sentence of it: one of the two.",
+            "Give either the number of a frame or a sentence from it.",
             code="invalid_field",
             field="frame",
         )
@@ -121,10 +120,10 @@ def _looked_for(
     return holders(collection, text, [None, moment_of(last)] if last is not None else [None])
 
 
-def _at(
-    collection: Collection, action: Action, looked_for: Sequence[Holder], with_vectors: Sequence[str]
-) -> StepWhere:
-    numbers = [each.frame for each in looked_for]
+def _step_ranks(
+    collection: Collection, action: Action, holders_to_rank: Sequence[Holder], with_vectors: Sequence[str]
+) -> StepRanks:
+    numbers = [each.frame for each in holders_to_rank]
     recorded = {hit.frame: hit for hit in reversed(frozen.hits_of(action)) if isinstance(hit.frame, int)}
     try:
         query, query_now = (
@@ -134,8 +133,8 @@ def _at(
     except TimeMachineError as why:
         return _not_ranked(action, why)
     missing = [number for number in numbers if then.frames.get(number) is None]
-    absent = _not_there(collection, missing, moment_of(action))
-    return StepWhere(
+    absent = _absent(collection, missing, moment_of(action))
+    return StepRanks(
         sequence=action.sequence,
         kind=action.kind,
         query=query.text,
@@ -143,45 +142,47 @@ def _at(
         top_k=query.top_k,
         adaptive=query.adaptive,
         frames=[
-            _one(each, query.mode, recorded.get(each.frame), (then, now), absent.get(each.frame, DELETED))
-            for each in looked_for
+            _ranks_of(
+                each, query.mode, recorded.get(each.frame), (then, now), absent.get(each.frame, DELETED)
+            )
+            for each in holders_to_rank
         ],
     )
 
 
-def _one(
+def _ranks_of(
     holder: Holder, mode: str, hit: Hit | None, at: tuple[Standings, Standings], absent: str
-) -> Whereabouts:
+) -> FrameRanks:
     then, now = (each.frames.get(holder.frame) for each in at)
     rank = hit.rank if hit else None
     version = (hit.version if hit else None) or (then.version if then else None)
-    return Whereabouts(
+    return FrameRanks(
         frame=holder.frame,
         recorded_rank=rank,
         then=then,
         now=now,
-        says=said(mode, rank, then, absent) + _held(holder, version),
+        says=rank_words(mode, rank, then, absent) + _version_note(holder, version),
     )
 
 
-def _not_there(collection: Collection, numbers: Sequence[int], moment: datetime) -> dict[int, str]:
-    """Of frames that did not exist at a moment, whether they came later or had been deleted."""
+def _absent(collection: Collection, numbers: Sequence[int], moment: datetime) -> dict[int, str]:
+    """Return for each frame that did not exist at a time whether it was added later or had been deleted."""
     frames = Frame.objects.filter(collection=collection, number__in=numbers).order_by()
     born = frames.values_list("number").annotate(born=Min("valid_from")) if numbers else ()
     return {number: NOT_YET if moment < since else DELETED for number, since in born}
 
 
-def _held(holder: Holder, version: int | None) -> str:
-    """Which version it was that stood there, where it does not hold the sentence that is looked for."""
+def _version_note(holder: Holder, version: int | None) -> str:
+    """Return a note on the version at that rank if it does not contain the sentence."""
     if holder.versions is None or version is None or version in holder.versions:
         return ""
     return f"; as version {version}, which does not hold the sentence ({in_words(holder.versions)} did)"
 
 
-def _not_ranked(action: Action, why: TimeMachineError) -> StepWhere:
-    kept = action.retrieval or {}
-    mode, top_k, adaptive = (kept.get(name) for name in ("mode", "top_k", "adaptive"))
-    return StepWhere(
+def _not_ranked(action: Action, why: TimeMachineError) -> StepRanks:
+    recorded = action.retrieval or {}
+    mode, top_k, adaptive = (recorded.get(name) for name in ("mode", "top_k", "adaptive"))
+    return StepRanks(
         sequence=action.sequence,
         kind=action.kind,
         query=frozen.question_of(action),
@@ -193,8 +194,8 @@ def _not_ranked(action: Action, why: TimeMachineError) -> StepWhere:
     )
 
 
-def said(mode: str, recorded_rank: int | None, then: Standing | None, absent: str = DELETED) -> str:
-    """Where the frame stood at the step, in words; `absent` where it did not exist."""
+def rank_words(mode: str, recorded_rank: int | None, then: Standing | None, absent: str = DELETED) -> str:
+    """Return the rank of the frame in the step in words; `absent` if it did not exist."""
     if recorded_rank is not None:
         return f"found at rank {recorded_rank}"
     if then is None:
@@ -207,7 +208,7 @@ def said(mode: str, recorded_rank: int | None, then: Standing | None, absent: st
 
 
 def _elsewhere(mode: str, then: Standing) -> str:
-    """The other modes that would have found it within the recorded top-k."""
+    """Name the other modes that would have found it within the recorded top-k."""
     found: Mapping[str, int] = {
         other: place.rank
         for other, place in then.places.items()

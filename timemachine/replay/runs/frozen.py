@@ -1,4 +1,4 @@
-"""What was recorded with a question: its text, its answer, its passages as they were frozen."""
+"""What was recorded with a question: its text, its answer, and its frozen passages."""
 
 from collections.abc import Iterable, Sequence
 from copy import copy
@@ -17,19 +17,19 @@ QUESTION_KEYS = ("question", "query", "text")
 ANSWER_KEYS = ("answer", "text", "content")
 SEEN = ("id", "collection", "number", "valid_until", "ended_by")
 UNSEEN = tuple(f"stored_frame__{each.name}" for each in Frame._meta.concrete_fields if each.name not in SEEN)
-"""Of the frame behind a passage only what became of it is read: its text stands frozen with the passage."""
+"""The columns of a passage's frame that are not read: only its state matters, because its text is frozen with the passage."""
 
 
 def hits_of(action: Action) -> list[Hit]:
-    """The passages frozen with a find or ask; an ask that has none of its own has those of every find inside it.
+    """Return the passages frozen with a find or ask; an ask without passages of its own has those of the finds inside it.
 
-    Those of several finds follow each other in the order of the finds, ranked anew from 1.
+    The passages of several finds follow each other in the order of the finds, ranked from 1.
     """
     return hits_of_each([action])[action.id]
 
 
 def hits_of_each(actions: Sequence[Action]) -> dict[int, list[Hit]]:
-    """The same of several actions, by their ids. Three queries at most for any number of them."""
+    """Return the passages of each action, by its id. At most three queries."""
     read_hits(actions)
     found = {action.id: list(action.hits.all()) for action in actions}
     bare = [action for action in actions if action.kind == "ask" and not found[action.id]]
@@ -37,19 +37,19 @@ def hits_of_each(actions: Sequence[Action]) -> dict[int, list[Hit]]:
 
 
 def size_of_hits(actions: Sequence[Action]) -> int:
-    """How many bytes the passages of some actions have together."""
+    """Return the total size of the actions' passages in bytes."""
     frozen = Hit.objects.filter(action__in=actions).aggregate(size=Sum("payload__size"))
     return frozen["size"] or 0
 
 
 def read_hits(actions: Sequence[Action]) -> None:
-    """Read the passages of some actions together, where they are not read yet."""
+    """Read the passages of these actions together, unless they are already read."""
     hits = Hit.objects.select_related("payload", "stored_frame").defer(*UNSEEN).order_by("rank")
     prefetch_related_objects(actions, Prefetch("hits", queryset=hits))
 
 
 def frames_of(hits: Sequence[Hit]) -> list[FrozenFrame]:
-    """Every passage with the hash that was recorded and the hash that its stored bytes have at this moment."""
+    """Return every passage with its recorded hash and the hash of its stored bytes now."""
     return [
         FrozenFrame(
             rank=hit.rank,
@@ -64,7 +64,7 @@ def frames_of(hits: Sequence[Hit]) -> list[FrozenFrame]:
 
 
 def passages_of(hits: Sequence[Hit]) -> list[ContextPassage]:
-    """The passages as they go into a prompt again, in their ranks' order."""
+    """Return the passages as they go into a prompt, in the order of their ranks."""
     return [
         ContextPassage(frame=hit.frame, title=hit.title or "", text=text(hit.payload))
         for hit in hits
@@ -73,29 +73,29 @@ def passages_of(hits: Sequence[Hit]) -> list[ContextPassage]:
 
 
 def question_of(action: Action) -> str | None:
-    """What was asked or looked for; None where that was not recorded."""
+    """Return the question or query of the action; None if it was not recorded."""
     return question_in(value(action.input))
 
 
 def answer_of(action: Action) -> str | None:
-    """What was answered; None where that was not recorded, or the call failed: what was written until then is no answer."""
+    """Return the answer; None if it was not recorded or the call failed, because a partial text is not an answer."""
     if action.error_type is not None or action.error_message is not None:
         return None
     return answer_in(value(action.output))
 
 
 def question_in(recorded: Any) -> str | None:
-    """The question in a recorded input; None where there is none."""
+    """Return the question in a recorded input; None if there is none."""
     return _words(recorded, QUESTION_KEYS)
 
 
 def answer_in(recorded: Any) -> str | None:
-    """The answer in a recorded output; None where there is none."""
+    """Return the answer in a recorded output; None if there is none."""
     return _words(recorded, ANSWER_KEYS)
 
 
 def _hits_inside(asks: Sequence[Action]) -> dict[int, list[Hit]]:
-    """The passages of the finds inside each ask."""
+    """Return the passages of the finds inside each ask."""
     finds = list(_finds_inside(asks))
     read_hits(finds)
     return {

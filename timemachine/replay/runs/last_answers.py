@@ -1,4 +1,4 @@
-"""When the models of a project last answered a recorded ask or a replayed one: a sign of life that costs no test."""
+"""When the models of a project last answered a recorded or replayed ask: a health check that costs nothing."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -12,11 +12,11 @@ from timemachine.recording.sessions.models import Action
 from timemachine.replay.runs.models import ReplayStep
 
 RECENT: Final = 5_000
-"""How many of the newest rows are looked at, of all projects together: the page that asks has to stay quick."""
+"""How many of the newest rows are read, of all projects together, so that the page stays fast."""
 
 
 def last_answers(project_id: UUID) -> dict[str, LastAnswer]:
-    """By provider, the model of its that answered last, and when, as far as the newest rows tell. Local models answer always."""
+    """Return by provider the model that answered last, and when, as far as the newest rows show. Local models are always available."""
     found: dict[str, LastAnswer] = {}
     for model, at in sorted(_answers(project_id), key=lambda each: each[1]):
         found[model.partition(":")[0]] = LastAnswer(model=model, at=at)

@@ -1,8 +1,9 @@
-"""Which steps a worker takes: `timemachine.core.leases` for many steps in one statement, with the attempts at them and their providers' limits.
+"""Claiming steps: `timemachine.core.leases` for many steps in one statement, with their attempts and their providers' limits.
 
-Steps that call a model are taken only while fewer than may be of its provider's are being called, over all workers: of others
-all that are taken count, of one's own those that are not answered yet. Who has every place of a provider may take some ahead.
-Steps that call nobody are taken several at a time, because taking one costs about as much as doing it.
+Steps that call a model are claimed only while the provider has a free slot, counted over all workers: every
+claimed step of other workers counts, and those of this worker that are not answered yet. A worker that has
+every slot of a provider may claim some steps ahead. Steps that call no model are claimed in batches, because
+claiming one costs about as much as running it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,10 +31,10 @@ from timemachine.core.pure.clock import now
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
 
-AT_A_TIME: Final = 8
-"""How many steps that call nobody are taken together."""
+CLAIM_BATCH: Final = 8
+"""How many steps that call no model are claimed together."""
 _CLAIMING: Final = 7_262_001
-"""The advisory lock under which the calls under way are counted."""
+"""The advisory lock under which running calls are counted."""
 
 _BUSY: Final = """
 SELECT provider, count(*) FILTER (WHERE NOT spared), count(*) FILTER (WHERE spared) FROM (
@@ -81,9 +82,10 @@ UPDATE tm_replay_attempt SET call_intended_at = %(now)s WHERE id = %(attempt)s A
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepLease(Lease[ReplayStep]):
-    """The right to write one step, once; `number` counts the attempts at it from 1.
+    """The right to write one step, once; `number` counts its attempts from 1.
 
-    One that was taken ahead is `counted` among its attempts only when it calls: it may be lost before it was begun.
+    A step that was claimed ahead counts as an attempt (`counted`) only when its call starts: its worker may
+    be lost before that.
     """
 
     model: type[ReplayStep] = ReplayStep
@@ -94,7 +96,7 @@ class StepLease(Lease[ReplayStep]):
 
 
 def keeper() -> AbstractContextManager[LeaseKeeper]:
-    """Extend the leases of steps that are kept while the block runs."""
+    """Extend the leases of kept steps while the block runs."""
     return LeaseKeeper(ReplayStep.objects.filter(status="running")).beating()
 
 
@@ -107,13 +109,14 @@ def claim(
     spared: Collection[StepLease] = (),
     ahead: bool = False,
 ) -> list[StepLease]:
-    """The next steps that wait or whose worker was lost, leased to this worker under one token, in their order.
+    """Lease the next steps that wait or whose worker was lost, in order, under one token.
 
-    `calls`: steps that call a model, at most so many and no more than their providers have places; those that are `spared` of one's own
-    need none. `ahead`: some that there is no place for yet, and only where those that are spared have every place of their
-    provider: then nobody else can have one before these are begun. Else up to `AT_A_TIME` that call nobody. One that was lost before comes
-    last and alone, so that it takes no others with it, and never ahead. None where there is none, or the replay is to be
-    cancelled. An attempt that ended without an outcome is marked `lost`; after `MOST_ATTEMPTS` of them a step fails.
+    `calls` claims steps that call a model, at most `most` and no more than their providers have slots;
+    otherwise up to `CLAIM_BATCH` steps that call none are claimed. The worker's own `spared` steps need no
+    slot. `ahead` claims steps without a free slot, but only if the spared steps have every slot of their
+    provider: then no other worker can get one first. A step whose worker was lost comes last and alone, so
+    that it affects no others, and never ahead. An attempt that ended without an outcome is marked `lost`;
+    after `MOST_ATTEMPTS` of them a step fails. Returns nothing for a cancelled replay.
     """
     facts = claim_facts() | {
         "replay": replay_id,
@@ -123,17 +126,17 @@ def claim(
         "full": [],
         "counted": 0 if ahead else 1,
     }
-    limit = AT_A_TIME
+    limit = CLAIM_BATCH
     with briefly(), connection.cursor() as cursor:
         if calls:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIMING])
             ids, tokens = [lease.pk for lease in spared], [lease.token for lease in spared]
             cursor.execute(_BUSY, {"now": facts["now"], "ids": ids, "tokens": tokens})
             running = cursor.fetchall()
-            if ahead and not _all_are_ones_own(running):
+            if ahead and not _all_slots_are_ours(running):
                 return []
-            facts["full"], places = _places({provider: calls for provider, calls, _ in running})
-            limit = most if ahead else min(most, places)
+            facts["full"], slots = _free_slots({provider: calls for provider, calls, _ in running})
+            limit = most if ahead else min(most, slots)
         cursor.execute(_CLAIM, facts | {"fresh": True, "limit": limit})
         taken = cursor.fetchall()
         if not taken and not ahead:
@@ -152,21 +155,21 @@ def claim(
     ]
 
 
-def _all_are_ones_own(running: Sequence[tuple[str, int, int]]) -> bool:
-    """Whether the steps that are spared, all of one provider, have every place of it; of each provider the calls of others and they."""
+def _all_slots_are_ours(running: Sequence[tuple[str, int, int]]) -> bool:
+    """Return whether the spared steps, all of one provider, have every slot of it. Rows: provider, calls of others, own calls."""
     ours = [(others, own) for _, others, own in running if own]
     return len(ours) == 1 and ours[0][0] == 0 and ours[0][1] >= settings.MODEL_CALLS_AT_ONCE
 
 
-def _places(busy: Mapping[str, int]) -> tuple[list[str], int]:
-    """The providers without a place, and how many places each of the others has at least."""
+def _free_slots(busy: Mapping[str, int]) -> tuple[list[str], int]:
+    """Return the providers without a free slot, and the minimum number of free slots of the others."""
     most = settings.MODEL_CALLS_AT_ONCE
     full = [provider for provider, calls in busy.items() if calls >= most]
     return full, most - max((calls for calls in busy.values() if calls < most), default=0)
 
 
 def open_steps(replay_id: UUID, *, calls: bool) -> int:
-    """How many steps wait to be taken up; what has been lost too often fails now and does not count. None of a cancelled replay."""
+    """Return how many steps can be claimed, none if the replay is cancelled. Steps that were lost too often fail now."""
     if Replay.objects.filter(id=replay_id, cancel_requested_at__isnull=False).exists():
         return 0
     free = _free(replay_id).filter(provider__isnull=not calls)
@@ -174,8 +177,8 @@ def open_steps(replay_id: UUID, *, calls: bool) -> int:
     return free.count()
 
 
-def may_be_taken_ahead(replay_id: UUID) -> bool:
-    """Whether the steps of the replay that call a model all call one of the same provider, and no worker has or lost any that is open."""
+def can_claim_ahead(replay_id: UUID) -> bool:
+    """Return whether all model steps of the replay call the same provider and no open one has been attempted."""
     calling = ReplayStep.objects.filter(replay_id=replay_id, provider__isnull=False).order_by()
     open_ = calling.filter(status__in=("waiting", "running", "uncertain"))
     begun = ReplayAttempt.objects.filter(step__in=open_).exists()
@@ -183,7 +186,7 @@ def may_be_taken_ahead(replay_id: UUID) -> bool:
 
 
 def give_back(leases: Sequence[StepLease]) -> None:
-    """Put steps back that were taken and not begun."""
+    """Return claimed steps that have not started."""
     with transaction.atomic():
         for lease in leases:
             if lease.release(status="waiting", attempts_made=F("attempts_made") - int(lease.counted)):
@@ -191,7 +194,10 @@ def give_back(leases: Sequence[StepLease]) -> None:
 
 
 def intend_call(lease: StepLease) -> None:
-    """Write down that a model is about to be called. Raises `LeaseLost` where it must not be: also where the replay is cancelled."""
+    """Store that a model is about to be called.
+
+    Raises: `LeaseLost` if it must not be called, because the lease is lost or the replay is cancelled.
+    """
     with connection.cursor() as cursor:
         facts: dict[str, Any] = {
             "step": lease.pk,
@@ -217,7 +223,7 @@ def _give_up(steps: QuerySet[ReplayStep]) -> None:
     ReplayStep.objects.filter(id__in=ids).update(
         status="failed",
         error_type="worker_lost",
-        error_message=f"The worker was lost {MOST_ATTEMPTS} times at this step; it was not tried again.",
+        error_message=f"The worker stopped {MOST_ATTEMPTS} times at this step. It will not be retried.",
         verdict="error",
         lease_token=None,
         lease_until=None,

@@ -1,4 +1,4 @@
-"""What we keep of a replay: its options, its steps with their leases, and every attempt at a step."""
+"""What is stored of a replay: its options, its steps with their leases, and every attempt at a step."""
 
 from django.db import models
 from django.db.models import Q
@@ -19,7 +19,7 @@ from timemachine.replay.runs.pure.statuses import (
 
 
 class Replay(Enqueued):
-    """One run of a session again, under stated options. Nothing of it is written into the recorded session."""
+    """A replay of a session with given options. It never changes the recorded session."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
@@ -64,9 +64,9 @@ class Replay(Enqueued):
 
 
 class ReplayStep(Leased):
-    """What happened to one action in one replay. Every write of a worker carries the lease token it was given.
+    """The result of one action in one replay. A worker writes it only with its lease token.
 
-    `provider` is whose model it will call; None where it calls none, or the local one.
+    `provider` is the provider whose model it calls; None if it calls none or the local one.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -79,7 +79,7 @@ class ReplayStep(Leased):
     attempts_made = models.IntegerField(default=0)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    # its model is busy: when it is asked again, and what it said
+    # its model is busy: when it is tried again, and the provider's message
     asked_again_at = models.DateTimeField(null=True)
     waits_because = FaithfulTextField(null=True)
 
@@ -132,7 +132,7 @@ class ReplayStep(Leased):
 
 
 class ReplayAttempt(models.Model):
-    """One try at a step. `call_intended_at` is written before a model is called: without an outcome it may have been billed."""
+    """One attempt at a step. `call_intended_at` is set before a model is called: without an outcome, the call may have been billed."""
 
     step = models.ForeignKey(ReplayStep, on_delete=models.DB_CASCADE, related_name="attempts")
     number = models.IntegerField()
@@ -162,10 +162,11 @@ class ReplayAttempt(models.Model):
         return f"attempt {self.number} at step {self.step_id}"
 
 
-class CallBeside(models.Model):
-    """A call that is no step's, under the spend limit of the replays of a group: a judge's, by the id of what was asked of it.
+class ExtraCall(models.Model):
+    """A call outside any step that counts towards the spend limit of a group of replays: a judge's, by the id of its row.
 
-    `cost_usd` is what it did cost; while that is None it counts as much as it was expected to cost (None: nobody could tell).
+    `cost_usd` is its actual cost; while it is None, the reserved cost counts (None if it could not be
+    estimated).
     """
 
     id = models.UUIDField(primary_key=True)
@@ -180,11 +181,11 @@ class CallBeside(models.Model):
         indexes = [models.Index(fields=["spend_group"], name="call_beside_of_spend_group")]
 
     def __str__(self) -> str:
-        return f"call {self.id} beside {self.spend_group}"
+        return f"call {self.id} of {self.spend_group}"
 
 
 class ReplayHit(FrozenPassage):
-    """One passage that a debug replay found."""
+    """A passage that a replay found."""
 
     step = models.ForeignKey(ReplayStep, on_delete=models.DB_CASCADE, related_name="hits")
 

@@ -1,4 +1,4 @@
-"""What replays would repeat, and how: planned from what was recorded, before anything of them is written."""
+"""Planning replays from what was recorded, before anything is stored."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from timemachine.llm.queries import usable_model
 from timemachine.recording.sessions.deletions import IS_DELETED
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.pure import options as replay_options
-from timemachine.replay.runs.pure.engine import Recorded, planned
+from timemachine.replay.runs.pure.engine import Recorded, is_replayed
 from timemachine.replay.runs.pure.options import ReplayOptions
 
 READ_TOGETHER: Final = 50
-"""The finds and asks of how many sessions are read by one query."""
+"""How many sessions' finds and asks one query reads."""
 _DECIDING: Final = (
     "id",
     "sequence",
@@ -30,35 +30,35 @@ _DECIDING: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """A replay that can be made: its options, with the resolved names of what they name, and the finds and asks that it repeats."""
+class PlannedReplay:
+    """A replay that can be launched: its options with resolved names, and the finds and asks that it repeats."""
 
     session: Session
     options: ReplayOptions
     actions: Sequence[Action]
 
 
-class Planning:
-    """Plans any number of replays in one project; what their options name is looked up once."""
+class Planner:
+    """Plans any number of replays in one project. Names in their options are looked up once."""
 
     def __init__(self, project_id: UUID) -> None:
         self._project_id = project_id
-        self._settled: dict[ReplayOptions, ReplayOptions] = {}
+        self._resolved: dict[ReplayOptions, ReplayOptions] = {}
         self._searchable: dict[tuple[UUID, str], str] = {}
 
-    def plan(self, session: Session, options: ReplayOptions, actions: Sequence[Action]) -> Planned:
-        """The replay of the session's `replayable` actions.
+    def plan(self, session: Session, options: ReplayOptions, actions: Sequence[Action]) -> PlannedReplay:
+        """Plan the replay of the session's `replayable` actions.
 
-        Raises `InvalidInput` (options that do not go together, an unknown model, nothing to replay) and `Unavailable` (a model
-        that cannot be used here).
+        Raises: `InvalidInput` for options that conflict, an unknown model, or nothing to replay;
+        `Unavailable` for a model that cannot be used here.
         """
-        if options not in self._settled:
-            self._settled[options] = _settled(self._project_id, options)
-        kept = self._over_collection(session, self._settled[options])
-        repeated = [action for action in actions if planned(recorded(action), options)]
+        if options not in self._resolved:
+            self._resolved[options] = _resolved(self._project_id, options)
+        resolved = self._over_collection(session, self._resolved[options])
+        repeated = [action for action in actions if is_replayed(recorded(action), options)]
         if not repeated:
-            raise _nothing_to_repeat(options)
-        return Planned(session=session, options=kept, actions=repeated)
+            raise _no_steps_to_repeat(options)
+        return PlannedReplay(session=session, options=resolved, actions=repeated)
 
     def _over_collection(self, session: Session, options: ReplayOptions) -> ReplayOptions:
         asked = options.embedding_model
@@ -70,45 +70,45 @@ class Planning:
         return options.model_copy(update={"embedding_model": self._searchable[place]})
 
 
-def _nothing_to_repeat(options: ReplayOptions) -> InvalidInput:
+def _no_steps_to_repeat(options: ReplayOptions) -> InvalidInput:
     first, last = options.after_sequence, options.through_sequence
     if first is not None and last is not None and first >= last:
-        said = f"No step lies after {first:,} and up to {last:,}: the range ends before it begins."
+        message = f"There is no step after {first:,} and up to {last:,}: the range ends before it begins."
     elif (first, last) != (None, None):
-        said = "No find or ask lies in this range, so there is nothing to replay; choose other steps."
+        message = "There is no find or ask in this range, so there is nothing to replay. Choose other steps."
     else:
-        said = "This session has no find or ask to repeat, so there is nothing to replay; tools are never run again."
-    return InvalidInput(said, code="nothing_to_replay")
+        message = "This session has no find or ask, so there is nothing to replay. Tools are never run again."
+    return InvalidInput(message, code="nothing_to_replay")
 
 
 def replayable(session: Session) -> list[Action]:
-    """The session's finds and asks in order, without those that were deleted, each find marked that lies inside an ask."""
-    return next(actions for _, actions in replayable_of([session]))
+    """Return the session's finds and asks in order, without deleted ones. Finds inside an ask are marked."""
+    return next(actions for _, actions in replayable_in([session]))
 
 
-def replayable_of(
+def replayable_in(
     sessions: Sequence[Session], also: Sequence[str] = ()
 ) -> Iterator[tuple[Session, list[Action]]]:
-    """Each of the sessions with its `replayable` actions, read some sessions at a time: what decides of them, and `also` other columns."""
+    """Yield each session with its `replayable` actions, read in batches. `also` names columns to read in addition."""
     for at in range(0, len(sessions), READ_TOGETHER):
-        together = sessions[at : at + READ_TOGETHER]
-        found: dict[UUID, list[Action]] = {session.id: [] for session in together}
+        batch = sessions[at : at + READ_TOGETHER]
+        found: dict[UUID, list[Action]] = {session.id: [] for session in batch}
         rows = Action.objects.filter(session__in=found, kind__in=("find", "ask")).only(*_DECIDING, *also)
         rows = rows.annotate(is_deleted=IS_DELETED)
         for action in rows.order_by("session_id", "sequence"):
             found[action.session_id].append(action)
-        for session in together:
+        for session in batch:
             marked = _marked(session, found[session.id])
             yield session, [action for action in marked if not action.is_deleted]  # type: ignore[attr-defined]
 
 
 def steps_in(session: Session, options: ReplayOptions) -> list[int]:
-    """The sequences of the finds and asks that a replay with these options would repeat."""
-    return [action.sequence for action in replayable(session) if planned(recorded(action), options)]
+    """Return the sequences of the finds and asks that a replay with these options would repeat."""
+    return [action.sequence for action in replayable(session) if is_replayed(recorded(action), options)]
 
 
 def recorded(action: Action) -> Recorded:
-    """What of an action decides its step."""
+    """Return the facts of an action that decide how it is replayed."""
     return Recorded(
         sequence=action.sequence,
         kind=action.kind,
@@ -119,7 +119,7 @@ def recorded(action: Action) -> Recorded:
     )
 
 
-def _settled(project_id: UUID, options: ReplayOptions) -> ReplayOptions:
+def _resolved(project_id: UUID, options: ReplayOptions) -> ReplayOptions:
     replay_options.check(options)
     if not options.use_model:
         return options

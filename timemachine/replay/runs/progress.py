@@ -1,4 +1,4 @@
-"""How far replays of a session are, and what became of its steps in one of them, for who looks at the session."""
+"""The progress of a session's replays, and the state of its steps in one of them, for the session's page."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from timemachine.replay.runs.queries import replays_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """A replay: how many of its steps are over, of how many, how many failed, and the last that is over, None where none is."""
+    """The progress of a replay. `reached` is the last finished step, None if there is none."""
 
     replay: Replay
     done: int
@@ -25,13 +25,13 @@ class Progress:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is queued or runs."""
+        """Return whether it is queued or running."""
         return self.replay.status in OPEN_REPLAY_STATUSES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepState:
-    """What became of a step in a replay: its status, and as far as it has one its verdict, that of its retrieval, and of its context."""
+    """The state of a step in a replay: its status, and its verdicts on the answer, the retrieval and the context, if any."""
 
     sequence: int
     status: str
@@ -41,9 +41,9 @@ class StepState:
 
 
 def newest_replays(session: Session, most: int, chosen: Replay | None = None) -> list[Replay]:
-    """The session's newest replays that stand for themselves, and the chosen one wherever it is. One query.
+    """Return the session's newest independent replays, and the chosen one in any case. One query.
 
-    A trial belongs to its step, and what a comparison or a suite launched is shown there.
+    A trial is shown with its step, and what a comparison or a suite launched is shown there.
     """
     of_its_own = replays_of(session).filter(spend_group=None).exclude(kind="trial")
     found = list(of_its_own[:most])
@@ -51,13 +51,13 @@ def newest_replays(session: Session, most: int, chosen: Replay | None = None) ->
 
 
 def replay_named(session: Session, named: str) -> Replay | None:
-    """The session's replay of that id; None where it has none. One query, none where it can be no id."""
+    """Return the session's replay with that id; None if there is none. One query, or none if it is not an id."""
     wanted = uuid_of(named)
     return None if wanted is None else Replay.objects.filter(session=session, id=wanted).first()
 
 
 def progress_of(replays: Sequence[Replay]) -> list[Progress]:
-    """How far each of the replays is. One query for any number of them."""
+    """Return the progress of each replay. One query."""
     done: dict[UUID, int] = {}
     total: dict[UUID, int] = {}
     failed: dict[UUID, int] = {}
@@ -83,7 +83,7 @@ def progress_of(replays: Sequence[Replay]) -> list[Progress]:
 
 
 def states_of(replay: Replay, sequences: Collection[int]) -> list[StepState]:
-    """What became of these steps in a replay; nothing for those that it does not replay. One query."""
+    """Return the states of these steps in a replay, without those that it does not replay. One query."""
     steps = ReplayStep.objects.filter(replay=replay, sequence__in=sequences)
     of_retrieval = F("retrieval__verdict")
     rows = steps.order_by().values_list("sequence", "status", "verdict", of_retrieval, "context")

@@ -1,4 +1,4 @@
-"""What would be sent with asks, by the sizes of what was recorded: no text is read, and a byte is taken for a character."""
+"""The sizes of the prompts that asks would send. Only stored sizes are read, no text; one byte counts as one character."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -30,17 +30,18 @@ _OF_AN_ASK: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Frozen:
-    """How many passages are frozen with an action, or with some, and how large they are together with their titles."""
+    """How many passages are frozen with one or more actions, and their total size with titles."""
 
     passages: int = 0
     text: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
-    """What a recorded ask would send and get: the sizes of its parts, in bytes; None where one was not recorded.
+class PromptSize:
+    """The sizes of the parts of a recorded ask and its answer, in bytes; None if a part was not recorded.
 
-    `ours` says that it was asked by a prompt of ours, whose hash was recorded. `max_tokens` is what it was asked with.
+    `ours` means that the prompt was built by this product and its hash was recorded. `max_tokens` is the
+    recorded option.
     """
 
     question: int
@@ -50,13 +51,13 @@ class Sent:
     max_tokens: int | None
     ours: bool
 
-    def as_recorded(self, options: ReplayOptions) -> bool:
-        """Whether these options send the very prompt that was recorded, as far as that can be known before passages are looked for."""
+    def sends_recorded_prompt(self, options: ReplayOptions) -> bool:
+        """Return whether these options send exactly the recorded prompt, as far as is known before retrieval."""
         changed = (options.system_prompt, options.prompt_template, options.question, options.frames)
         return self.ours and all(each is None for each in changed)
 
     def input_tokens(self, options: ReplayOptions) -> int:
-        """About how many tokens its prompt has with these options, over the frozen passages."""
+        """Return the estimated number of prompt tokens with these options and the frozen passages."""
         system = self.system_prompt if options.system_prompt is None else len(options.system_prompt)
         return estimate_tokens(
             length(
@@ -69,23 +70,23 @@ class Sent:
         )
 
 
-def sent_with(asks: Sequence[Action], finds: Sequence[Action]) -> dict[int, Sent]:
-    """What each of the asks would send, by their ids; `finds` are those of their sessions. Erased ones are left out.
+def prompt_sizes(asks: Sequence[Action], finds: Sequence[Action]) -> dict[int, PromptSize]:
+    """Return the prompt size of each ask, by its id, without erased ones; `finds` are those of their sessions.
 
-    Two queries for any number up to 5,000.
+    Two queries for up to 5,000 asks.
     """
     frozen = _frozen([each.id for each in (*asks, *finds)])
     inside = _inside(asks, finds)
     of_ask = {
-        ask.id: frozen.get(ask.id) or _together(frozen[each] for each in inside[ask.id] if each in frozen)
+        ask.id: frozen.get(ask.id) or _sum(frozen[each] for each in inside[ask.id] if each in frozen)
         for ask in asks
     }
     return {row["id"]: _sent(row, of_ask[row["id"]]) for row in _rows(list(of_ask))}
 
 
-def _sent(row: dict[str, Any], frozen: _Frozen) -> Sent:
+def _sent(row: dict[str, Any], frozen: _Frozen) -> PromptSize:
     most = row["parameters__max_tokens"]
-    return Sent(
+    return PromptSize(
         question=row["input__size"] or 0,
         answer=None if row["failed"] else row["output__size"],
         frozen=frozen,
@@ -96,9 +97,9 @@ def _sent(row: dict[str, Any], frozen: _Frozen) -> Sent:
 
 
 def _rows(asks: Sequence[int]) -> Iterable[dict[str, Any]]:
-    for together in batched(asks, _READ_TOGETHER):
+    for batch in batched(asks, _READ_TOGETHER):
         yield from (
-            Action.objects.filter(id__in=together)
+            Action.objects.filter(id__in=batch)
             .annotate(
                 failed=Q(error_type__isnull=False) | Q(error_message__isnull=False),
                 system_prompt=Length(KeyTextTransform("system_prompt", "parameters")),
@@ -109,10 +110,10 @@ def _rows(asks: Sequence[int]) -> Iterable[dict[str, Any]]:
 
 
 def _frozen(actions: Sequence[int]) -> dict[int, _Frozen]:
-    """The passages of each action that has any."""
+    """Return the passages of each action that has any."""
     found: dict[int, _Frozen] = {}
-    for together in batched(actions, _READ_TOGETHER):
-        rows = Hit.objects.filter(action__in=together).order_by().values("action_id")
+    for batch in batched(actions, _READ_TOGETHER):
+        rows = Hit.objects.filter(action__in=batch).order_by().values("action_id")
         there = Q(payload__isnull=False)
         for row in rows.annotate(
             passages=Count("payload"),
@@ -125,7 +126,7 @@ def _frozen(actions: Sequence[int]) -> dict[int, _Frozen]:
 
 
 def _inside(asks: Sequence[Action], finds: Sequence[Action]) -> dict[int, list[int]]:
-    """The finds inside each ask."""
+    """Return the finds inside each ask."""
     named = {(ask.session_id, name): ask.id for ask in asks for name in (ask.sequence, ask.client_id) if name}
     found: dict[int, list[int]] = defaultdict(list)
     for find in finds:
@@ -135,6 +136,6 @@ def _inside(asks: Sequence[Action], finds: Sequence[Action]) -> dict[int, list[i
     return found
 
 
-def _together(frozen: Iterable[_Frozen]) -> _Frozen:
+def _sum(frozen: Iterable[_Frozen]) -> _Frozen:
     each = list(frozen)
     return _Frozen(passages=sum(one.passages for one in each), text=sum(one.text for one in each))

@@ -1,4 +1,4 @@
-"""Reading replays: their counts, their steps, from the project that asks."""
+"""Queries for a project's replays, their counts and their steps."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,19 +27,19 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
 from timemachine.recording.sessions.models import Hit, Session
 from timemachine.replay.runs import frozen
-from timemachine.replay.runs.costs import NOTHING, Spent, spent_by
+from timemachine.replay.runs.costs import NO_SPENDING, Spending, spending_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
-from timemachine.replay.runs.pure.engine import has_passages_of_its_own
+from timemachine.replay.runs.pure.engine import uses_own_passages
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.pure.summary import Failure, Tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Recorded:
-    """What so many asks cost when they were recorded."""
+    """The recorded cost of a number of asks."""
 
     asks: int = 0
-    spent: Spent = NOTHING
+    spent: Spending = NO_SPENDING
 
 
 MESSAGE_SHOWN: Final = 300
@@ -50,7 +50,7 @@ _WAS_ASKED = ExpressionWrapper(
 
 
 def replay_of(project: Project, replay_id: str | UUID) -> Replay:
-    """The project's replay of that id. Raises `NotFound`, the same for another project's."""
+    """Return the project's replay with that id. Raises `NotFound`, also for another project's."""
     try:
         wanted = UUID(str(replay_id))
     except ValueError:
@@ -68,18 +68,18 @@ def replay_of(project: Project, replay_id: str | UUID) -> Replay:
 
 
 def replays_of(session: Session) -> QuerySet[Replay]:
-    """The session's replays, newest first."""
+    """Return the session's replays, newest first."""
     return Replay.objects.filter(session=session).order_by("-created_at")
 
 
 def trials_of(session: Session, sequence: int) -> QuerySet[ReplayStep]:
-    """The trials of one step of the session, newest first, each as the one step that it has, with its replay."""
+    """Return the trials of one step of the session, newest first: the single step of each, with its replay."""
     trials = ReplayStep.objects.filter(replay__session=session, replay__kind="trial", sequence=sequence)
     return trials.select_related("replay").order_by("-replay__id")  # a UUIDv7 begins with its time
 
 
 def steps_of(replay: Replay) -> QuerySet[ReplayStep]:
-    """The replay's steps in the order of the recording, with what they came to and what was recorded."""
+    """Return the replay's steps in recorded order, with their results and what was recorded."""
     hits = Prefetch("hits", ReplayHit.objects.select_related("payload").order_by("rank"))
     return (
         ReplayStep.objects.filter(replay=replay)
@@ -90,7 +90,7 @@ def steps_of(replay: Replay) -> QuerySet[ReplayStep]:
 
 
 def step_of(replay: Replay, sequence: int) -> ReplayStep:
-    """The replay's step at that sequence. Raises `NotFound`."""
+    """Return the replay's step at that sequence. Raises `NotFound`."""
     found = steps_of(replay).filter(sequence=sequence).first() if 0 < sequence < 2**62 else None
     if found is None:
         raise NotFound(f"This replay has no step {sequence}.", code="step_not_found", sequence=sequence)
@@ -98,32 +98,32 @@ def step_of(replay: Replay, sequence: int) -> ReplayStep:
 
 
 def passages_of(step: ReplayStep) -> list[Hit] | list[ReplayHit] | None:
-    """The passages that stood with a replayed step: those it found or was given, be they none; else the frozen ones.
+    """Return the passages of a replayed step: those it found or was given, even if there are none; otherwise the frozen ones.
 
-    None where it failed before it had any of its own.
+    None if it failed before it had its own.
     """
     if step.retrieval is not None:
         return list(step.hits.all())
-    if step.status == "failed" and has_passages_of_its_own(step.kind, ReplayOptions(**step.replay.options)):
+    if step.status == "failed" and uses_own_passages(step.kind, ReplayOptions(**step.replay.options)):
         return None
     return frozen.hits_of(step.action)
 
 
 def step_rows(replay: Replay) -> QuerySet[ReplayStep]:
-    """The replay's steps for a list: what they came to, without a payload."""
+    """Return the replay's steps for a list, without payloads."""
     return ReplayStep.objects.filter(replay=replay).select_related("action").order_by("sequence")
 
 
 def tally(replay: Replay) -> Tally:
-    """The replay counted."""
+    """Return the replay's counts."""
     return tallies([replay])[replay.id]
 
 
 def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
-    """Each of the replays counted. Three queries for any number of them, four where steps failed, each adding up in the database."""
+    """Return the counts of each replay. Three queries, four if steps failed; the database does the adding."""
     ids = [replay.id for replay in replays]
     counted = _counted_steps(ids)
-    spent = spent_by("step__replay_id", ReplayAttempt.objects.filter(step__replay__in=ids))
+    spent = spending_by("step__replay_id", ReplayAttempt.objects.filter(step__replay__in=ids))
     recorded = _recorded(ids)
     failed = [each for each, groups in counted.items() if any(row["status"] == "failed" for row in groups)]
     failures = (
@@ -133,7 +133,7 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
         replay.id: _tally(
             replay,
             counted.get(replay.id, []),
-            spent.get(replay.id, NOTHING),
+            spent.get(replay.id, NO_SPENDING),
             recorded.get(replay.id, _Recorded()),
             failures.get(replay.id),
         )
@@ -142,7 +142,7 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
 
 
 def most_frequent_failures(steps: QuerySet[ReplayStep], owner: str) -> dict[UUID, Failure]:
-    """What the steps of each owner (a replay, or a run of a suite) failed of most often; nothing for one without a failed step."""
+    """Return the most frequent error of each owner's steps (a replay, or a run of a suite), for those with a failed step."""
     said = Left("error_message", MESSAGE_SHOWN, output_field=FaithfulTextField())
     failed = steps.filter(status="failed", error_message__isnull=False).annotate(said=said)
     rows = failed.order_by().values(owner, "said").annotate(steps=Count("id")).order_by("-steps", "said")
@@ -153,7 +153,11 @@ def most_frequent_failures(steps: QuerySet[ReplayStep], owner: str) -> dict[UUID
 
 
 def _tally(
-    replay: Replay, groups: list[dict[str, Any]], spent: Spent, recorded: _Recorded, failure: Failure | None
+    replay: Replay,
+    groups: list[dict[str, Any]],
+    spent: Spending,
+    recorded: _Recorded,
+    failure: Failure | None,
 ) -> Tally:
     return Tally(
         kind=replay.kind,
@@ -209,7 +213,7 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, list[dict[str, Any]]]:
 
 
 def _recorded(ids: Sequence[UUID]) -> dict[UUID, _Recorded]:
-    """What the recording spent on the asks that were asked again, or whose call was cancelled."""
+    """Return the recorded cost of the asks that were asked again or whose call was cancelled."""
     steps = ReplayStep.objects.annotate(was_asked=_WAS_ASKED).filter(replay__in=ids, kind="ask")
     steps = steps.filter(Q(was_asked=True) | _CALLED)
     rows = (
@@ -223,7 +227,7 @@ def _recorded(ids: Sequence[UUID]) -> dict[UUID, _Recorded]:
     )
     return {
         row["replay_id"]: _Recorded(
-            asks=row["asks"], spent=Spent(cost_usd=row["cost"], unknown_calls=row["unknown"])
+            asks=row["asks"], spent=Spending(cost_usd=row["cost"], unknown_calls=row["unknown"])
         )
         for row in rows
     }

@@ -1,4 +1,4 @@
-"""Looking for the passages of a step again, and what came, went and moved."""
+"""Repeating the search of a step, and comparing its hits with the recorded ones."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,16 +12,16 @@ from timemachine.knowledge.query_vectors import models_with_vectors
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.pure.query import looking
+from timemachine.replay.runs.pure.query import retrieval_settings
 from timemachine.text.pure.difference.ranking import Ranked, RankingDiff, compare_rankings
 
 
-def found_again(
+def repeat_search(
     action: Action, hits: Sequence[Hit], options: ReplayOptions
 ) -> tuple[Findings, dict[str, Any]]:
-    """What the step's query finds now or then, by the options, and how that differs from its recorded hits.
+    """Return what the step's query finds with these options, and how that differs from its recorded hits.
 
-    Raises `InvalidInput` where its query was not recorded, and all that a find raises.
+    Raises: `InvalidInput` if its query was not recorded, and whatever a find raises.
     """
     findings = finding.find(action.session.collection, query_of(action, options))  # type: ignore[arg-type]
     depth = max(findings.query.top_k, len(hits))
@@ -30,20 +30,21 @@ def found_again(
         [Ranked(key=hit.frame, rank=hit.rank, score=hit.score) for hit in findings.hits],
         depth,
     )
-    return findings, {**diff_json(compared), **_how(findings), "recorded_hits": len(hits)}
+    return findings, {**diff_json(compared), **_settings_json(findings), "recorded_hits": len(hits)}
 
 
 def query_of(action: Action, options: ReplayOptions, with_vectors: Sequence[str] | None = None) -> Query:
-    """The recorded query with the options that were changed; what was not recorded is `find`'s own default.
+    """Return the recorded query with the options applied; what was not recorded is the default of `find`.
 
-    `with_vectors` are the embedding models that its collection can be searched with, where they are known already.
+    `with_vectors` are the embedding models that the collection can be searched with, if they are already
+    known.
     """
     question = options.question or frozen.question_of(action)
     if question is None:
         raise InvalidInput("The query of this step was not recorded as text.", code="question_not_recorded")
     if with_vectors is None:
         with_vectors = models_with_vectors(action.session.collection)  # type: ignore[arg-type]
-    how = looking(action.retrieval, options, with_vectors)
+    how = retrieval_settings(action.retrieval, options, with_vectors)
     return Query(
         text=question,
         mode=how.mode,
@@ -58,20 +59,22 @@ def query_of(action: Action, options: ReplayOptions, with_vectors: Sequence[str]
 
 
 def moment_of(action: Action) -> datetime:
-    """The moment at which the step looked at its collection; where that was not recorded, when the step was."""
+    """Return the time at which the step searched its collection; if that was not recorded, when the step was recorded."""
     kept = (action.retrieval or {}).get("as_of")
     return parse_time(kept) if kept else action.recorded_at
 
 
 def recorded_key(hit: Hit) -> int | str:
-    """What makes two hits the same frame: its number in the collection, whatever its version; else its own name."""
+    """Return what identifies the frame of a hit: its number in the collection, whatever its version, or else its hash or rank."""
     return hit.frame if hit.frame is not None else hit.sha256 or f"rank {hit.rank}"
 
 
 def diff_json(compared: RankingDiff) -> dict[str, Any]:
-    """Two rankings compared, as it is kept with a step. `k` is how deep they were compared, `persistence` the p of the overlap.
+    """Return the comparison of two rankings as it is stored with a step.
 
-    `rank_biased_depth` is the length of the shorter list, below which the rank-biased overlap says nothing; null for equally long ones.
+    `k` is the compared depth, `persistence` the p of the rank-biased overlap. `rank_biased_depth` is the
+    length of the shorter list, below which the rank-biased overlap shows nothing; null for lists of equal
+    length.
     """
     return {
         "verdict": compared.verdict,
@@ -86,7 +89,7 @@ def diff_json(compared: RankingDiff) -> dict[str, Any]:
     }
 
 
-def _how(findings: Findings) -> dict[str, Any]:
+def _settings_json(findings: Findings) -> dict[str, Any]:
     return {
         "mode": findings.query.mode,
         "top_k": findings.query.top_k,

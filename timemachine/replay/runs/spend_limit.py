@@ -1,4 +1,4 @@
-"""Calls of a replay under its spend limit: each reserves what it is expected to cost before it starts, over all workers."""
+"""The spend limit of a replay: each call reserves its expected cost before it starts, across all workers."""
 
 import time
 from datetime import timedelta
@@ -14,82 +14,83 @@ from timemachine.core.pure.clock import now
 from timemachine.replay.runs import leases
 from timemachine.replay.runs.costs import INTENDED, under_way
 from timemachine.replay.runs.leases import StepLease
-from timemachine.replay.runs.models import CallBeside, Replay, ReplayAttempt
-from timemachine.replay.runs.pure.budget import FREE, Purse
+from timemachine.replay.runs.models import ExtraCall, Replay, ReplayAttempt
+from timemachine.replay.runs.pure.budget import FREE, Budget
 
 PAUSE: Final = 0.5
-"""Seconds after which room for a call that had none is looked for again."""
+"""Seconds to wait before a call that did not fit is tried again."""
 
 
-class NoRoomYet(LeaseLost):
-    """What is under way may leave too little for this call: its step was given back, to be taken again."""
+class BudgetUnavailable(LeaseLost):
+    """Running calls may use up the rest of the budget. The step was given back and will be claimed again."""
 
 
 class LimitReached(Exception):
-    """Too little of the spend limit is left for this call, whatever becomes of the others; the message says how much."""
+    """The rest of the budget is too small for this call, whatever the running calls cost. The message says how much is spent."""
 
 
 def intend_call(lease: StepLease, replay: Replay, cost: Decimal | None) -> None:
-    """Write down that a model is about to be called, and under a spend limit reserve what that is expected to cost.
+    """Store that a model is about to be called, and reserve the expected cost (None: unknown) if there is a spend limit.
 
-    None where nobody can tell. Raises `LeaseLost`, `NoRoomYet` and `LimitReached`: then it must not be called.
+    Raises: `LeaseLost`, `BudgetUnavailable` or `LimitReached` if it must not be called.
     """
     try:
         if replay.options.get("spend_limit_usd") is None:
             leases.intend_call(lease)
             return
-        if _reserved(lease, replay, cost):
+        if _reserve(lease, replay, cost):
             return
     except LeaseLost:
-        leases.give_back([lease])  # of a cancelled replay, so that whoever ends it finds it
+        leases.give_back([lease])  # of a cancelled replay, so that its step can be cancelled
         raise
     leases.give_back([lease])
     time.sleep(PAUSE)
-    raise NoRoomYet
+    raise BudgetUnavailable
 
 
-def purse_of(replay: Replay) -> Purse:
-    """The limit that this replay has, alone or with its group, and what became of it so far."""
+def budget_of(replay: Replay) -> Budget:
+    """Return the budget of this replay, alone or with its group."""
     limit = Decimal(str(replay.options["spend_limit_usd"]))
     if replay.spend_group is None:
-        return _purse(limit, _of_attempts({"step__replay": replay}))
-    return purse_of_group(replay.spend_group, limit)
+        return _budget(limit, _attempt_sums({"step__replay": replay}))
+    return group_budget(replay.spend_group, limit)
 
 
-def purse_of_group(group: UUID, limit: Decimal) -> Purse:
-    """A limit that replays share, with each other and with calls beside them, and what became of it so far."""
-    return _purse(limit, _of_attempts({"step__replay__spend_group": group}), _of_calls_beside(group))
+def group_budget(group: UUID, limit: Decimal) -> Budget:
+    """Return the budget that the replays of a group share with each other and with extra calls."""
+    return _budget(limit, _attempt_sums({"step__replay__spend_group": group}), _extra_call_sums(group))
 
 
-def reserve_beside(
+def reserve_extra_call(
     group: UUID, limit: Decimal, call_id: UUID, cost: Decimal | None, *, longest: timedelta
 ) -> bool:
-    """Reserve what a call beside the replays of a group is expected to cost, in the caller's transaction; False where it may fit later.
+    """Reserve the expected cost of an extra call of a group, in the caller's transaction. Return False if it may fit later.
 
-    The call that is not settled after `longest` counts as one of which nobody knows whether it was billed. Raises `LimitReached`.
+    A call that is not settled after `longest` counts as one that may have been billed. Raises:
+    `LimitReached`.
     """
-    _one_after_the_other(group)
-    purse = purse_of_group(group, limit)
-    if cost != FREE and not purse.fits(cost):
-        if purse.may_fit_later(cost):
+    _lock_budget(group)
+    budget = group_budget(group, limit)
+    if cost != FREE and not budget.fits(cost):
+        if budget.may_fit_later(cost):
             return False
-        raise LimitReached(purse.why_not(cost, "comparison"))
-    CallBeside.objects.create(id=call_id, spend_group=group, reserved_usd=cost, lost_after=now() + longest)
+        raise LimitReached(budget.refusal(cost, "comparison"))
+    ExtraCall.objects.create(id=call_id, spend_group=group, reserved_usd=cost, lost_after=now() + longest)
     return True
 
 
-def settle_beside(call_id: UUID, cost: Decimal | None) -> None:
-    """The call is over and did cost so much; None where nobody knows."""
-    CallBeside.objects.filter(id=call_id).update(cost_usd=cost, finished_at=now())
+def settle_extra_call(call_id: UUID, cost: Decimal | None) -> None:
+    """Store that the call has ended and what it cost; None if that is unknown."""
+    ExtraCall.objects.filter(id=call_id).update(cost_usd=cost, finished_at=now())
 
 
-def _of_attempts(of: dict[str, Any]) -> dict[str, Any]:
+def _attempt_sums(of: dict[str, Any]) -> dict[str, Any]:
     return _sums(ReplayAttempt.objects.filter(**of), under_way(), INTENDED & Q(cost_usd=None))
 
 
-def _of_calls_beside(group: UUID) -> dict[str, Any]:
+def _extra_call_sums(group: UUID) -> dict[str, Any]:
     under_way = Q(finished_at=None, lost_after__gte=now())
-    return _sums(CallBeside.objects.filter(spend_group=group), under_way, Q(cost_usd=None))
+    return _sums(ExtraCall.objects.filter(spend_group=group), under_way, Q(cost_usd=None))
 
 
 def _sums(calls: QuerySet[Any], under_way: Q, intended: Q) -> dict[str, Any]:
@@ -101,8 +102,8 @@ def _sums(calls: QuerySet[Any], under_way: Q, intended: Q) -> dict[str, Any]:
     )
 
 
-def _purse(limit: Decimal, *sums: dict[str, Any]) -> Purse:
-    return Purse(
+def _budget(limit: Decimal, *sums: dict[str, Any]) -> Budget:
+    return Budget(
         limit=limit,
         spent=sum((each["spent"] or FREE for each in sums), FREE),
         reserved=sum((each["reserved"] or FREE for each in sums), FREE),
@@ -111,7 +112,7 @@ def _purse(limit: Decimal, *sums: dict[str, Any]) -> Purse:
     )
 
 
-def _reserved(lease: StepLease, replay: Replay, cost: Decimal | None) -> bool:
+def _reserve(lease: StepLease, replay: Replay, cost: Decimal | None) -> bool:
     with briefly():
         if cost != FREE and not _fits(replay, cost):
             return False
@@ -121,18 +122,18 @@ def _reserved(lease: StepLease, replay: Replay, cost: Decimal | None) -> bool:
 
 
 def _fits(replay: Replay, cost: Decimal | None) -> bool:
-    _one_after_the_other(replay.spend_group or replay.id)
-    purse = purse_of(replay)
-    if not purse.may_fit_later(cost):
+    _lock_budget(replay.spend_group or replay.id)
+    budget = budget_of(replay)
+    if not budget.may_fit_later(cost):
         raise LimitReached(
-            purse.why_not(
-                cost, "replay" if replay.spend_group is None else "replay and those launched with it"
+            budget.refusal(
+                cost, "replay" if replay.spend_group is None else "replay and the replays launched with it"
             )
         )
-    return purse.fits(cost)
+    return budget.fits(cost)
 
 
-def _one_after_the_other(spender: UUID) -> None:
-    """Let nobody else reserve anything of this limit until the transaction ends."""
+def _lock_budget(spender: UUID) -> None:
+    """Prevent other reservations under this limit until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [spender.int & (2**63 - 1)])

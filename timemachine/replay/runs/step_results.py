@@ -1,4 +1,4 @@
-"""Writing what steps came to: each once, under its lease, and what was called is accounted for whatever became of it."""
+"""Writing the results of steps, each once and under its lease. Calls are accounted for in any case."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -18,8 +18,8 @@ from timemachine.recording.answering.model_asks import Answered
 from timemachine.replay.runs import commands
 from timemachine.replay.runs.leases import StepLease
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
-from timemachine.replay.runs.outcome import Outcome
-from timemachine.replay.runs.trial_passages import Chosen
+from timemachine.replay.runs.steps import Outcome
+from timemachine.replay.runs.trial_passages import NamedPassage
 
 USAGE: Final = (
     "input_tokens",
@@ -39,51 +39,54 @@ _FIELD: Final[Callable[[str], Field[Any, Any]]] = cast("Any", ReplayStep._meta.g
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a step came to, and the right to write it."""
+    """The outcome of a step, and the lease to write it with."""
 
     lease: StepLease
     step: ReplayStep
     outcome: Outcome
 
     @property
-    def weight(self) -> int:
-        """How many characters of found passages it holds."""
+    def passage_characters(self) -> int:
+        """Return the total length of its found passages in characters."""
         return sum(len(hit.text) for hit in self.outcome.found)
 
 
 def write(results: Sequence[Result]) -> int:
-    """Write what steps of one replay came to where their leases still hold, and how many did; what was called is accounted for either way."""
+    """Write the results of one replay whose leases are still valid, and return how many.
+
+    Calls are accounted for in any case.
+    """
     if not results:
         return 0
     with briefly():
-        written = _held(results)
-        kept = _kept(written)
-        _write_steps(written, kept)
+        written = _still_leased(results)
+        payload_ids = _store_payloads(written)
+        _write_steps(written, payload_ids)
         for result in written:
-            _write_hits(result, kept)
+            _write_hits(result, payload_ids)
         _account(results, {result.lease.attempt_id for result in written})
         commands.bump(results[0].lease.replay_id)
     return len(written)
 
 
-def _held(results: Sequence[Result]) -> list[Result]:
-    """Those whose lease still holds, their steps locked until the transaction ends: what comes too late changes nothing."""
+def _still_leased(results: Sequence[Result]) -> list[Result]:
+    """Return the results whose lease is still valid, and lock their steps until the transaction ends. Late results change nothing."""
     ids = [result.lease.pk for result in results]
     locked = ReplayStep.objects.filter(id__in=ids, status="running").select_for_update().order_by("id")
     holders = dict(locked.values_list("id", "lease_token"))
     return [result for result in results if holders.get(result.lease.pk) == result.lease.token]
 
 
-def _write_steps(results: Sequence[Result], kept: Mapping[Content, int]) -> None:
-    """One statement for all that write the same columns; made by hand, because the ORM would make it anew for every step."""
+def _write_steps(results: Sequence[Result], payload_ids: Mapping[Content, int]) -> None:
+    """Write all steps with the same columns in one statement. The ORM would build the statement again for every step."""
     alike: dict[tuple[str, ...], list[list[Any]]] = defaultdict(list)
     for result in results:
-        columns = _columns(result.outcome, kept)
+        columns = _columns(result.outcome, payload_ids)
         alike[tuple(columns)].append([*_prepared(columns), result.lease.pk])
     with connection.cursor() as cursor:
         for names, rows in alike.items():
             assigned = ", ".join(f"{_FIELD(name).column} = %s" for name in names)
-            cursor.executemany(f"UPDATE tm_replay_step SET {assigned} WHERE id = %s", rows)  # noqa: S608  # names of ours
+            cursor.executemany(f"UPDATE tm_replay_step SET {assigned} WHERE id = %s", rows)  # noqa: S608  # column names from the model
 
 
 def _prepared(columns: Mapping[str, Any]) -> list[Any]:
@@ -91,21 +94,21 @@ def _prepared(columns: Mapping[str, Any]) -> list[Any]:
 
 
 def _account(results: Sequence[Result], written: AbstractSet[int]) -> None:
-    """The attempts' own rows: calls and cost stand even where a slept-over lease keeps the result out."""
+    """Update the attempts: calls and cost are stored even if the lease has expired and the result is not written."""
     rows = []
     for result in results:
         outcome, attempt = result.outcome, result.lease.attempt_id
         cost = outcome.answered.cost_usd if outcome.answered else outcome.failed_cost_usd
-        said = message = None
+        status = message = None
         if attempt in written:
-            said = outcome.status if outcome.status in ("failed", "cancelled") else "done"
+            status = outcome.status if outcome.status in ("failed", "cancelled") else "done"
             message = outcome.error_message
-        rows.append((now(), outcome.calls_made, cost, said, message, attempt))
+        rows.append((now(), outcome.calls_made, cost, status, message, attempt))
     with connection.cursor() as cursor:
         cursor.executemany(_ACCOUNT, rows)
 
 
-def _columns(outcome: Outcome, kept: Mapping[Content, int]) -> dict[str, Any]:
+def _columns(outcome: Outcome, payload_ids: Mapping[Content, int]) -> dict[str, Any]:
     answered = outcome.answered
     columns: dict[str, Any] = {
         "status": outcome.status,
@@ -116,7 +119,7 @@ def _columns(outcome: Outcome, kept: Mapping[Content, int]) -> dict[str, Any]:
         "evidence": outcome.evidence,
         "error_type": outcome.error_type,
         "error_message": outcome.error_message,
-        "output": kept[content_of(answered.text)] if answered else None,
+        "output": payload_ids[content_of(answered.text)] if answered else None,
         "lease_token": None,
         "lease_until": None,
         "finished_at": now(),
@@ -139,22 +142,22 @@ def _answered(answered: Answered) -> dict[str, Any]:
     }
 
 
-def _kept(results: Sequence[Result]) -> dict[Content, int]:
-    """The payloads of all that was answered and found."""
+def _store_payloads(results: Sequence[Result]) -> dict[Content, int]:
+    """Store the texts of all answers and found passages."""
     contents = [content_of(result.outcome.answered.text) for result in results if result.outcome.answered]
     contents += [content_of(hit.text) for result in results for hit in result.outcome.found]
     return store(results[0].step.replay.project_id, contents) if contents else {}
 
 
-def _write_hits(result: Result, kept: Mapping[Content, int]) -> None:
+def _write_hits(result: Result, payload_ids: Mapping[Content, int]) -> None:
     if result.lease.number > 1:
         result.step.hits.all().delete()
     ReplayHit.objects.bulk_create(
-        _hit(result.step, hit, kept[content_of(hit.text)]) for hit in result.outcome.found
+        _hit(result.step, hit, payload_ids[content_of(hit.text)]) for hit in result.outcome.found
     )
 
 
-def _hit(step: ReplayStep, hit: Found | Chosen, payload_id: int) -> ReplayHit:
+def _hit(step: ReplayStep, hit: Found | NamedPassage, payload_id: int) -> ReplayHit:
     return ReplayHit(
         step=step,
         rank=hit.rank,

@@ -1,4 +1,4 @@
-"""Doing one step: verify the frozen context, look for passages again, ask again, compare with what was recorded."""
+"""Running one step: verify the frozen context, search again, ask again, and compare with what was recorded."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,22 +26,44 @@ from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.estimate import expected_cost
 from timemachine.replay.runs.models import ReplayStep
-from timemachine.replay.runs.outcome import Outcome
 from timemachine.replay.runs.plan import recorded
 from timemachine.replay.runs.pure.context import VERIFIED, FrozenFrame, context_verdict
 from timemachine.replay.runs.pure.engine import Intent, intent
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.retrieval import found_again
+from timemachine.replay.runs.retrieval import repeat_search
 from timemachine.replay.runs.spend_limit import LimitReached
-from timemachine.replay.runs.trial_passages import Chosen, chosen
+from timemachine.replay.runs.trial_passages import NamedPassage, named_passages
 from timemachine.text.pure.difference.verdict import answer_verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The result of one step before it is written: the context's verdict, the passages found, the new answer and its verdict.
+
+    `status` is `done`, `failed`, `cancelled` or `skipped`. None means that this part was not done.
+    `failed_cost_usd` is the cost of a failed call, None if that is unknown.
+    """
+
+    status: str = "done"
+    context: str | None = None
+    frames: list[dict[str, Any]] | None = None
+    found: Sequence[Found | NamedPassage] = ()
+    retrieval: dict[str, Any] | None = None
+    answered: Answered | None = None
+    verdict: str | None = None
+    evidence: dict[str, Any] | None = None
+    error_type: str | None = None
+    error_message: str | None = None
+    calls_made: int = 0
+    failed_cost_usd: Decimal | None = None
+
 
 SAME_PARAMETERS = ("system_prompt", "temperature", "seed", "max_tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
-    """A step with all that was recorded for it."""
+    """A step with everything that was recorded for it."""
 
     step: ReplayStep
     action: Action
@@ -60,15 +82,16 @@ class _Work:
         return self.options.question or frozen.question_of(self.action)
 
 
-def do(
+def run_step(
     step: ReplayStep,
     reach: ModelLookup,
     before_call: Callable[[Decimal | None], None],
     listening: Listening | None = None,
 ) -> Outcome:
-    """What the step comes to. `before_call` runs right before a model is called and may forbid it by raising.
+    """Run a step and return its outcome.
 
-    It gets what the call is expected to cost, where there is a spend limit and anybody can tell. `listening` may end the call.
+    `before_call` runs right before a model is called and may prevent the call by raising. Its argument is the
+    expected cost, if there is a spend limit and the cost can be estimated. `listening` can end the call.
     """
     work = _work(step, reach)
     outcome = Outcome(context=work.context, frames=[frame.as_json() for frame in work.frames])
@@ -78,8 +101,8 @@ def do(
         except TimeMachineError as failed:
             return _failed(outcome, failed)
     if work.intent.call is None:
-        return _not_asked(work, outcome)
-    return _asked_again(work, outcome, before_call, listening)
+        return _without_call(work, outcome)
+    return _call_model(work, outcome, before_call, listening)
 
 
 def _work(step: ReplayStep, reach: ModelLookup) -> _Work:
@@ -100,13 +123,13 @@ def _work(step: ReplayStep, reach: ModelLookup) -> _Work:
 
 def _with_passages(work: _Work, outcome: Outcome) -> Outcome:
     if work.intent.choose:
-        passages, retrieval = chosen(work.action, work.hits, work.options)
+        passages, retrieval = named_passages(work.action, work.hits, work.options)
         return replace(outcome, found=passages, retrieval=retrieval)
-    findings, retrieval = found_again(work.action, work.hits, work.options)
+    findings, retrieval = repeat_search(work.action, work.hits, work.options)
     return replace(outcome, found=findings.hits, retrieval=retrieval)
 
 
-def _asked_again(
+def _call_model(
     work: _Work,
     outcome: Outcome,
     before_call: Callable[[Decimal | None], None],
@@ -146,14 +169,16 @@ def _asked_again(
     )
 
 
-def _not_asked(work: _Work, outcome: Outcome) -> Outcome:
-    """No model is called: in an audit the recorded answer is checked against its own context."""
+def _without_call(work: _Work, outcome: Outcome) -> Outcome:
+    """Finish a step without calling a model. In an audit, the recorded answer is checked against its own context."""
     evidence = _cut_off(work, None)
     if work.intent.why_not:
         evidence["not_asked"] = work.intent.why_not
-    said = frozen.answer_of(work.action) if work.action.kind == "ask" else None
-    if work.options.audit and said is not None and work.context == VERIFIED:
-        evidence["grounding_checked_now"] = grounding_of(said, frozen.passages_of(work.hits)).model_dump()
+    answer_text = frozen.answer_of(work.action) if work.action.kind == "ask" else None
+    if work.options.audit and answer_text is not None and work.context == VERIFIED:
+        evidence["grounding_checked_now"] = grounding_of(
+            answer_text, frozen.passages_of(work.hits)
+        ).model_dump()
     return replace(outcome, evidence=evidence or None)
 
 
@@ -172,11 +197,11 @@ def _failed(outcome: Outcome, failed: TimeMachineError) -> Outcome:
 
 
 def _cancelled(outcome: Outcome, cancelled: Cancelled) -> Outcome:
-    """Somebody cancelled the replay during the call; its message says whether that may have been billed."""
+    """Return the outcome of a call that was cancelled. Its message says whether the call may have been billed."""
     return replace(_failed(outcome, cancelled), status="cancelled", verdict=None, evidence=None)
 
 
-def _passages(work: _Work, found: Sequence[Found | Chosen]) -> list[ContextPassage]:
+def _passages(work: _Work, found: Sequence[Found | NamedPassage]) -> list[ContextPassage]:
     if not work.intent.find_again and not work.intent.choose:
         return frozen.passages_of(work.hits)
     return [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in found]
@@ -192,7 +217,7 @@ def _parameters(work: _Work) -> CallParameters:
 
 
 def _same_prompt(work: _Work, answered: Answered) -> dict[str, Any]:
-    """Whether the very bytes of the recorded prompt went out again, where their hash was recorded."""
+    """Return whether exactly the recorded prompt was sent again, if its hash was recorded."""
     before, after = (
         (work.action.parameters or {}).get("prompt_sha256"),
         answered.parameters.get("prompt_sha256"),
@@ -201,12 +226,12 @@ def _same_prompt(work: _Work, answered: Answered) -> dict[str, Any]:
 
 
 def _refused(parameters: object) -> bool:
-    """Whether a provider states of an answer that it is a refusal."""
+    """Return whether the provider marked the answer as a refusal."""
     return bool(is_refused(ended_by(parameters)))
 
 
 def _cut_off(work: _Work, answered: Answered | None) -> dict[str, Any]:
-    """Which of the two answers ends where it was cut off: whatever the verdict on them, it compares no whole answer."""
+    """Return which of the two answers is cut off: the verdict then does not compare complete answers."""
     sides = {"recorded": work.action.parameters, "new": answered.parameters if answered else None}
     found = [side for side, parameters in sides.items() if cut_off_by(parameters)]
     return {"cut_off": found} if found else {}

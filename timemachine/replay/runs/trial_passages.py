@@ -1,4 +1,4 @@
-"""The passages that a trial names: those frozen with the step, some left out, in another order, others of the collection added."""
+"""The passages that a trial names: frozen passages of the step in any order, and other frames of the collection."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """A passage that somebody named; it has a rank, and no score, because nothing ranked it."""
+class NamedPassage:
+    """A passage that a person named. It has a rank but no score, because nothing ranked it."""
 
     rank: int
     frame: int | str | None
@@ -36,15 +36,19 @@ class Chosen:
     matched: Matched = field(default_factory=Matched)
 
 
-def chosen(
+def named_passages(
     action: Action, hits: Sequence[Hit], options: ReplayOptions
-) -> tuple[list[Chosen], dict[str, Any]]:
-    """The named passages in their order, and how they differ from the recorded ones.
+) -> tuple[list[NamedPassage], dict[str, Any]]:
+    """Return the named passages in order, and how they differ from the recorded ones.
 
-    A recorded passage is the frozen one, whose bytes have to hash to what was recorded; any other number is the frame of the
-    session's collection as it was at the step, or as it is now where the options say so. Raises `InvalidInput`, `NotFound`.
+    A recorded passage is the frozen one, and its bytes must still have the recorded hash. Any other number is
+    a frame of the session's collection as it was at the step, or with `as_of` as it is now.
+
+    Raises: `InvalidInput`, `NotFound`.
     """
-    recorded = {key: hit for hit in reversed(hits) for key in _names(hit)}  # of two of a name the better rank
+    recorded = {
+        key: hit for hit in reversed(hits) for key in _names(hit)
+    }  # the better rank wins if a name occurs twice
     names = options.frames or ()
     added = _added(action, [name for name in names if name not in recorded], options)
     passages = [
@@ -61,13 +65,13 @@ def chosen(
     return passages, {**diff_json(compared), **how}
 
 
-def names_of(hits: Sequence[Hit]) -> list[int | str]:
-    """What the recorded passages are called, in the order of their ranks."""
+def passage_names(hits: Sequence[Hit]) -> list[int | str]:
+    """Return the names of the recorded passages, in the order of their ranks."""
     return list(dict.fromkeys(_names(hit)[0] for hit in hits))
 
 
 def _names(hit: Hit) -> list[int | str]:
-    """The frame's number or name, and always `rank 3`: two passages of a step may have one name, or none."""
+    """Return the frame's number or name, and always `rank 3`: two passages of a step may have the same name, or none."""
     by_rank = f"rank {hit.rank}"
     return [by_rank] if hit.frame is None else [hit.frame, by_rank]
 
@@ -76,7 +80,7 @@ def _added(action: Action, names: Sequence[int | str], options: ReplayOptions) -
     unknown = next((name for name in names if not isinstance(name, int)), None)
     if unknown is not None:
         raise InvalidInput(
-            f"This step has no passage {str(unknown)[:80]!r}; name those that it has, or frames by their number.",
+            f"This step has no passage {str(unknown)[:80]!r}. Name its passages, or frames by their number.",
             code="invalid_field",
             field="frames",
         )
@@ -90,7 +94,9 @@ def _added(action: Action, names: Sequence[int | str], options: ReplayOptions) -
         found = {frame.number: frame for frame in frames.filter(number__in=names)}
     missing = next((name for name in names if name not in found), None)
     if missing is not None:
-        moment = "at this step; take the collection as it is now if it came later" if then else "now"
+        moment = (
+            "at this step; use the collection as it is now if the frame was added later" if then else "now"
+        )
         raise NotFound(
             f"There is no frame {missing} in the session's collection {moment}.",
             code="frame_not_found",
@@ -99,7 +105,7 @@ def _added(action: Action, names: Sequence[int | str], options: ReplayOptions) -
     return found
 
 
-def _frozen(rank: int, hit: Hit) -> Chosen:
+def _frozen(rank: int, hit: Hit) -> NamedPassage:
     [frame] = frames_of([hit])
     if hit.payload is None or frame.verdict != VERIFIED:
         raise InvalidInput(
@@ -107,7 +113,7 @@ def _frozen(rank: int, hit: Hit) -> Chosen:
             code="context_not_verified",
             field="frames",
         )
-    return Chosen(
+    return NamedPassage(
         rank=rank,
         frame=hit.frame,
         version=hit.version,
@@ -120,8 +126,8 @@ def _frozen(rank: int, hit: Hit) -> Chosen:
     )
 
 
-def _of_collection(rank: int, frame: Frame) -> Chosen:
-    return Chosen(
+def _of_collection(rank: int, frame: Frame) -> NamedPassage:
+    return NamedPassage(
         rank=rank,
         frame=frame.number,
         version=frame.version,
@@ -134,5 +140,5 @@ def _of_collection(rank: int, frame: Frame) -> Chosen:
     )
 
 
-def _key(passage: Chosen) -> int | str:
+def _key(passage: NamedPassage) -> int | str:
     return passage.frame if passage.frame is not None else passage.sha256 or f"rank {passage.rank}"

@@ -1,1 +1,1 @@
-"""Replay suites: a named set of sessions that is replayed again with the same options, and what changed since its last run."""
+"""Replay suites: named sets of sessions that are replayed with the same options, and what changed since the last run."""

@@ -1,4 +1,4 @@
-"""What changes in suites: one is made, edited, deleted. Who did it stays, also when the suite does not."""
+"""Commands that change suites: create, edit, delete. Who did it stays in the log, even after the suite is deleted."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,9 +22,10 @@ PLAIN = ("name", "options", "matching", "use_models", "fail_on", "schedule")
 
 
 def create(project: Project, plan: SuitePlan, *, by: str, suite_id: UUID | None = None) -> Suite:
-    """Keep a suite; nothing runs yet. The same `suite_id` a second time (a form sent twice) is the same suite.
+    """Store a suite; nothing runs yet. The same `suite_id` (a form that was sent twice) returns the same suite.
 
-    Raises `InvalidInput` (what does not go together), `Unavailable` (a model that cannot be used), `Conflict` (the name is taken).
+    Raises: `InvalidInput` for conflicting options, `Unavailable` for a model that cannot be used, `Conflict`
+    if the name is taken.
     """
     plan, wanted = checked(project, plan), suite_id or uuid7()
     known = Suite.objects.filter(id=wanted, project=project)
@@ -33,7 +34,7 @@ def create(project: Project, plan: SuitePlan, *, by: str, suite_id: UUID | None 
     try:
         return _create(Suite(id=wanted, project=project, created_by=by, **_columns(plan)), plan)
     except (IntegrityError, Conflict):
-        if (made := known.first()) is not None:  # the same form, sent at the same time, was there first
+        if (made := known.first()) is not None:  # the same form, sent at the same time, was stored first
             return made
         raise
 
@@ -48,9 +49,9 @@ def _create(suite: Suite, plan: SuitePlan) -> Suite:
 
 
 def edit(suite: Suite, plan: SuitePlan, *, by: str) -> Suite:
-    """Make the suite as the plan says; earlier runs stay what they were. Raises as `create` does.
+    """Change the suite to this plan; earlier runs stay as they were. Raises what `create` raises.
 
-    Sessions that the plan lists replace all that the suite names, those that were erased as well.
+    If the plan lists sessions, they replace all that the suite names, including erased ones.
     """
     plan = checked(
         suite.project,
@@ -78,15 +79,15 @@ def edit(suite: Suite, plan: SuitePlan, *, by: str) -> Suite:
 
 @transaction.atomic
 def delete(suite: Suite, *, by: str) -> int:
-    """Delete the suite and its reports; the replays of its runs stay with their sessions. Returns how many runs it had.
+    """Delete the suite and its reports, and return how many runs it had. The replays of its runs stay with their sessions.
 
-    Raises `Conflict` while a run goes.
+    Raises: `Conflict` while a run is in progress.
     """
     locked = Suite.objects.select_for_update().get(id=suite.id)
     going = open_run(locked)
     if going is not None:
         raise Conflict(
-            f"Run {going.number} of this suite still goes; cancel it or wait for it first.",
+            f"Run {going.number} of this suite is still in progress. Cancel it or wait for it first.",
             code="suite_running",
         )
     runs = locked.runs.count()
@@ -96,7 +97,7 @@ def delete(suite: Suite, *, by: str) -> int:
 
 
 def note(suite: Suite, what: str, by: str, **facts: Any) -> None:
-    """Keep who did what to the suite."""
+    """Store who did what to the suite."""
     SuiteEvent.objects.create(
         project_id=suite.project_id, suite=suite, name=suite.name, what=what, by=by[:254], facts=facts
     )
@@ -114,7 +115,7 @@ def _columns(plan: SuitePlan) -> dict[str, Any]:
 
 
 def _schedule(suite: Suite, moment: datetime) -> None:
-    """Let the schedule, which is new, count from now."""
+    """Start counting the new schedule from this time."""
     suite.problem = None
     if suite.schedule is None:
         suite.schedule_since = suite.next_run_at = None
@@ -131,14 +132,14 @@ def _save(suite: Suite, *, force_insert: bool = False) -> None:
         if "suite_name_once" not in str(why):
             raise
         raise Conflict(
-            f"This project has a suite {suite.name!r} already; choose another name.",
+            f"This project already has a suite {suite.name!r}. Choose another name.",
             code="suite_name_taken",
             field="name",
         ) from why
 
 
 def _rename_sessions(suite: Suite, sessions: Sequence[Session]) -> bool:
-    """Name exactly these; False where the suite does already."""
+    """Name exactly these sessions. Return False if the suite already does."""
     if [each.id for each in sessions] == [each.session_id for each in named_in(suite)]:
         return False
     suite.sessions.all().delete()

@@ -1,4 +1,4 @@
-"""What we keep of a suite: what it replays and when, its runs with the replays of each, and who changed it."""
+"""What is stored of a suite: what it replays and when, its runs with their replays, and who changed it."""
 
 from django.db import models
 from django.db.models import Q
@@ -15,10 +15,11 @@ EVENTS = ("created", "edited", "deleted", "skipped")
 
 
 class Suite(models.Model):
-    """A named set of sessions of one project with the options of a replay; `use_models` are asked one beside the other.
+    """A named set of sessions of one project with replay options. Every session is replayed with each of the `use_models`.
 
-    `matching` describes sessions that are looked for at each run. `schedule_since` is when the schedule was set, from which hours count; `next_run_at` is when it is due next.
-    `problem` is why the last run that was due could not be started, None where it could.
+    `matching` describes sessions to search for at each run. `schedule_since` is when the schedule was set,
+    from which its hours count; `next_run_at` is the next due time. `problem` is why the last due run could
+    not start, None if it could.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -54,12 +55,12 @@ class Suite(models.Model):
 
     @property
     def kind(self) -> str:
-        """How it replays its sessions: `audit` or `debug`."""
+        """Return how it replays its sessions: `audit` or `debug`."""
         return "audit" if self.options.get("audit") else "debug"
 
 
 class SuiteSession(models.Model):
-    """A session that a suite names. Where it was erased its key alone is left, so that the suite can say which is missing."""
+    """A session that a suite names. If it was erased, only its key remains, so that the suite can name what is missing."""
 
     suite = models.ForeignKey(Suite, on_delete=models.DB_CASCADE, related_name="sessions")
     position = models.IntegerField()
@@ -78,10 +79,11 @@ class SuiteSession(models.Model):
 
 
 class SuiteRun(models.Model):
-    """One run of a suite, with what it was asked to do. `number` counts from 1; `previous` is the last run of its kind that was done.
+    """One run of a suite, with its options. `number` counts from 1; `previous` is the last finished run of its kind.
 
-    `due_at` is when the schedule wanted it, None where somebody launched it. `findings` and `held` are written when it is over:
-    what changed since the previous run, and which conditions hold; so is the report. One run of a suite goes at a time.
+    `due_at` is its scheduled time, None if a person launched it. `findings` (the changes since the previous
+    run) and `held` (the failed conditions) are written when it finishes, like the report. A suite has one run
+    at a time.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -120,12 +122,12 @@ class SuiteRun(models.Model):
 
     @property
     def kind(self) -> str:
-        """How it replayed its sessions: `audit` or `debug`."""
+        """Return how it replayed its sessions: `audit` or `debug`."""
         return "audit" if self.options.get("audit") else "debug"
 
 
 class SuiteReplay(models.Model):
-    """One session with one model in one run: its replay, or why there is none; neither where the session was erased since."""
+    """One session with one model in one run: its replay, or why there is none; neither if the session was erased since."""
 
     run = models.ForeignKey(SuiteRun, on_delete=models.DB_CASCADE, related_name="members")
     position = models.IntegerField()
@@ -150,9 +152,9 @@ class SuiteReplay(models.Model):
 
 
 class SuiteStep(models.Model):
-    """A step in the report of a run that is over, beside the same step of the run before; one of the two may not be there.
+    """A step in the report of a finished run, next to the same step of the previous run; one of the two may be missing.
 
-    `place` counts from 1, session by session, model by model, in the order of the recording; steps that are gone come last.
+    `place` counts from 1, by session and model in recorded order; deleted steps come last.
     """
 
     run = models.ForeignKey(SuiteRun, on_delete=models.DB_CASCADE, related_name="report")
@@ -176,7 +178,7 @@ class SuiteStep(models.Model):
 
 
 class SuiteEvent(models.Model):
-    """Who made, changed or deleted a suite, and which due runs were skipped because the last one still went."""
+    """Who created, changed or deleted a suite, and which due runs were skipped because the last one was still in progress."""
 
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
     suite = models.ForeignKey(Suite, null=True, on_delete=models.DB_SET_NULL, related_name="events")

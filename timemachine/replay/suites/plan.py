@@ -1,4 +1,4 @@
-"""What a suite is to replay, and whether that can be."""
+"""What a suite is to replay, and whether it can."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -23,11 +23,11 @@ MOST_REPLAYS: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuitePlan:
-    """A suite as somebody wants it: these sessions, each with each of the models (none: as the options say), and when.
+    """A suite as requested: these sessions, each with each of the models (none: as the options say), and a schedule.
 
-    The spend limit in `options` is that of a whole run. `fail_on` are conditions as they are
-    written, `schedule` is one of `schedule.FORMS`, `matching` describes sessions that are looked for at each run. `sessions`
-    replace those that a suite names, the erased ones too; None leaves them as they are.
+    The spend limit in `options` applies to a whole run. `fail_on` are conditions in text form, `schedule` is
+    one of `schedule.FORMS`, and `matching` describes sessions to search for at each run. `sessions` replace
+    those that a suite names, including erased ones; None leaves them unchanged.
     """
 
     name: str
@@ -48,11 +48,13 @@ def checked(
     kept_schedule: str | None = None,
     same_sessions: bool = False,
 ) -> SuitePlan:
-    """The plan as it is kept: models by their resolved names, conditions and schedule in one spelling.
+    """Return the plan as it is stored: resolved model names, and conditions and schedule in their canonical form.
 
-    What the suite has already keeps nothing else from being changed: `kept_models` whose key is gone, a `kept_schedule` whose
-    timezone is, and, where the sessions stay the `same_sessions`, that all of them were erased. `named` counts those that a plan without `sessions` leaves. Raises
-    `InvalidInput`, and `Unavailable` for another model that cannot be used here.
+    What the suite already has does not prevent other changes: `kept_models` whose key is missing, a
+    `kept_schedule` whose timezone is unknown, and erased sessions if they are the `same_sessions`. `named`
+    counts the sessions that a plan without `sessions` leaves.
+
+    Raises: `InvalidInput`, and `Unavailable` for another model that cannot be used here.
     """
     models = tuple(
         each if each in kept_models else str(usable_model(project.id, each)) for each in plan.use_models
@@ -61,7 +63,7 @@ def checked(
     number = named if sessions is None else len(sessions)
     if not (number or plan.matching or same_sessions):
         raise InvalidInput(
-            "A suite needs at least one session, or `matching` that finds some.",
+            "A suite needs at least one session, or `matching` that finds one.",
             code="sessions_needed",
             field="sessions",
         )
@@ -77,18 +79,18 @@ def checked(
     )
 
 
-def arms_of(models: Sequence[str]) -> list[str | None]:
-    """The models that are asked; None, where none is named, is as the options of a replay say."""
+def models_to_ask(models: Sequence[str]) -> list[str | None]:
+    """Return the models to ask; None means the model of the replay options."""
     return list(models) or [None]
 
 
 def options_of(stored: dict[str, Any]) -> SessionOptions:
-    """The options that a suite or a run stores. Raises `InvalidInput` if one of them no longer exists."""
+    """Return the options that a suite or a run stores. Raises `InvalidInput` if one of them no longer exists."""
     try:
         return SessionOptions(**stored)
     except ValidationError as why:
         raise InvalidInput(
-            "An option of this suite no longer exists; set the suite's options again.",
+            "An option of this suite no longer exists. Set the suite's options again.",
             code="option_gone",
             field="options",
         ) from why
@@ -101,7 +103,7 @@ def _schedule(wanted: str | None, kept: str | None) -> str | None:
 def _name(written: str) -> str:
     name = written.strip()
     if not 0 < len(name) <= LONGEST_NAME or "/" in name or not is_plain(name):
-        raise _invalid("name", f"has 1 to {LONGEST_NAME} characters, without a slash")
+        raise _invalid("name", f"must have 1 to {LONGEST_NAME} characters, without a slash")
     return name
 
 
@@ -109,27 +111,27 @@ def _check_size(plan: SuitePlan, named: int, models: Sequence[str]) -> None:
     if plan.matching is not None:
         check_matching(plan.matching)
     if len(models) > MOST_MODELS or len(set(models)) < len(models):
-        raise _invalid("use_models", f"names at most {MOST_MODELS} models, each once")
+        raise _invalid("use_models", f"must name at most {MOST_MODELS} models, each once")
     sessions = named + (plan.matching.most if plan.matching else 0)
-    number = sessions * len(arms_of(models))
+    number = sessions * len(models_to_ask(models))
     if number > MOST_REPLAYS:
         raise InvalidInput(
-            f"That would be {number:,} replays a run, and a suite has at most {MOST_REPLAYS:,}; take fewer sessions or models.",
+            f"That would be {number:,} replays a run, and a suite can have at most {MOST_REPLAYS:,}. Choose fewer sessions or models.",
             code="too_many_replays",
             field="sessions",
         )
 
 
 def _check_options(options: SessionOptions, models: Sequence[str]) -> None:
-    for model in arms_of(models):
+    for model in models_to_ask(models):
         check(options.with_model(model))
 
 
 def condition_of(text: str) -> str:
-    """The condition in its one spelling. Raises `InvalidInput`."""
+    """Return the condition in its canonical form. Raises `InvalidInput`."""
     found = parse_condition(text, SUITE_NAMES)
     if found is None:
-        raise _invalid("fail_on", f"is one of {', '.join(SUITE_NAMES)}, or cost:USD; {text[:60]!r} is none")
+        raise _invalid("fail_on", f"must be one of {', '.join(SUITE_NAMES)}, or cost:USD, not {text[:60]!r}")
     return format_condition(found)
 
 

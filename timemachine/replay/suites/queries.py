@@ -1,4 +1,4 @@
-"""Reading suites, from the project that asks: their runs, how far one is, what it came to, what changed."""
+"""Queries for a project's suites: their runs, progress, results and changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from timemachine.core.pure.postgres_text import is_plain
 from timemachine.knowledge import prepared_statements
 from timemachine.memory.search.sessions import Wanted, sessions_matching
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.replay.runs.costs import NOTHING, spent_by
+from timemachine.replay.runs.costs import NO_SPENDING, spending_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.options import SessionOptions
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
@@ -40,7 +40,7 @@ _HAS_STEPS: Final = Exists(Action.objects.filter(session=OuterRef("id"), kind__i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCounts:
-    """A run counted. `left_out` are replays that could not be launched; money in US dollars, beside calls of unknown price."""
+    """The counts of a run. `left_out` are replays that could not be launched. Money is US dollars, next to the calls of unknown price."""
 
     replays: Mapping[str, int] = field(default_factory=dict)
     left_out: int = 0
@@ -55,23 +55,23 @@ class RunCounts:
 
     @property
     def total(self) -> int:
-        """How many steps there are."""
+        """Return the number of steps."""
         return sum(self.steps.values())
 
     @property
     def finished(self) -> int:
-        """How many of them are over, in whatever way."""
+        """Return the number of finished steps, with any result."""
         return sum(self.steps.get(name, 0) for name in TERMINAL_STEP_STATUSES)
 
 
 def suites_of(project: Project) -> QuerySet[Suite]:
-    """The project's suites by name, each with the number of sessions that it names as `sessions_named`."""
+    """Return the project's suites by name, each with the number of sessions that it names as `sessions_named`."""
     found = Suite.objects.filter(project=project).annotate(sessions_named=Count("sessions"))
     return found.order_by("name", "id")
 
 
 def suite_of(project: Project, id_or_name: str) -> Suite:
-    """The project's suite of that id or name. Raises `NotFound`, the same for another project's."""
+    """Return the project's suite with that id or name. Raises `NotFound`, also for another project's."""
     suites = Suite.objects.filter(project=project).select_related("project")
     wanted = uuid_of(id_or_name)
     found = suites.filter(id=wanted).first() if wanted else None
@@ -79,14 +79,14 @@ def suite_of(project: Project, id_or_name: str) -> Suite:
         found = suites.filter(name=id_or_name).first()
     if found is None:
         raise NotFound(
-            f"There is no suite {id_or_name[:60]!r} in this project; the list of suites shows those there are.",
+            f"There is no suite {id_or_name[:60]!r} in this project; see the list of suites.",
             code="suite_not_found",
         )
     return found
 
 
 def named_in(suite: Suite) -> list[SuiteSession]:
-    """The sessions that the suite names, in its order; those that were erased are keys without a session."""
+    """Return the sessions that the suite names, in its order; erased ones are keys without a session."""
     named = suite.sessions.all()
     if "sessions" not in getattr(suite, "_prefetched_objects_cache", {}):
         named = named.select_related("session")
@@ -94,12 +94,12 @@ def named_in(suite: Suite) -> list[SuiteSession]:
 
 
 def sessions_of(suite: Suite) -> list[Session]:
-    """The sessions that the suite names and that are still there, in its order."""
+    """Return the sessions that the suite names and that still exist, in its order."""
     return [each.session for each in named_in(suite) if each.session is not None]
 
 
 def matched_by(suite: Suite) -> QuerySet[Session]:
-    """The newest sessions with something to replay that fit what the suite describes now; none where it describes none."""
+    """Return the newest sessions with something to replay that match the suite's description now; none if it has no description."""
     matching = matching_of(suite.matching)
     if matching is None:
         return Session.objects.none()
@@ -107,7 +107,7 @@ def matched_by(suite: Suite) -> QuerySet[Session]:
 
 
 def offered_in(project: Project, chosen: Sequence[str]) -> list[Session]:
-    """The chosen sessions in their order, by their ids, then the newest others with something to replay."""
+    """Return the chosen sessions in their order, by their ids, then the newest others with something to replay."""
     ids = list(dict.fromkeys(found for each in chosen if (found := uuid_of(each))))
     there = Session.objects.filter(project=project).in_bulk(ids)
     newest = sessions_matching(project, Wanted()).filter(_HAS_STEPS)[:OFFERED]
@@ -118,14 +118,14 @@ def offered_in(project: Project, chosen: Sequence[str]) -> list[Session]:
 
 
 def sessions_matched(project: Project, matching: Matching) -> QuerySet[Session]:
-    """The newest sessions of the project with something to replay that fit the description."""
+    """Return the newest sessions of the project with something to replay that match the description."""
     wanted = Wanted(named=matching.q, agent=matching.agent, user=matching.user, tag=matching.tag)
     found = sessions_matching(project, wanted).filter(_HAS_STEPS)
     return found.select_related("collection")[: matching.most]
 
 
 def sessions_to_run(suite: Suite) -> list[tuple[str, Session | None]]:
-    """The keys and sessions of a run that is launched now: those that are named, then those that match; None was erased."""
+    """Return the keys and sessions of a run launched now: the named ones, then those that match; None for an erased session."""
     named = suite.sessions.select_related("session__collection").order_by("position")
     found = [(each.key, each.session) for each in named]
     known = {session.id for _, session in found if session is not None}
@@ -133,7 +133,7 @@ def sessions_to_run(suite: Suite) -> list[tuple[str, Session | None]]:
 
 
 def plan_of(suite: Suite, options: SessionOptions | None = None) -> SuitePlan:
-    """The suite as it is now, or with other options, to be edited; the sessions that it names are left as they are."""
+    """Return the suite as a plan for editing, optionally with other options. The named sessions are left unchanged."""
     return SuitePlan(
         name=suite.name,
         sessions=None,
@@ -146,35 +146,35 @@ def plan_of(suite: Suite, options: SessionOptions | None = None) -> SuitePlan:
 
 
 def open_run(suite: Suite) -> SuiteRun | None:
-    """The run that still goes, or of which a replay goes again; None where none does."""
+    """Return the run in progress, including one with a replay that is being retried; None if there is none."""
     going = Replay.objects.filter(suite_replay__run=OuterRef("id"), finished_at=None)
     return suite.runs.filter(Q(finished_at=None) | Exists(going)).order_by("-number").first()
 
 
 def last_done(suite: Suite) -> SuiteRun | None:
-    """The last run that was done as the suite is now, as an audit or a debug replay: the verdicts of the two are of different things."""
+    """Return the last finished run of the suite's current kind (audit or debug), because the verdicts of the two differ in meaning."""
     done = suite.runs.filter(status="done").order_by("-number").only("id", "options")
     return next((each for each in done if each.kind == suite.kind), None)
 
 
 def runs_of(suite: Suite) -> QuerySet[SuiteRun]:
-    """The suite's runs, the latest first."""
+    """Return the suite's runs, the latest first."""
     return SuiteRun.objects.filter(suite=suite).select_related("previous").order_by("-number")
 
 
 def latest_runs(suites: Sequence[Suite]) -> dict[UUID, SuiteRun]:
-    """The latest run of each suite that has one."""
+    """Return the latest run of each suite that has one."""
     found = SuiteRun.objects.filter(suite__in=suites).select_related("previous")
     return {run.suite_id: run for run in found.order_by("suite_id", "-number").distinct("suite_id")}
 
 
-def went_wrong_in(project: Project) -> int:
-    """How many suites could not start when they were due, or failed or held a condition in a latest run that was due. One query."""
+def failing_count(project: Project) -> int:
+    """Return how many suites could not start when due, or whose latest due run failed or has failed conditions. One query."""
     return int(prepared_statements.rows(_WENT_WRONG, {"project": project.id})[0][0])
 
 
 def run_of(suite: Suite, number: int | str) -> SuiteRun:
-    """The run of that number, or the `latest`. Raises `NotFound`."""
+    """Return the run with that number, or the `latest`. Raises `NotFound`."""
     runs = runs_of(suite)
     wanted = whole_number(str(number))
     if number == LATEST:
@@ -182,40 +182,40 @@ def run_of(suite: Suite, number: int | str) -> SuiteRun:
     else:
         found = runs.filter(number=wanted).first() if wanted is not None and wanted < 2**31 else None
     if found is None:
-        told = "has not run yet" if number == LATEST else f"has no run {str(number)[:20]}"
-        raise NotFound(f"The suite {suite.name} {told}.", code="suite_run_not_found")
+        problem = "has not run yet" if number == LATEST else f"has no run {str(number)[:20]}"
+        raise NotFound(f"The suite {suite.name} {problem}.", code="suite_run_not_found")
     return found
 
 
 def run_of_replay(replay: Replay) -> SuiteRun | None:
-    """The run that launched the replay; None where it was launched otherwise."""
+    """Return the run that launched the replay; None if something else did."""
     return SuiteRun.objects.filter(members__replay=replay).select_related("suite").first()
 
 
 def members_of(run: SuiteRun) -> QuerySet[SuiteReplay]:
-    """The run's replays, and what was left out, session by session and model by model."""
+    """Return the run's replays and what was left out, by session and model."""
     return run.members.select_related("session", "replay").order_by("position", "arm")
 
 
 def keys_of(run: SuiteRun) -> dict[str, str]:
-    """The keys of the sessions of this run and the one before, by their ids."""
+    """Return the keys of the sessions of this run and the previous one, by their ids."""
     both = [run.id, run.previous_id] if run.previous_id else [run.id]
     named = SuiteReplay.objects.filter(run__in=both).exclude(session=None)
     return {str(session): key for session, key in named.values_list("session_id", "key")}
 
 
 def events_of(suite: Suite) -> QuerySet[SuiteEvent]:
-    """What was done to the suite, the latest first."""
+    """Return the suite's log, the latest event first."""
     return SuiteEvent.objects.filter(suite=suite).order_by("-id")
 
 
 def deletions_in(project: Project) -> QuerySet[SuiteEvent]:
-    """The suites that were deleted, the latest first."""
+    """Return the deleted suites, the latest first."""
     return SuiteEvent.objects.filter(project=project, what="deleted").order_by("-id")
 
 
 def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
-    """Each of the runs counted. Six queries for any number of them, seven where steps failed, each adding up in the database."""
+    """Return the counts of each run. Six queries, seven if steps failed; the database does the adding."""
     ids = [run.id for run in runs]
     steps = ReplayStep.objects.filter(replay__suite_replay__run__in=ids)
     owner = "replay__suite_replay__run_id"
@@ -226,7 +226,7 @@ def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
     refused = SuiteReplay.objects.filter(run__in=ids, problem_code__isnull=False)
     left_out = _grouped(refused, "run_id", "problem_code")
     attempts = ReplayAttempt.objects.filter(step__replay__suite_replay__run__in=ids)
-    spent = spent_by("step__replay__suite_replay__run_id", attempts)
+    spent = spending_by("step__replay__suite_replay__run_id", attempts)
     failed = any(found.get("failed") for found in statuses.values())
     failures = most_frequent_failures(steps, owner) if failed else {}
     return {
@@ -237,9 +237,9 @@ def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
             verdicts=verdicts.get(each, {}),
             contexts=contexts.get(each, {}),
             retrievals=retrievals.get(each, {}),
-            cost_usd=spent.get(each, NOTHING).cost_usd,
-            unknown_cost_calls=spent.get(each, NOTHING).unknown_calls,
-            uncertain_calls=spent.get(each, NOTHING).uncertain_calls,
+            cost_usd=spent.get(each, NO_SPENDING).cost_usd,
+            unknown_cost_calls=spent.get(each, NO_SPENDING).unknown_calls,
+            uncertain_calls=spent.get(each, NO_SPENDING).uncertain_calls,
             failure=failures.get(each),
         )
         for each in ids
@@ -247,7 +247,7 @@ def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
 
 
 def cancelled_at(run: SuiteRun) -> datetime | None:
-    """When the run was cancelled, as its replays know it; None where it was not."""
+    """Return when the run was cancelled, according to its replays; None if it was not."""
     if run.cancelled_by is None:
         return None
     asked = Replay.objects.filter(suite_replay__run=run, cancel_requested_by=run.cancelled_by)
@@ -256,13 +256,13 @@ def cancelled_at(run: SuiteRun) -> datetime | None:
 
 
 def over_limit(run: SuiteRun, counts: RunCounts) -> Decimal | None:
-    """By how many US dollars the run passed its spend limit; None where it has none."""
+    """Return by how many US dollars the run exceeded its spend limit; None if it has none."""
     limit = run.options.get("spend_limit_usd")
     return None if limit is None else max(counts.cost_usd - Decimal(str(limit)), Decimal(0))
 
 
 def revision_of(run: SuiteRun) -> str:
-    """Another text after any change of the run."""
+    """Return a text that changes with any change of the run."""
     worked = Replay.objects.filter(suite_replay__run=run).aggregate(total=Sum("revision"), number=Count("id"))
     return f"{run.status}-{worked['number']}-{worked['total'] or 0}"
 

@@ -1,4 +1,4 @@
-"""What changed in a run, step by step: compared and kept when it is over, and read page by page."""
+"""What changed in a run, step by step (compared and stored when it finishes), and its summary."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -10,10 +10,20 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import transaction
 from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
 
+from timemachine.core.pure.numbers import counted, money, progress, total_cost
 from timemachine.replay.runs.models import ReplayHit, ReplayStep
+from timemachine.replay.runs.pure.summary import most_failed
 from timemachine.replay.suites.models import SuiteRun, SuiteStep
-from timemachine.replay.suites.plan import arms_of
-from timemachine.replay.suites.pure.changes import CHANGES, StepChange, StepFact, changes, paired_arms
+from timemachine.replay.suites.plan import models_to_ask
+from timemachine.replay.suites.pure.changes import (
+    CHANGES,
+    StepChange,
+    StepFact,
+    changes,
+    counted_change,
+    paired_models,
+)
+from timemachine.replay.suites.queries import RunCounts, over_limit
 
 BATCH: Final = 2_000
 _STEP: Final = (
@@ -44,15 +54,15 @@ type Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportPage:
-    """Some steps of a report, and the place of the last of them where more follow."""
+    """Some steps of a report, and the place of the last of them if more follow."""
 
     steps: Sequence[StepChange]
     next: Place | None
 
 
 @transaction.atomic
-def keep(run: SuiteRun, found: Sequence[StepChange]) -> None:
-    """Write the report of a run that is over, in the place of an earlier one."""
+def store(run: SuiteRun, found: Sequence[StepChange]) -> None:
+    """Write the report of a finished run, replacing an earlier one."""
     SuiteStep.objects.filter(run=run).delete()
     rows = [
         SuiteStep(
@@ -64,12 +74,12 @@ def keep(run: SuiteRun, found: Sequence[StepChange]) -> None:
         )
         for place, each in enumerate(found, 1)
     ]
-    # of two that write the same report at once, one is enough
+    # another process is writing the same report
     SuiteStep.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
 
 
 def counted_changes(run: SuiteRun) -> Mapping[str, int]:
-    """How many steps of the run are which kind of change; none while it goes."""
+    """Return how many steps of the run have which kind of change; none while it is in progress."""
     rows = _report_of(run).order_by().values_list("change").annotate(number=Count("id"))
     return Counter(dict(rows))
 
@@ -82,9 +92,9 @@ def report_page(
     after: Place = (0, 0),
     gravest_first: bool = False,
 ) -> ReportPage:
-    """Some steps of the run beside the same steps of the run before, in the order of the recording; none while the run goes.
+    """Return some steps of the run next to those of the previous run, in recorded order; none while it is in progress.
 
-    What is read are the steps of that page alone. `kinds` of change are asked for, None for all.
+    Only the steps of that page are read. `kinds` selects kinds of change, None for all.
     """
     rows = _report_of(run).annotate(gravity=_GRAVITY if gravest_first else Value(0))
     if kinds is not None:
@@ -98,10 +108,10 @@ def report_page(
 
 
 def _report_of(run: SuiteRun) -> QuerySet[SuiteStep]:
-    """The rows of the report; one of before reports were kept is written now."""
+    """Return the rows of the report. If a run has none, it is written now."""
     rows = SuiteStep.objects.filter(run=run)
     if run.finished_at is not None and not rows.exists():
-        keep(run, changes_of(run))
+        store(run, changes_of(run))
     return rows if run.finished_at is not None else rows.none()
 
 
@@ -119,17 +129,17 @@ def _read(run: SuiteRun, rows: Sequence[SuiteStep]) -> list[StepChange]:
 
 
 def changes_of(run: SuiteRun) -> list[StepChange]:
-    """Every step of the run beside the same step of the run before; without one every step is new."""
+    """Return every step of the run next to the same step of the previous run; without one, every step is new."""
     after = facts_of(run)
     previous = run.previous
     if previous is None:
         return changes([], after, {})
-    arms = paired_arms(arms_of(previous.use_models), arms_of(run.use_models))
+    arms = paired_models(models_to_ask(previous.use_models), models_to_ask(run.use_models))
     return changes(facts_of(previous), after, arms)
 
 
 def facts_of(run: SuiteRun) -> list[StepFact]:
-    """What each step of the run came to, session by session, model by model, in the order of the recording. Two queries at most."""
+    """Return the result of each step of the run, by session and model in recorded order. At most two queries."""
     steps = ReplayStep.objects.filter(replay__suite_replay__run=run)
     return _facts(
         run, steps.order_by("replay__suite_replay__position", "replay__suite_replay__arm", "sequence")
@@ -164,10 +174,38 @@ def _fact(step: Mapping[str, Any], passages: str | None) -> StepFact:
 
 
 def _passages(steps: QuerySet[ReplayStep]) -> dict[int, str]:
-    """A hash of the passages that each step found, in their order."""
+    """Return a hash of the passages that each step found, in order."""
     hits = ReplayHit.objects.filter(step__in=steps.order_by().values("id")).order_by()
     rows = hits.values("step_id").annotate(found=ArrayAgg(F("sha256"), order_by="rank"))
     return {
         row["step_id"]: sha256(" ".join(str(each) for each in row["found"]).encode()).hexdigest()
         for row in rows
     }
+
+
+def summary(run: SuiteRun, counts: RunCounts) -> str:
+    """Return the run in one sentence: its steps, what changed since which run, and the cost."""
+    names = {"failed": "failed", "skipped": "not asked", "cancelled": "cancelled"}
+    others = {what: counts.steps.get(status, 0) for status, what in names.items()}
+    parts = [progress(counts.steps.get("done", 0), counted(counts.total, "step"), others)]
+    if counts.left_out:
+        parts.append(f"{counted(counts.left_out, 'replay')} left out")
+    if run.finished_at is not None:
+        parts.append(_since_words(run))
+    parts.append(total_cost(counts.cost_usd, counts.unknown_cost_calls))
+    if over := over_limit(run, counts):
+        parts.append(
+            f"the spend limit of {money(run.options['spend_limit_usd'])} was exceeded by {money(over)}"
+        )
+    parts.append(most_failed(counts.failure, counts.steps.get("failed", 0)))
+    return "; ".join(part for part in parts if part)
+
+
+def _since_words(run: SuiteRun) -> str:
+    if run.findings is None or run.previous is None:
+        return f"no earlier {run.kind} run to compare with"
+    changed = {name: number for name, number in run.findings["counts"].items() if name != "same"}
+    changes_text = (
+        ", ".join(counted_change(name, number) for name, number in changed.items()) or "nothing changed"
+    )
+    return f"since run {run.previous.number}: {changes_text}"

@@ -1,4 +1,4 @@
-"""Running suites: a run launches ordinary replays, by hand or because it is due; it is cancelled, and closed once they are over."""
+"""Running suites: a run launches ordinary replays, started by a person or its schedule, and is closed when they finish."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,27 +17,30 @@ from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Action
 from timemachine.replay.runs import commands as replays
 from timemachine.replay.runs.models import Replay
-from timemachine.replay.runs.plan import READ_TOGETHER, Planned, Planning, replayable_of
+from timemachine.replay.runs.plan import READ_TOGETHER, PlannedReplay, Planner, replayable_in
 from timemachine.replay.suites.commands import note
 from timemachine.replay.suites.models import Suite, SuiteReplay, SuiteRun
-from timemachine.replay.suites.plan import arms_of, condition_of, options_of
+from timemachine.replay.suites.plan import condition_of, models_to_ask, options_of
 from timemachine.replay.suites.pure.changes import findings
 from timemachine.replay.suites.pure.schedule import next_after, read_schedule
 from timemachine.replay.suites.queries import counts_of, last_done, open_run, sessions_to_run
-from timemachine.replay.suites.reports import changes_of, keep
+from timemachine.replay.suites.reports import changes_of, store
 from timemachine.replay.suites.schemas import SuiteRunOut
 
-DUE_AT_ONCE = 20
-"""How many suites that are due are started in one go; the sweeper comes again."""
+MAX_DUE_SUITES = 20
+"""How many due suites are started at a time. The next sweep starts the others."""
 TRY_AGAIN_AFTER = timedelta(hours=1)
-"""When a suite is due again whose schedule cannot be read here."""
+"""When a suite is tried again whose schedule cannot be read here."""
 
 
 def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequence[str] = ()) -> SuiteRun:
-    """Launch a run: a replay of each of its sessions with each of its models; the caller enqueues them.
+    """Launch a run: a replay of each of its sessions with each of its models. The caller enqueues them.
 
-    A session that was erased, or that has nothing to replay, is left out and named. The same `run_id` a second time (a form
-    sent twice) is the same run. Raises `Conflict` (a run goes already, or that id is of another suite's), and what keeps every replay from being launched.
+    A session that was erased or has nothing to replay is left out, with the reason. The same `run_id` (a form
+    that was sent twice) returns the same run.
+
+    Raises: `Conflict` if a run is in progress or that id is another suite's, and the error that kept every
+    replay from being launched.
     """
     wanted, also = run_id or uuid7(), [condition_of(each) for each in also_fail_on]
     with transaction.atomic():
@@ -48,7 +51,7 @@ def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequ
         going = open_run(locked)
         if going is not None:
             raise Conflict(
-                f"Run {going.number} of this suite still goes; wait for it or cancel it first.",
+                f"Run {going.number} of this suite is still in progress. Wait for it or cancel it first.",
                 code="suite_running",
                 run=going.number,
             )
@@ -60,33 +63,35 @@ def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequ
 
 
 def due() -> list[UUID]:
-    """The suites that are due by their schedule, the longest first."""
+    """Return the suites that are due by their schedule, the longest overdue first."""
     found = Suite.objects.filter(next_run_at__lte=now()).order_by("next_run_at")
-    return list(found.values_list("id", flat=True)[:DUE_AT_ONCE])
+    return list(found.values_list("id", flat=True)[:MAX_DUE_SUITES])
 
 
 def run_if_due(suite_id: UUID) -> list[UUID]:
-    """Launch the suite where it is due, once however often that was missed; the replays to enqueue.
+    """Launch the suite if it is due, once however many times were missed, and return the replays to enqueue.
 
-    One whose last run still goes is not started, and that is noted; why another one cannot be is kept with it or with its run.
+    If its last run is still in progress, none is started, and this is logged. Another error is stored with
+    the suite or its run.
     """
-    for run_id in over().filter(suite_id=suite_id):
+    for run_id in unsettled().filter(suite_id=suite_id):
         settle(run_id)
     return _run_if_due(suite_id)
 
 
 def cancel(found: SuiteRun, *, by: str) -> SuiteRun:
-    """Cancel every replay of the run that is not over, one after the other. Raises `Conflict` where all are.
+    """Cancel every unfinished replay of the run, one after the other. Raises `Conflict` if all have finished.
 
-    Who asked first is kept. Where this is broken off the others go on, and it can be asked for again.
+    The first requester is stored. If this is interrupted, the other replays continue and it can be requested
+    again.
     """
     cancelled = 0
     for replay in Replay.objects.filter(suite_replay__run=found, finished_at=None).order_by("id"):
-        with suppress(Conflict):  # it came to its end meanwhile
+        with suppress(Conflict):  # it has finished in the meantime
             replays.cancel(replay, by=by)
             cancelled += 1
     if not cancelled:
-        raise Conflict(f"This run is over already: {found.status}.", code="suite_run_over")
+        raise Conflict(f"This run has already finished: {found.status}.", code="suite_run_over")
     SuiteRun.objects.filter(id=found.id, cancelled_by=None).update(cancelled_by=by[:254])
     settle(found.id)
     found.refresh_from_db()
@@ -95,7 +100,7 @@ def cancel(found: SuiteRun, *, by: str) -> SuiteRun:
 
 @transaction.atomic
 def settle(run_id: UUID) -> None:
-    """Close the run once its replays are over and write what changed; safe to call at any time, also after a retry."""
+    """Close the run if its replays have finished, and write what changed. Safe to call at any time, also after a retry."""
     found = SuiteRun.objects.select_for_update().filter(id=run_id).first()
     if found is None or Replay.objects.filter(suite_replay__run=found, finished_at=None).exists():
         return
@@ -105,14 +110,14 @@ def settle(run_id: UUID) -> None:
         _write_findings(follower)
 
 
-def over() -> QuerySet[SuiteRun, UUID]:
-    """The ids of the runs whose replays are over, but whose last worker was lost before it could close them."""
+def unsettled() -> QuerySet[SuiteRun, UUID]:
+    """Return the ids of the runs whose replays have finished but whose last worker was lost before closing them."""
     going = Replay.objects.filter(suite_replay__run=OuterRef("id"), finished_at=None)
     return SuiteRun.objects.filter(~Exists(going), finished_at=None).values_list("id", flat=True)
 
 
 def settle_run_of(replay_id: UUID) -> None:
-    """Close the run that this replay belongs to, if it was its last one."""
+    """Close the run of this replay if this was its last one."""
     for run_id in SuiteRun.objects.filter(members__replay=replay_id).values_list("id", flat=True):
         settle(run_id)
 
@@ -120,7 +125,7 @@ def settle_run_of(replay_id: UUID) -> None:
 def _of(suite: Suite, known: SuiteRun) -> SuiteRun:
     if known.suite_id != suite.id:
         raise Conflict(
-            "This form launched a run already, of another suite; load the page again to run this one as well.",
+            "This form has already launched a run of another suite. Reload the page to run this one as well.",
             code="form_used",
         )
     return known
@@ -132,7 +137,7 @@ def _run_if_due(suite_id: UUID) -> list[UUID]:
     found = Suite.objects.select_for_update(skip_locked=True).filter(id=suite_id, next_run_at__lte=moment)
     suite = found.first()
     if suite is None or suite.schedule is None or suite.schedule_since is None:
-        return []  # another worker started it, or its schedule was just taken away
+        return []  # another worker started it, or its schedule was just removed
     was_due = suite.next_run_at
     try:
         suite.next_run_at = next_after(read_schedule(suite.schedule), moment, suite.schedule_since)
@@ -152,38 +157,38 @@ def _run_if_due(suite_id: UUID) -> list[UUID]:
 
 
 def _launch(suite: Suite, made: SuiteRun) -> tuple[SuiteRun, TimeMachineError | None]:
-    """Save the run with its replays; why none could be launched, where none could: then it is over at once."""
+    """Save the run with its replays. If none could be launched, return the reason; the run is then closed."""
     made.suite = suite
     made.number = (suite.runs.aggregate(last=Max("number"))["last"] or 0) + 1
     made.options, made.use_models = suite.options, suite.use_models
     made.previous = last_done(suite)
     made.save()
     made.refresh_from_db()
-    planning = Planning(suite.project_id)
+    planner = Planner(suite.project_id)
     problems: list[TimeMachineError] = []
     for together in batched(enumerate(sessions_to_run(suite)), READ_TOGETHER):
         members = [
             SuiteReplay(run=made, position=position, arm=arm, key=key, session=session)
             for position, (key, session) in together
-            for arm, _ in enumerate(arms_of(suite.use_models), 1)
+            for arm, _ in enumerate(models_to_ask(suite.use_models), 1)
         ]
-        problems += _replay(made, members, planning)
+        problems += _replay(made, members, planner)
     if made.members.exclude(replay=None).exists():
         return made, None
     _close(made)
-    nothing = "No session matches what the suite describes, so there is nothing to replay."
+    nothing = "No session matches the suite's description, so there is nothing to replay."
     return made, problems[0] if problems else InvalidInput(nothing, code="sessions_needed")
 
 
-def _replay(made: SuiteRun, members: Sequence[SuiteReplay], planning: Planning) -> list[TimeMachineError]:
-    """Save the members with their replays; why some of them cannot be launched, which is kept with each."""
+def _replay(made: SuiteRun, members: Sequence[SuiteReplay], planner: Planner) -> list[TimeMachineError]:
+    """Save the members with their replays, and return why some could not be launched; each member stores its reason."""
     sessions = {member.session.id: member.session for member in members if member.session is not None}
-    actions = {session.id: found for session, found in replayable_of(list(sessions.values()))}
-    plans: list[tuple[SuiteReplay, Planned]] = []
+    actions = {session.id: found for session, found in replayable_in(list(sessions.values()))}
+    plans: list[tuple[SuiteReplay, PlannedReplay]] = []
     problems: list[TimeMachineError] = []
     for member in members:
         try:
-            plans.append((member, _planned(member, planning, actions)))
+            plans.append((member, _planned(member, planner, actions)))
         except TimeMachineError as why:
             member.problem_code, member.problem = why.code, why.message
             problems.append(why)
@@ -194,15 +199,17 @@ def _replay(made: SuiteRun, members: Sequence[SuiteReplay], planning: Planning) 
     return problems
 
 
-def _planned(member: SuiteReplay, planning: Planning, actions: Mapping[UUID, Sequence[Action]]) -> Planned:
+def _planned(
+    member: SuiteReplay, planner: Planner, actions: Mapping[UUID, Sequence[Action]]
+) -> PlannedReplay:
     made = member.run
-    options = options_of(made.options).with_model(arms_of(made.use_models)[member.arm - 1])
+    options = options_of(made.options).with_model(models_to_ask(made.use_models)[member.arm - 1])
     if member.session is None:
         raise InvalidInput(
-            f"The session {member.key} was deleted; give the suite another list of sessions to take it out.",
+            f"The session {member.key} was deleted. Edit the suite's sessions to remove it.",
             code="session_missing",
         )
-    return planning.plan(member.session, options, actions[member.session.id])
+    return planner.plan(member.session, options, actions[member.session.id])
 
 
 def _close(found: SuiteRun) -> None:
@@ -220,7 +227,7 @@ def _ended(found: SuiteRun) -> datetime:
 
 def _write_findings(found: SuiteRun) -> None:
     compared = changes_of(found)
-    keep(found, compared)
+    store(found, compared)
     since = findings(compared) if found.previous_id is not None else None
     found.findings = None if since is None else asdict(since)
     counts = SuiteRunOut.of(found, counts_of([found])[found.id]).model_dump()
@@ -230,6 +237,6 @@ def _write_findings(found: SuiteRun) -> None:
 
 
 def conditions_of(found: SuiteRun) -> list[Condition]:
-    """The conditions under which the run counts as failed."""
+    """Return the conditions under which the run counts as failed."""
     read = (parse_condition(each, SUITE_NAMES) for each in found.fail_on)
     return [each for each in read if each is not None]

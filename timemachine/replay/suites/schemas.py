@@ -19,7 +19,7 @@ from timemachine.replay.runs.schemas import (
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun
 from timemachine.replay.suites.pure.matching import Matching
 from timemachine.replay.suites.queries import RunCounts, named_in, over_limit
-from timemachine.replay.suites.summary import summary
+from timemachine.replay.suites.reports import summary
 
 RunStatus = Literal["running", "done", "failed", "cancelled"]
 

@@ -1,1 +1,1 @@
-"""A grid of retrieval settings over the finds and asks of a session, measured."""
+"""Sweeps: a grid of retrieval settings measured over the finds and asks of a session."""

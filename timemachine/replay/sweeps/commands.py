@@ -1,4 +1,4 @@
-"""What changes in sweeps: one is planned, its settings are worked off, it is cancelled."""
+"""Commands that change sweeps: launch, claim and write settings, cancel, finish."""
 
 from uuid import UUID
 
@@ -20,16 +20,16 @@ from timemachine.replay.sweeps.pure.grid import Grid, check_size, settings_of
 
 
 def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = None) -> Sweep:
-    """Plan a sweep of the session; the caller enqueues it. The same `sweep_id` a second time is the same sweep.
+    """Plan and store a sweep of the session. The caller enqueues it. The same `sweep_id` returns the same sweep.
 
-    Without embedding models it is the collection's own. Raises `InvalidInput` for a grid that cannot be, a model without
-    vectors, a session without collection, or too many finds, and `Conflict` where that id is of a sweep of something else.
+    Without embedding models, the collection's own is used.
+
+    Raises: `InvalidInput` for an invalid grid, a model without vectors, a session without a collection, or
+    too many finds; `Conflict` if that id belongs to a different sweep.
     """
     collection = session.collection
     if collection is None:
-        raise InvalidInput(
-            "The session names no collection, so nothing can be looked for in it.", code="collection_needed"
-        )
+        raise InvalidInput("The session has no collection to search in.", code="collection_needed")
     models = grid.embedding_models or (collection.embedding_model,)
     whole = grid.model_copy(
         update={"embedding_models": [searchable_name(collection, name) for name in models]}
@@ -55,7 +55,7 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
             SweepRow.objects.bulk_create(rows)
         elif sweep.session_id != session.id or sweep.grid != whole.as_json():
             raise Conflict(
-                "This form launched a sweep already, of something else; send it once more to launch this one as well.",
+                "This form has already launched a different sweep. Send it again to launch this one as well.",
                 code="form_used",
             )
     return sweep
@@ -63,16 +63,16 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
 
 @transaction.atomic
 def cancel(sweep: Sweep) -> Sweep:
-    """Stop a sweep: settings that wait are cancelled at once, one that is measured stops before its next step."""
+    """Cancel a sweep: waiting settings are cancelled immediately, a running one stops before its next step."""
     locked = Sweep.objects.select_for_update().get(id=sweep.id)
     if locked.finished_at is not None:
-        raise Conflict(f"This sweep is over already: {locked.status}.", code="sweep_over")
+        raise Conflict(f"This sweep has already finished: {locked.status}.", code="sweep_over")
     locked.cancel_requested_at = now()
     locked.save(update_fields=["cancel_requested_at"])
     locked.rows.exclude(status__in=TERMINAL_ROW_STATUSES).update(
         status="cancelled", finished_at=now(), lease_token=None, lease_until=None
     )
-    return finish_if_over(locked.id)
+    return finish_if_done(locked.id)
 
 
 @transaction.atomic
@@ -80,7 +80,7 @@ def claim(sweep_id: UUID) -> Lease[SweepRow] | None:
     """Lease the next setting that waits or whose worker was lost; None if there is none. A setting that lost three workers fails."""
     _lock(Sweep.objects.filter(id=sweep_id))
     rows = SweepRow.objects.filter(sweep_id=sweep_id, status__in=("waiting", "running"))
-    lost = "The worker was lost three times at this setting; it was not tried again."
+    lost = "The worker stopped 3 times at this setting. It will not be retried."
     rows.filter(leases.is_free(), attempts_made__gte=MOST_ATTEMPTS).update(
         status="failed", error_message=lost, lease_token=None, lease_until=None, finished_at=now()
     )
@@ -92,7 +92,7 @@ def claim(sweep_id: UUID) -> Lease[SweepRow] | None:
 
 @transaction.atomic
 def write(lease: Lease[SweepRow], **came_to: object) -> None:
-    """Write what a setting came to. Raises `LeaseLost` if another worker has it, or the sweep was cancelled or erased."""
+    """Write the result of a setting. Raises `LeaseLost` if another worker has it, or the sweep was cancelled or erased."""
     _lock(Sweep.objects.filter(rows=lease.pk))
     if not lease.release(**came_to, finished_at=now()):
         raise LeaseLost
@@ -100,8 +100,8 @@ def write(lease: Lease[SweepRow], **came_to: object) -> None:
 
 
 @transaction.atomic
-def finish_if_over(sweep_id: UUID) -> Sweep:
-    """Close the sweep once every setting is over; safe to call at any time, by any worker."""
+def finish_if_done(sweep_id: UUID) -> Sweep:
+    """Close the sweep if every setting has finished. Safe to call at any time from any worker."""
     sweep = Sweep.objects.select_for_update().get(id=sweep_id)
     if sweep.finished_at is None and not sweep.rows.exclude(status__in=TERMINAL_ROW_STATUSES).exists():
         done = sweep.rows.filter(status="done").exists()
@@ -120,5 +120,5 @@ def overdue() -> QuerySet[Sweep]:
 
 
 def _lock(sweeps: QuerySet[Sweep]) -> None:
-    """Lock the sweep before its rows, as whoever cancels it does: two that lock in two orders wait for each other for ever."""
+    """Lock the sweep before its rows, in the same order as `cancel`: two different orders would deadlock."""
     list(sweeps.select_for_update(of=("self",)).values_list("id"))

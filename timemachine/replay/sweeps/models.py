@@ -1,4 +1,4 @@
-"""What we keep of a sweep: its grid, and a row for each setting with its lease and what it came to."""
+"""What is stored of a sweep: its grid, and a row for each setting with its lease and result."""
 
 from django.db import models
 from django.db.models import Q
@@ -16,9 +16,9 @@ TERMINAL_ROW_STATUSES = ("done", "failed", "cancelled")
 
 
 class Sweep(Enqueued):
-    """Retrieval under every setting of a grid, over all finds and asks of a session. Nothing is written into the session.
+    """Retrieval with every setting of a grid over all finds and asks of a session. Nothing is written into the session.
 
-    `steps` are the sequences that are measured, `tokenizer` is by whom tokens are counted.
+    `steps` are the sequences that are measured; `tokenizer` counts the tokens.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -51,7 +51,7 @@ class Sweep(Enqueued):
 
 
 class SweepRow(Leased):
-    """One setting of a sweep. A worker writes it under the lease token that it was given."""
+    """One setting of a sweep. A worker writes it only with its lease token."""
 
     sweep = models.ForeignKey(Sweep, on_delete=models.DB_CASCADE, related_name="rows")
     number = models.IntegerField()

@@ -1,4 +1,4 @@
-"""Sweeps of a project and of a session, and their settings."""
+"""Queries for the sweeps of a project or a session, and their settings."""
 
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from timemachine.replay.sweeps.models import Sweep, SweepRow
 
 
 def sweep_of(project: Project, sweep_id: str | UUID) -> Sweep:
-    """The project's sweep of that id. Raises `NotFound`, the same for another project's."""
+    """Return the project's sweep with that id. Raises `NotFound`, also for another project's."""
     wanted = uuid_of(str(sweep_id))
     sweeps = Sweep.objects.filter(project=project).select_related("session")
     found = None if wanted is None else sweeps.filter(id=wanted).first()
@@ -22,10 +22,10 @@ def sweep_of(project: Project, sweep_id: str | UUID) -> Sweep:
 
 
 def sweeps_of(session: Session) -> QuerySet[Sweep]:
-    """The session's sweeps, newest first."""
+    """Return the session's sweeps, newest first."""
     return Sweep.objects.filter(session=session).select_related("session").order_by("-id")
 
 
 def rows_of(sweep: Sweep) -> list[SweepRow]:
-    """The settings of a sweep, in the order of its grid."""
+    """Return the settings of a sweep, in the order of its grid."""
     return sorted(sweep.rows.all(), key=lambda row: row.number)

@@ -1,37 +1,119 @@
-"""Working on a sweep: setting after setting is claimed, measured and written, each under its lease."""
+"""Working on a sweep: each setting is claimed, measured over every step, and written under its lease."""
 
 import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
 from uuid import UUID
 
 from timemachine.core.leases import Lease, LeaseLost
-from timemachine.core.pure.errors import TimeMachineError
+from timemachine.core.pure.errors import InvalidInput, TimeMachineError
+from timemachine.knowledge.embedding.wordllama import count_tokens
+from timemachine.knowledge.find import Findings, Query, find
+from timemachine.recording.answering.model_asks import CallParameters, ContextPassage, prompt_of
+from timemachine.recording.sessions.models import Action
+from timemachine.replay.runs import frozen
+from timemachine.replay.runs.retrieval import moment_of, recorded_key
 from timemachine.replay.sweeps import commands
-from timemachine.replay.sweeps.measuring import measured
 from timemachine.replay.sweeps.models import Sweep, SweepRow
+from timemachine.replay.sweeps.pure.grid import Setting
+from timemachine.replay.sweeps.pure.tally import Measured, tallied
+from timemachine.text.pure.difference.ranking import Ranked, compare_rankings
 
 
 def work(sweep_id: UUID) -> int:
-    """Measure the settings of a sweep until none is left to claim; how many this worker wrote. Safe to run twice, and to be killed."""
+    """Measure the settings of a sweep until none is left, and return how many this worker wrote. Safe to run twice, and to be killed."""
     written = 0
     if not Sweep.objects.filter(id=sweep_id, finished_at=None).exists():
         return 0
     while (lease := commands.claim(sweep_id)) is not None:
         with contextlib.suppress(LeaseLost):
-            _measure(lease)
+            _measure_claimed(lease)
             written += 1
-    with contextlib.suppress(Sweep.DoesNotExist):  # erased meanwhile
-        commands.finish_if_over(sweep_id)
+    with contextlib.suppress(Sweep.DoesNotExist):  # erased in the meantime
+        commands.finish_if_done(sweep_id)
     return written
 
 
-def _measure(lease: Lease[SweepRow]) -> None:
-    """The lease is prolonged before each step, which is a few finds at most, and lost where the sweep was cancelled."""
+def _measure_claimed(lease: Lease[SweepRow]) -> None:
+    """Measure one setting. The lease is extended before each step, and lost if the sweep was cancelled."""
     row = SweepRow.objects.select_related("sweep").filter(id=lease.pk).first()
     if row is None:
         raise LeaseLost
     try:
-        result = measured(row, go_on=lease.write)
+        result = measure(row, go_on=lease.write)
     except TimeMachineError as failed:
         commands.write(lease, status="failed", error_message=failed.message)
     else:
         commands.write(lease, status="done", result=result)
+
+
+def measure(row: SweepRow, go_on: Callable[[], None]) -> dict[str, Any]:
+    """Return the result of a setting over the sweep's steps; `go_on` runs before each step and can stop it by raising.
+
+    Steps whose query was not recorded as text are left out and counted. Raises what a find raises.
+    """
+    setting = Setting(**row.setting)
+    steps: list[Measured] = []
+    left_out = 0
+    for action in _actions(row.sweep):
+        go_on()
+        question = frozen.question_of(action)
+        if question is None or not question.strip():
+            left_out += 1
+        else:
+            steps.append(_step(row.sweep, action, question, setting))
+    return tallied(steps) | {"left_out": left_out}
+
+
+def _actions(sweep: Sweep) -> Iterator[Action]:
+    actions = Action.objects.filter(session_id=sweep.session_id, sequence__in=sweep.steps)
+    return actions.select_related("session__collection", "input").order_by("sequence").iterator(100)
+
+
+def _step(sweep: Sweep, action: Action, question: str, setting: Setting) -> Measured:
+    collection = action.session.collection
+    if collection is None:
+        raise InvalidInput("The session no longer has a collection.", code="collection_needed")
+    query = Query(
+        text=question,
+        mode=setting.mode,
+        top_k=setting.top_k,
+        adaptive=setting.adaptive,
+        embedding_model=setting.embedding_model,
+        as_of=moment_of(action) if sweep.grid["as_of"] == "recorded" else None,
+    )
+    findings = find(collection, query)
+    hits = frozen.hits_of(action)
+    compared = compare_rankings(
+        [Ranked(key=recorded_key(hit), rank=hit.rank) for hit in hits],
+        [Ranked(key=hit.frame, rank=hit.rank) for hit in findings.hits],
+        max(len(hits), setting.top_k),
+    )
+    grounded = grounded_frames(action)
+    return Measured(
+        hits=len(findings.hits),
+        tokens=_tokens(findings),
+        overlap=compared.overlap,
+        rank_biased_overlap=compared.rank_biased_overlap,
+        grounded=len(grounded),
+        grounded_found=len(grounded & {hit.frame for hit in findings.hits}),
+    )
+
+
+def grounded_frames(action: Action) -> set[int]:
+    """Return the frames of the collection that the recorded grounding names as support of a sentence."""
+    sentences = (action.grounding or {}).get("sentences")
+    named = [each for each in sentences if isinstance(each, dict)] if isinstance(sentences, list) else []
+    return {
+        each["frame"] for each in named if each.get("grounded") is True and type(each.get("frame")) is int
+    }
+
+
+def _tokens(findings: Findings) -> int:
+    """Return the tokens that the passages add to a prompt: the difference between the prompts with and without them."""
+    passages = [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in findings.hits]
+    text = findings.query.text
+    with_them, without = (
+        count_tokens(prompt_of(text, each, CallParameters()).messages[-1].content) for each in (passages, [])
+    )
+    return with_them - without

@@ -19,8 +19,8 @@ from timemachine.replay.comparison.pure.statistics.paired import (
     PairedResult,
     Reading,
     compare,
+    corrected,
     needed_pairs,
-    together,
 )
 from timemachine.replay.comparison.pure.statistics.summaries import (
     Spread,
@@ -48,7 +48,7 @@ def pairs_of(values: Sequence[tuple[float, float]], cluster: int = 0) -> list[Pa
 
 
 def judged(metric: Metric, values: Sequence[tuple[float, float]]) -> PairedResult:
-    return together([compare(metric, pairs_of(values))])[0]
+    return corrected([compare(metric, pairs_of(values))])[0]
 
 
 def test_below_six_pairs_there_is_no_verdict_and_the_pairs_are_shown() -> None:
@@ -97,8 +97,8 @@ def test_without_a_single_pair_everything_is_unknown() -> None:
 
 def test_many_metrics_make_one_lucky_p_no_verdict() -> None:
     lucky, dull = compare(AGREES, pairs_of([(0, 1)] * 6)), compare(GROUNDED, pairs_of([(0.5, 0.5)] * 8))
-    assert together([lucky])[0].verdict == B_BETTER
-    first, *others = together([lucky, dull, dull])
+    assert corrected([lucky])[0].verdict == B_BETTER
+    first, *others = corrected([lucky, dull, dull])
     assert first.verdict == NOT_SHOWN
     assert first.p_holm == pytest.approx(0.09375)
     assert {each.verdict for each in others} == {NOT_SHOWN}
@@ -110,7 +110,7 @@ def test_an_interval_over_sessions_takes_a_verdict_back_that_asks_alone_would_gi
         *pairs_of([(0.5, 0.5)] * 2, cluster=2),
         *pairs_of([(0.5, 0.5)] * 2, cluster=3),
     ]
-    found = together([compare(GROUNDED, one_good_session)])[0]
+    found = corrected([compare(GROUNDED, one_good_session)])[0]
     assert found.p is not None
     assert found.p < 0.05
     assert found.verdict == NOT_SHOWN
@@ -118,7 +118,7 @@ def test_an_interval_over_sessions_takes_a_verdict_back_that_asks_alone_would_gi
 
 def test_two_sessions_that_are_alike_show_no_more_than_their_asks() -> None:
     answers = [(0, each) for each in (0, 1, 1, 1, 1, 1, 1, 0)]
-    found = together([compare(AGREES, [*pairs_of(answers[:4], 1), *pairs_of(answers[4:], 2)])])[0]
+    found = corrected([compare(AGREES, [*pairs_of(answers[:4], 1), *pairs_of(answers[4:], 2)])])[0]
     assert found.p == 0.03125
     assert found.interval is not None
     assert (found.interval.low, found.interval.high, found.verdict) == (-1, 1, NOT_SHOWN)
@@ -264,8 +264,8 @@ def test_a_difference_that_the_correction_takes_back_is_told_with_both_p_values(
     assert one.p is not None
     assert one.p < SIGNIFICANT
     chance = compare(GROUNDED, pairs_of([(0.5, 0.5)] * 8))
-    found = together([one, *[chance] * 5])[0]
+    found = corrected([one, *[chance] * 5])[0]
     assert (found.verdict, found.tests) == ("no difference shown", 6)
     assert f"p = {one.p:.3f}, " in sentence(found, "score")
     assert "after Holm's correction for 6 tests" in sentence(found, "score")
-    assert "Holm" not in sentence(together([one])[0], "score")
+    assert "Holm" not in sentence(corrected([one])[0], "score")

@@ -149,7 +149,7 @@ def _of_replay(replay: Replay) -> dict[str, Any]:
 
 
 def _of_comparison(comparison: Comparison) -> dict[str, Any]:
-    if not progress_of([comparison])[comparison.id].over:
+    if not progress_of([comparison])[comparison.id].all_finished:
         raise Conflict(
             "This comparison is still running, and a link shows the answers that exist when it is created. "
             "Share it when it has finished, or cancel the rest of it.",

@@ -14,7 +14,7 @@ from timemachine.recording.sessions.models import Action
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
-from timemachine.replay.comparison.pure.variants import Arm
+from timemachine.replay.comparison.pure.variants import Variant
 from timemachine.replay.runs import frozen
 
 
@@ -24,7 +24,7 @@ class SharedComparison:
 
     id: UUID
     reason: str
-    arms: Sequence[Arm]
+    arms: Sequence[Variant]
     repeats: int
     noise_floor: bool
     created_at: datetime
@@ -189,8 +189,8 @@ def _question(action: Action, redactor: Redactor) -> str:
     return frozen.question_in(document["input"]) or redactor.label(action, document)
 
 
-def _variant(options: Mapping[str, Any]) -> Arm:
-    return Arm(
+def _variant(options: Mapping[str, Any]) -> Variant:
+    return Variant(
         model=options["model"],
         system_prompt=options.get("system_prompt"),
         prompt_template=options.get("prompt_template"),

@@ -1,4 +1,4 @@
-"""One answer in a comparison, and the asks with their answers side by side. Pure."""
+"""One answer in a comparison, and the asks with all their answers."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,11 @@ LACKING: Final = (FAILED, SPEND_LIMIT, NOT_ASKED, CANCELLED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One answer: the recorded one (`arm` 0), or that of an arm's run. `missing` says why there is none.
+    """One answer: the recorded one (`arm` 0), or that of a variant's run. `missing` is why there is none.
 
-    None is what nobody recorded or what is unknown. `verdict` is against the recorded answer. Money in US dollars: `cost_usd` is that of
-    the answer, `spent_usd` of all calls that were made for it, failed ones as well, beside the number of those whose price is unknown.
+    None means not recorded or unknown. `verdict` compares with the recorded answer. Money is US dollars:
+    `cost_usd` is the cost of the answer, `spent_usd` that of all calls made for it, including failed ones;
+    `unknown_cost_calls` counts those of unknown price.
     """
 
     arm: int
@@ -46,7 +47,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """A recorded question with every answer to it: the recorded one, and those of the arms by arm and run. `action` is the ask's row."""
+    """A recorded question with every answer: the recorded one, and those of the variants by variant and run. `action` is the ask's row."""
 
     session: UUID
     session_name: str
@@ -57,43 +58,43 @@ class Ask:
     runs: Mapping[tuple[int, int], Cell] = field(default_factory=dict)
 
     def cells(self, arm: int) -> list[Cell]:
-        """The answers of an arm, run by run, without that of the noise floor; of the recording the one that there is."""
+        """Return the answers of a variant by run, without the noise floor; for the recording, the one answer."""
         if arm == RECORDING:
             return [self.recorded]
         return [cell for (of, repeat), cell in sorted(self.runs.items()) if of == arm and repeat != NOISE]
 
     def noise(self, arm: int) -> list[Cell]:
-        """The answer of the arm's run against itself."""
+        """Return the answer of the variant's noise floor run."""
         return [cell for (of, repeat), cell in self.runs.items() if of == arm and repeat == NOISE]
 
     @property
     def answers(self) -> list[Cell]:
-        """The recorded answer, then those of the arms, run by run."""
+        """Return the recorded answer, then those of the variants by run."""
         return [self.recorded, *(cell for _, cell in sorted(self.runs.items()))]
 
     @property
     def changed(self) -> bool:
-        """Whether any arm's answer is other than the recorded one, byte for byte."""
+        """Return whether any variant's answer differs from the recorded one, byte for byte."""
         return any(cell.verdict not in {None, "identical"} for cell in self.runs.values())
 
     def has(self, verdict: str) -> bool:
-        """Whether any arm's answer has this verdict."""
+        """Return whether any variant's answer has this verdict."""
         return any(cell.verdict == verdict for (_, repeat), cell in self.runs.items() if repeat != NOISE)
 
     @property
     def lacking(self) -> set[str]:
-        """Why an arm that is through with it has neither answer nor verdict: `spend limit`, `cancelled`, `failed`, `not asked`."""
+        """Return why finished variants have neither answer nor verdict: `spend limit`, `cancelled`, `failed`, `not asked`."""
         runs = [cell for (_, repeat), cell in self.runs.items() if repeat != NOISE]
         over = [cell for cell in runs if cell.status in TERMINAL_STEP_STATUSES and cell.verdict is None]
         return {FAILED if cell.missing == ERROR else cell.missing for cell in over if cell.missing}
 
 
 def verdict_counts(cells: Sequence[Cell]) -> dict[str, int]:
-    """How many of the answers have each verdict, the most frequent first."""
+    """Return how many answers have each verdict, the most frequent first."""
     return dict(Counter(cell.verdict for cell in cells if cell.verdict).most_common())
 
 
 def missing_counts(cells: Sequence[Cell]) -> dict[str, int]:
-    """How many of the answers are not there, by the reason; a refusal is one, although it is a text."""
+    """Return how many answers are missing, by reason. A refusal counts as missing although it is a text."""
     reasons = [cell.missing or (REFUSED if cell.refused else None) for cell in cells]
     return dict(Counter(reason for reason in reasons if reason).most_common())

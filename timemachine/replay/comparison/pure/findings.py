@@ -1,4 +1,4 @@
-"""What a comparison shows as a whole: every column, every two of them, and each arm against itself. Pure."""
+"""The findings of a comparison: every column, every pair of columns, and each variant against itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from itertools import permutations
 
 from timemachine.replay.comparison.pure.cells import Ask
 from timemachine.replay.comparison.pure.metrics import (
-    ArmPair,
-    ArmTotals,
-    arm_pair,
-    arm_totals,
+    VariantPair,
+    VariantTotals,
     column,
+    column_totals,
+    compare_columns,
     latency_differs,
     noise_of,
     without_latency,
@@ -20,35 +20,35 @@ from timemachine.replay.comparison.pure.variants import RECORDING
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The asks with their answers; the recording's column and one for each arm; what each two columns show, and chance alone.
+    """The asks with their answers; a column for the recording and for each variant; every pair of columns; and the noise floor.
 
-    Latencies are told apart only where no arm's differs from its own, asked once more beside the others.
-    `ordered` has each two columns both ways round, for either can be set against the other.
+    Latencies get a verdict only if no variant's noise floor shows a difference. `ordered` has each pair in
+    both directions, because either column can be the baseline.
     """
 
     asks: Sequence[Ask]
-    columns: Sequence[ArmTotals]
-    ordered: Sequence[ArmPair]
-    noise: Sequence[ArmPair]
+    columns: Sequence[VariantTotals]
+    ordered: Sequence[VariantPair]
+    noise: Sequence[VariantPair]
 
     @property
-    def pairs(self) -> list[ArmPair]:
-        """Each two columns once, the lower number first."""
+    def pairs(self) -> list[VariantPair]:
+        """Return each pair of columns once, the lower number first."""
         return [each for each in self.ordered if each.a < each.b]
 
-    def against(self, column: int) -> list[ArmPair]:
-        """The others, each set against this column (0: the recording)."""
+    def against(self, column: int) -> list[VariantPair]:
+        """Return the other columns, each compared with this one (0: the recording)."""
         return [each for each in self.ordered if each.a == column]
 
 
 def findings(asks: Sequence[Ask], arms: int, *, noise_floor: bool) -> Findings:
-    """What so many arms come to over these asks."""
+    """Compute the findings of this many variants over these asks."""
     columns = [column(asks, each) for each in range(RECORDING, arms + 1)]
     noise = [noise_of(asks, each.arm) for each in columns if each.arm != RECORDING] if noise_floor else []
-    ordered = [arm_pair(a, b) for a, b in permutations(columns, 2)]
+    ordered = [compare_columns(a, b) for a, b in permutations(columns, 2)]
     return Findings(
         asks=asks,
-        columns=[arm_totals(asks, each) for each in columns],
+        columns=[column_totals(asks, each) for each in columns],
         ordered=without_latency(ordered) if any(map(latency_differs, noise)) else ordered,
         noise=noise,
     )

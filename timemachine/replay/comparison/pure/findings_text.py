@@ -1,4 +1,4 @@
-"""Findings as the text in which they are kept, and read again. No text of an ask or an answer is in it: figures alone. Pure."""
+"""Reading and writing findings as stored JSON. It holds numbers only, no text of a question or an answer."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,20 +8,20 @@ from uuid import UUID
 
 from timemachine.replay.comparison.pure.cells import Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
-from timemachine.replay.comparison.pure.metrics import ArmPair, ArmTotals
+from timemachine.replay.comparison.pure.metrics import VariantPair, VariantTotals
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
 from timemachine.replay.comparison.pure.statistics.paired import PairedResult
 from timemachine.replay.comparison.pure.statistics.summaries import Spread
 
-# Goes up whenever the same cells come to other figures or are written otherwise: what was kept before is then made anew.
+# Increase this when the same cells lead to other numbers or another format: stored findings are then computed again.
 FORM: Final = 5
-# An error is told from its step, whose text goes with its session.
+# Errors are read from their steps, because their text is deleted with the session.
 _CELL: Final = tuple(each.name for each in fields(Cell) if each.name != "error")
 _REPLAY: Final = _CELL.index("replay")
 
 
 def written(found: Findings) -> str:
-    """The findings as JSON."""
+    """Return the findings as JSON."""
     replays: dict[UUID, int] = {}
     return json.dumps(
         {
@@ -35,14 +35,14 @@ def written(found: Findings) -> str:
 
 
 def read(text: str) -> Findings:
-    """The findings that `written` wrote, without questions, names and errors."""
-    kept = json.loads(text)
-    replays = [UUID(each) for each in kept["replays"]]
+    """Return the findings that `written` wrote, without questions, names and errors."""
+    stored = json.loads(text)
+    replays = [UUID(each) for each in stored["replays"]]
     return Findings(
-        asks=[_ask(each, replays) for each in kept["asks"]],
-        columns=[_totals(each) for each in kept["columns"]],
-        ordered=[_pair(each) for each in kept["ordered"]],
-        noise=[_pair(each) for each in kept["noise"]],
+        asks=[_ask(each, replays) for each in stored["asks"]],
+        columns=[_totals(each) for each in stored["columns"]],
+        ordered=[_pair(each) for each in stored["ordered"]],
+        noise=[_pair(each) for each in stored["noise"]],
     )
 
 
@@ -56,8 +56,8 @@ def _written_cell(cell: Cell, replays: dict[UUID, int]) -> list[Any]:
     return [place if name == "replay" else getattr(cell, name) for name in _CELL]
 
 
-def _ask(kept: Sequence[Any], replays: Sequence[UUID]) -> Ask:
-    session, sequence, action, cells = kept
+def _ask(stored: Sequence[Any], replays: Sequence[UUID]) -> Ask:
+    session, sequence, action, cells = stored
     recorded, *runs = (_cell(each, replays) for each in cells)
     return Ask(
         session=UUID(session),
@@ -70,25 +70,27 @@ def _ask(kept: Sequence[Any], replays: Sequence[UUID]) -> Ask:
     )
 
 
-def _cell(kept: list[Any], replays: Sequence[UUID]) -> Cell:
-    place = kept[_REPLAY]
-    return Cell(**dict(zip(_CELL, kept, strict=True)) | {"replay": None if place is None else replays[place]})
+def _cell(stored: list[Any], replays: Sequence[UUID]) -> Cell:
+    place = stored[_REPLAY]
+    return Cell(
+        **dict(zip(_CELL, stored, strict=True)) | {"replay": None if place is None else replays[place]}
+    )
 
 
-def _totals(kept: Mapping[str, Any]) -> ArmTotals:
-    spreads = {name: Spread(**kept[name]) for name in ("cost", "latency", "tokens")}
-    intervals = {name: _interval(kept[name]) for name in ("grounding_interval", "agreement_interval")}
-    return ArmTotals(**{**kept, **spreads, **intervals})
+def _totals(stored: Mapping[str, Any]) -> VariantTotals:
+    spreads = {name: Spread(**stored[name]) for name in ("cost", "latency", "tokens")}
+    intervals = {name: _interval(stored[name]) for name in ("grounding_interval", "agreement_interval")}
+    return VariantTotals(**{**stored, **spreads, **intervals})
 
 
-def _pair(kept: Mapping[str, Any]) -> ArmPair:
-    return ArmPair(**{**kept, "results": [_result(each) for each in kept["results"]]})
+def _pair(stored: Mapping[str, Any]) -> VariantPair:
+    return VariantPair(**{**stored, "results": [_result(each) for each in stored["results"]]})
 
 
-def _result(kept: Mapping[str, Any]) -> PairedResult:
-    pairs = tuple((a, b) for a, b in kept["pairs"])
-    return PairedResult(**{**kept, "interval": _interval(kept["interval"]), "pairs": pairs})
+def _result(stored: Mapping[str, Any]) -> PairedResult:
+    pairs = tuple((a, b) for a, b in stored["pairs"])
+    return PairedResult(**{**stored, "interval": _interval(stored["interval"]), "pairs": pairs})
 
 
-def _interval(kept: Mapping[str, Any] | None) -> Interval | None:
-    return None if kept is None else Interval(**kept)
+def _interval(stored: Mapping[str, Any] | None) -> Interval | None:
+    return None if stored is None else Interval(**stored)

@@ -1,6 +1,7 @@
-"""What a judge of two answers is asked, and reading what it says without trusting it. Pure.
+"""The prompt for a judge of two answers, and reading its reply without trusting it.
 
-A template never changes once it was used; a better one gets the next number. `answers/1` let a passage stand for an answer.
+A template never changes once it was used; a better one gets the next number. `answers/1` accepted a passage
+as an answer.
 """
 
 from collections.abc import Sequence
@@ -32,8 +33,8 @@ _TAGS: Final = ("passage", "question", "answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What a judge said in one order: how the answers relate, and whether the new one is `better`, `worse` or `neither`."""
+class JudgeReply:
+    """A judge's reply in one order: how the answers relate, and whether the new one is `better`, `worse` or `neither`."""
 
     order: str
     relation: str
@@ -42,7 +43,7 @@ class Said:
 
 
 def render(question: str, passages: Sequence[Passage], first: str, second: str) -> Prompt:
-    """The messages that ask a judge about two answers in this order; which of them was recorded is not said."""
+    """Return the prompt about two answers in this order. It does not say which one was recorded."""
     parts = [
         *(fenced("passage", number, text) for number, text in enumerate(as_sent(passages, _TAGS), 1)),
         f"<question>\n{harmless(question, _TAGS)}\n</question>",
@@ -56,19 +57,19 @@ def render(question: str, passages: Sequence[Passage], first: str, second: str) 
     return Prompt(template=TEMPLATE, system_prompt=SYSTEM_PROMPT, messages=messages)
 
 
-def read(raw: str, order: str) -> Said:
-    """What the judge answered in this order. Raises `ModelFailed` (`judge_not_understood`) that says what is wrong."""
+def read(raw: str, order: str) -> JudgeReply:
+    """Parse the judge's reply in this order. Raises `ModelFailed` (`judge_not_understood`) with the reason."""
     found = document_of(raw)
     if not isinstance(found, dict):
-        raise not_understood("it is no JSON object.")
+        raise not_understood("it is not a JSON object.")
     relation: Any = found.get("relation")
     better: Any = found.get("better")
     if relation not in RELATIONS:
-        raise not_understood(f"its `relation` is {relation!r}; it is one of {', '.join(RELATIONS)}.")
+        raise not_understood(f"its `relation` is {relation!r}; it must be one of {', '.join(RELATIONS)}.")
     if not isinstance(better, str) or better not in _PREFERENCES[order]:
-        raise not_understood(f"its `better` is {better!r}; it is one of first, second, neither.")
+        raise not_understood(f"its `better` is {better!r}; it must be one of first, second, neither.")
     reason = found.get("reason")
-    return Said(
+    return JudgeReply(
         order=order,
         relation=relation,
         preference=_PREFERENCES[order][better],
@@ -76,9 +77,9 @@ def read(raw: str, order: str) -> Said:
     )
 
 
-def together(said: Sequence[Said]) -> tuple[str, str]:
-    """The relation and the preference that every order agrees on; `undecided` where they do not."""
-    return _agreed([each.relation for each in said]), _agreed([each.preference for each in said])
+def agreement(replies: Sequence[JudgeReply]) -> tuple[str, str]:
+    """Return the relation and the preference on which all orders agree; `undecided` if they disagree."""
+    return _agreed([each.relation for each in replies]), _agreed([each.preference for each in replies])
 
 
 def _agreed(words: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What is measured of an answer, and what two arms come to on it, ask by ask. Pure."""
+"""The metrics of an answer, and the comparison of two variants by them, ask by ask."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -23,9 +23,9 @@ from timemachine.replay.comparison.pure.statistics.paired import (
     PairedResult,
     Reading,
     compare,
+    corrected,
     differs,
-    drowned,
-    together,
+    without_verdict,
 )
 from timemachine.replay.comparison.pure.statistics.summaries import Spread, ratio_of_medians, spread
 from timemachine.replay.comparison.pure.variants import RECORDING
@@ -37,7 +37,7 @@ RECORDED_REFUSED: Final = "recorded answer refused"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A metric with its unit, what it is in words, and how it is read off one answer."""
+    """A metric with its unit, its description, and how it is read from an answer."""
 
     metric: Metric
     unit: str
@@ -47,7 +47,7 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """The metric's name."""
+        """Return the metric's name."""
         return self.metric.name
 
 
@@ -87,7 +87,7 @@ def _no_answer(cell: Cell) -> str | None:
 
 
 def _no_other(cell: Cell) -> str | None:
-    """Why there is no recorded answer that this one could agree with."""
+    """Return why there is no recorded answer to agree with."""
     if cell.verdict == "newly_answered":
         return RECORDED_REFUSED
     return NOT_RECORDED if cell.verdict in {None, "not_recorded"} else None
@@ -107,7 +107,7 @@ AGREEMENT: Final = Measure(
     metric=Metric(name="agreement", higher_is_better=True, bounded=True),
     unit="share",
     title="Agreement with the recording",
-    about="the share of answers in which no difference of facts from the recorded answer was found: identical, formatting or "
+    about="the share of answers without a factual difference from the recorded answer: identical, formatting or "
     "reworded; better is closer to the recording",
     read=_agreement,
 )
@@ -115,21 +115,21 @@ GROUNDING: Final = Measure(
     metric=Metric(name="grounding", higher_is_better=True, bounded=True),
     unit="score",
     title="Grounding",
-    about="how far the answer is supported by the frozen passages, 0 to 1; higher is better",
+    about="how well the frozen passages support the answer, 0 to 1; higher is better",
     read=_grounding,
 )
 COST: Final = Measure(
     metric=Metric(name="cost", higher_is_better=False, bounded=False),
     unit="usd",
     title="Cost",
-    about="US dollars of the call; lower is better",
+    about="the cost of the call in US dollars; lower is better",
     read=_cost,
 )
 LATENCY: Final = Measure(
     metric=Metric(name="latency", higher_is_better=False, bounded=False),
     unit="ms",
     title="Latency",
-    about="how long the call of the model took, measured side by side while the other arms were asked as well; lower is better",
+    about="how long the model call took, measured while the other variants were running; lower is better",
     read=_latency,
 )
 MEASURES: Final = (
@@ -137,7 +137,7 @@ MEASURES: Final = (
         metric=Metric(name="answered", higher_is_better=True, bounded=True),
         unit="share",
         title="Answered",
-        about="the share of asks that were answered: a refusal and a failed call count as 0; higher is better",
+        about="the share of asks that were answered; a refusal or a failed call counts as 0; higher is better",
         read=_answered,
     ),
     AGREEMENT,
@@ -148,17 +148,18 @@ MEASURES: Final = (
         metric=Metric(name="tokens", higher_is_better=False, bounded=False),
         unit="tokens",
         title="Tokens",
-        about="what the call read and wrote, as the provider counted; fewer is better",
+        about="input and output tokens as counted by the provider; fewer is better",
         read=_tokens,
     ),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArmTotals:
-    """One column by itself. `interval` is that of its mean; `missing` counts answers that are not there, by the reason.
+class VariantTotals:
+    """The totals of one column. `interval` is that of its mean; `missing` counts missing answers by reason.
 
-    The total of `cost` is of all calls, failed ones as well, None where none is known; its other figures are of answers.
+    The total of `cost` covers all calls, including failed ones, and is None if none is known. Its other
+    numbers cover answers only.
     """
 
     arm: int
@@ -176,8 +177,8 @@ class ArmTotals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArmPair:
-    """Two columns against each other: a result for each metric, and B's medians over A's, of the same asks."""
+class VariantPair:
+    """Two columns compared: a result for each metric, and B's medians divided by A's, over the same asks."""
 
     a: int
     b: int
@@ -186,7 +187,7 @@ class ArmPair:
 
 
 def readings(measure: Measure, cells: Sequence[Cell]) -> Reading:
-    """One arm at one ask: the mean over its runs that have a value (Miller 2024, section 3.1), or the commonest reason."""
+    """Return one variant's reading at one ask: the mean over its runs with a value (Miller 2024, section 3.1), or the most frequent reason."""
     read = [measure.read(cell) for cell in cells]
     values = [each.value for each in read if each.value is not None]
     if values:
@@ -197,7 +198,7 @@ def readings(measure: Measure, cells: Sequence[Cell]) -> Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """What one column reads at every ask, metric by metric, in the order of the asks; `clusters` are the asks' sessions."""
+    """The readings of one column at every ask, by metric, in the order of the asks; `clusters` are the asks' sessions."""
 
     arm: int
     clusters: Sequence[Hashable]
@@ -205,12 +206,12 @@ class Column:
 
 
 def column(asks: Sequence[Ask], arm: int) -> Column:
-    """The column of an arm, or of the recording."""
+    """Return the column of a variant, or of the recording."""
     return _column(asks, arm, [ask.cells(arm) for ask in asks])
 
 
-def arm_pair(a: Column, b: Column) -> ArmPair:
-    """Column A against column B over the same asks."""
+def compare_columns(a: Column, b: Column) -> VariantPair:
+    """Compare column A with column B over the same asks."""
     measures = [each for each in MEASURES if each is not AGREEMENT or RECORDING not in {a.arm, b.arm}]
     by_metric = {
         each.name: [
@@ -219,42 +220,42 @@ def arm_pair(a: Column, b: Column) -> ArmPair:
         ]
         for each in measures
     }
-    return ArmPair(
+    return VariantPair(
         a=a.arm,
         b=b.arm,
-        results=together([compare(each.metric, by_metric[each.name]) for each in measures]),
+        results=corrected([compare(each.metric, by_metric[each.name]) for each in measures]),
         ratios={each.name: _ratio(by_metric[each.name]) for each in measures if not each.metric.bounded},
     )
 
 
-def noise_of(asks: Sequence[Ask], arm: int) -> ArmPair:
-    """An arm against itself: its first run and that of the noise floor. What differs here is chance."""
+def noise_of(asks: Sequence[Ask], arm: int) -> VariantPair:
+    """Compare a variant's first run with its noise floor run. Differences here are due to chance."""
     first = _column(asks, arm, [ask.cells(arm)[:1] for ask in asks])
-    return arm_pair(first, _column(asks, arm, [ask.noise(arm) for ask in asks]))
+    return compare_columns(first, _column(asks, arm, [ask.noise(arm) for ask in asks]))
 
 
-def latency_differs(noise: ArmPair) -> bool:
-    """Whether an arm was shown to be slower or faster than itself: then load, not the model, makes such differences."""
+def latency_differs(noise: VariantPair) -> bool:
+    """Return whether a variant was slower or faster than itself: then load explains such differences, not the model."""
     return any(each.metric == LATENCY.name and differs(each) for each in noise.results)
 
 
-def without_latency(pairs: Sequence[ArmPair]) -> list[ArmPair]:
-    """The pairs with no verdict on latency."""
+def without_latency(pairs: Sequence[VariantPair]) -> list[VariantPair]:
+    """Return the pairs without a verdict on latency."""
     return [
         replace(
             pair,
-            results=[drowned(each) if each.metric == LATENCY.name else each for each in pair.results],
+            results=[without_verdict(each) if each.metric == LATENCY.name else each for each in pair.results],
         )
         for pair in pairs
     ]
 
 
-def arm_totals(asks: Sequence[Ask], read: Column) -> ArmTotals:
-    """A column by itself."""
+def column_totals(asks: Sequence[Ask], read: Column) -> VariantTotals:
+    """Return the totals of a column."""
     arm = read.arm
     cells = [cell for ask in asks for cell in ask.cells(arm)]
     grounding, agreement = _mean(read, GROUNDING), _mean(read, AGREEMENT)
-    return ArmTotals(
+    return VariantTotals(
         arm=arm,
         answers=sum(cell.missing is None for cell in cells),
         verdicts=verdict_counts(cells),
@@ -288,7 +289,7 @@ def _ratio(pairs: Sequence[Pair]) -> float | None:
 
 
 def _mean(column: Column, measure: Measure) -> tuple[float | None, Interval | None]:
-    """The mean over the asks, and its interval cut to 0 … 1; the recording has no agreement with itself."""
+    """Return the mean over the asks, and its interval cut to 0–1; None for the recording's agreement with itself."""
     if measure is AGREEMENT and column.arm == RECORDING:
         return None, None
     read = zip(column.read[measure.name], column.clusters, strict=True)

@@ -1,4 +1,4 @@
-"""What is compared: the arms, how often each is asked, and what does not go together. Pure."""
+"""The variants of a comparison, the number of repeats, and which of them conflict."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -10,18 +10,18 @@ from timemachine.replay.runs.pure.options import check as check_options
 FEWEST_ARMS, MOST_ARMS = 2, 8
 MOST_REPEATS = 20
 MOST_REPLAYS = 1_000
-# Their rows are made while somebody waits: 1 s for so many on two cores, and 0.3 ms more for each replay.
+# Their rows are stored during a request: this many take 1 s on two cores, plus 0.3 ms for each replay.
 MOST_ANSWERS = 20_000
 RECORDING: Final = 0
 
 
-class Arm(CallOptions):
-    """A model and the options of its calls. `model` is a resolved name once the arm is stored."""
+class Variant(CallOptions):
+    """A model and the options of its calls. `model` is a resolved name once the variant is stored."""
 
     model: str
 
     def options(self, *, reason: str, spend_limit_usd: float | None) -> ReplayOptions:
-        """The audit replay that this arm is: the asks over their frozen contexts."""
+        """Return the options of the audit replay for this variant: the asks over their frozen contexts."""
         return ReplayOptions(
             audit=True,
             reason=reason,
@@ -32,58 +32,58 @@ class Arm(CallOptions):
         )
 
 
-def names(arms: Sequence[Arm]) -> list[str]:
-    """What tells the arms apart in words: the model, and of what else was chosen only what they do not share."""
-    return [" · ".join([arm.model, *_apart(arm, arms)]) for arm in arms]
+def names(arms: Sequence[Variant]) -> list[str]:
+    """Return names that distinguish the variants: the model, and the options that they do not share."""
+    return [" · ".join([arm.model, *_distinct_options(arm, arms)]) for arm in arms]
 
 
 def check_reason(reason: str | None) -> None:
-    """Raise `InvalidInput` where a comparison is to be launched without one."""
+    """Raise `InvalidInput` if there is no reason; launching a comparison needs one."""
     if not (reason or "").strip():
         raise InvalidInput(
-            "A comparison needs a reason; say in a sentence why it is made.",
+            "A comparison needs a reason. Say in a sentence why you make it.",
             code="reason_needed",
             field="reason",
         )
 
 
-def check(arms: Sequence[Arm], repeats: int) -> None:
-    """Raise `InvalidInput` that names what cannot be compared; whether there is a reason is another question."""
+def check(arms: Sequence[Variant], repeats: int) -> None:
+    """Raise `InvalidInput` for variants or repeats that cannot be compared. The reason is checked separately."""
     if not FEWEST_ARMS <= len(arms) <= MOST_ARMS:
         raise InvalidInput(
-            f"A comparison has {FEWEST_ARMS} to {MOST_ARMS} arms and you gave {len(arms)}; the recording stands beside them anyway.",
+            f"A comparison needs {FEWEST_ARMS} to {MOST_ARMS} variants, and you gave {len(arms)}. The recording is always compared too.",
             code="arms_needed",
             field="arms",
         )
     if not 1 <= repeats <= MOST_REPEATS:
         raise InvalidInput(
-            f"`repeats` must lie between 1 and {MOST_REPEATS}.", code="invalid_field", field="repeats"
+            f"`repeats` must be between 1 and {MOST_REPEATS}.", code="invalid_field", field="repeats"
         )
     for arm in arms:
-        check_options(arm.options(reason="looked at by check_reason", spend_limit_usd=None))
+        check_options(arm.options(reason="checked by check_reason", spend_limit_usd=None))
 
 
-def check_apart(arms: Sequence[Arm]) -> None:
-    """Raise `InvalidInput` where two arms are the same, once their models are resolved."""
-    seen: dict[Arm, int] = {}
+def check_distinct(arms: Sequence[Variant]) -> None:
+    """Raise `InvalidInput` if two variants with resolved models are the same."""
+    seen: dict[Variant, int] = {}
     for number, arm in enumerate(arms, 1):
         if arm in seen:
             raise InvalidInput(
-                f"Arms {seen[arm]} and {number} are the same ({arm.model}). Leave one out; a model is compared with "
-                "itself by the noise floor.",
+                f"Variants {seen[arm]} and {number} are the same ({arm.model}). Leave one out; the noise floor compares a model "
+                "with itself.",
                 code="same_arms",
                 field="arms",
             )
         seen[arm] = number
 
 
-def _apart(arm: Arm, arms: Sequence[Arm]) -> list[str]:
+def _distinct_options(arm: Variant, arms: Sequence[Variant]) -> list[str]:
     differing = [name for name in CALL_OPTIONS if len({getattr(each, name) for each in arms}) > 1]
-    told = [_told(name, getattr(arm, name), arms) for name in differing]
-    return [each for each in told if each]
+    texts = [_option_words(name, getattr(arm, name), arms) for name in differing]
+    return [each for each in texts if each]
 
 
-def _told(name: str, value: Any, arms: Sequence[Arm]) -> str:
+def _option_words(name: str, value: Any, arms: Sequence[Variant]) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What every judge's answer is read by, whatever it was asked: whether it is one, and the JSON in it. Pure."""
+"""Reading the reply of any judge: whether it is an answer, and the JSON in it."""
 
 import re
 from typing import Any, Final
@@ -7,34 +7,34 @@ from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import InvalidInput, ModelFailed
 from timemachine.llm.pure.completion import Completion
 
-# Many models wrap what they write in one Markdown fence; that is dressing, anything else around the JSON is not.
+# Many models wrap their reply in one Markdown code fence. That is accepted; any other text around the JSON is not.
 _FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
 
 
 def text_of(completion: Completion) -> str:
-    """What the judge wrote. Raises `ModelFailed` where it refused (`judge_refused`) or was cut off (`judge_cut_off`)."""
+    """Return the judge's reply. Raises `ModelFailed` if it refused (`judge_refused`) or was cut off (`judge_cut_off`)."""
     if completion.refused:
-        raise ModelFailed("The judge refused to answer; ask another model.", code="judge_refused")
+        raise ModelFailed("The judge model refused to answer. Choose another one.", code="judge_refused")
     if completion.cut_short:
         raise ModelFailed(
-            f"The judge's answer was cut off ({completion.finish_reason}); ask another model.",
+            f"The judge's answer was cut off ({completion.finish_reason}). Choose another model.",
             code="judge_cut_off",
         )
     return completion.text
 
 
 def document_of(raw: str) -> Any:
-    """The JSON that a judge wrote, out of its fence. Raises `ModelFailed` (`judge_not_understood`) where it is none."""
+    """Return the JSON of a reply, without a code fence. Raises `ModelFailed` (`judge_not_understood`) if it is not JSON."""
     dressed = _FENCE.fullmatch(raw.strip())
     try:
         return parse_json(dressed[1] if dressed else raw.strip())
     except InvalidInput as why:
-        raise not_understood(f"it is not the JSON that was asked for. {why.message}") from why
+        raise not_understood(f"it is not the requested JSON. {why.message}") from why
 
 
 def not_understood(why: str) -> ModelFailed:
-    """The failure of a judge whose answer is not what was asked for."""
+    """Return the error for a reply that does not have the requested form."""
     return ModelFailed(
-        f"The judge's answer cannot be read: {why} Ask again, or ask another model.",
+        f"The judge's answer cannot be read: {why} Try again, or choose another model.",
         code="judge_not_understood",
     )

@@ -1,4 +1,4 @@
-"""What a judge is asked: a versioned template, so that what was sent then can be sent again. Pure.
+"""The prompt of a judge: a versioned template, so that a past prompt can be reproduced.
 
 A template never changes once it was used; a better one gets the next number. `judge/1` is the first.
 """
@@ -23,7 +23,7 @@ _TAGS = ("passage", "question", "sentence")
 
 
 def render(question: str, passages: Sequence[Passage], sentences: Sequence[str]) -> Prompt:
-    """The messages that ask a judge about these sentences; each part stands in a fence of its own, all of them numbered."""
+    """Return the prompt about these sentences. Each part is numbered and in its own fence."""
     parts = [
         *(fenced("passage", number, text) for number, text in enumerate(as_sent(passages), 1)),
         f"<question>\n{harmless(question, _TAGS)}\n</question>",
@@ -40,17 +40,17 @@ def render(question: str, passages: Sequence[Passage], sentences: Sequence[str])
 
 
 def as_sent(passages: Sequence[Passage], tags: Sequence[str] = _TAGS) -> list[str]:
-    """Title and text of each passage as the judge reads it, with tags that would close a fence early made harmless."""
+    """Return title and text of each passage as the judge reads it, with tags escaped that would close a fence early."""
     whole = (f"{each.title}\n{each.text}" if each.title else each.text for each in passages)
     return [harmless(text, tags) for text in whole]
 
 
 def fenced(tag: str, number: int, text: str) -> str:
-    """A numbered part of what a judge reads."""
+    """Return a numbered part of a prompt."""
     return f'<{tag} number="{number}">\n{text}\n</{tag}>'
 
 
 def harmless(text: str, tags: Sequence[str]) -> str:
-    """The text with those tags made harmless that would open a fence or close one early."""
+    """Return the text with tags escaped that would open a fence or close one early."""
     tag = re.compile(rf"</?(?:{'|'.join(tags)})\b[^>]*>", re.IGNORECASE)
     return tag.sub(lambda match: match.group().replace("<", "‹").replace(">", "›"), text)

@@ -1,4 +1,4 @@
-"""Reading what a judge answered, without trusting it: each sentence's verdict, and whether its quote really stands there. Pure."""
+"""Parsing a judge's reply without trusting it: each sentence's verdict, and whether its quote is really in a passage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from timemachine.replay.judging.pure.judge_answers import document_of, not_under
 SUPPORTED, CONTRADICTED, NOT_FOUND = "supported", "contradicted", "not_found"
 VERDICTS: Final = (SUPPORTED, CONTRADICTED, NOT_FOUND)
 QUOTE_NOT_FOUND: Final = "quote_not_found"
-"""How a verdict counts whose quote stands in no passage: what the judge rests it on is not there."""
+"""The class of a verdict whose quote is in no passage."""
 CLASSES: Final = (*VERDICTS, QUOTE_NOT_FOUND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceVerdict:
-    """What the judge says of one sentence. Sentences and passages are counted from 1.
+    """The judge's verdict on one sentence. Sentences and passages are numbered from 1.
 
-    `passage` and `quote` are what it named, None where it named none. `quote_in` is the passage in which the quote really
-    stands, the named one before any other; None where it stands in none, or there is no quote.
+    `passage` and `quote` are what the judge named, None if it named none. `quote_in` is the passage that
+    contains the quote, the named one first; None if none contains it or there is no quote.
     """
 
     number: int
@@ -29,17 +29,18 @@ class SentenceVerdict:
 
 
 def read_verdicts(raw: str, sentences: int, passages: Sequence[str]) -> tuple[SentenceVerdict, ...]:
-    """The verdict of every sentence, in their order. `passages` are the texts as the judge read them.
+    """Return the verdict of every sentence, in order. `passages` are the texts as the judge read them.
 
-    White space counts as one space where a quote is looked for. Raises `ModelFailed` (`judge_not_understood`) that says what
-    is wrong: it is not the JSON asked for, a sentence is missing, there twice or unknown, a value is of the wrong type.
+    Runs of white space are equal when a quote is searched for. Raises `ModelFailed` (`judge_not_understood`)
+    with the reason: not the requested JSON; a sentence that is missing, repeated or unknown; a value of the
+    wrong type.
     """
     entries = _entries(raw)
     found = [_verdict(entry, sentences, passages) for entry in entries]
     numbers = [each.number for each in found]
-    twice = sorted({number for number in numbers if numbers.count(number) > 1})
-    if twice:
-        raise not_understood(f"it judges sentence {twice[0]} twice.")
+    repeated = sorted({number for number in numbers if numbers.count(number) > 1})
+    if repeated:
+        raise not_understood(f"it judges sentence {repeated[0]} twice.")
     missing = sorted(set(range(1, sentences + 1)) - set(numbers))
     if missing:
         raise not_understood(f"it leaves out sentence {', '.join(map(str, missing))}.")
@@ -47,13 +48,13 @@ def read_verdicts(raw: str, sentences: int, passages: Sequence[str]) -> tuple[Se
 
 
 def counted_as(verdict: str, quote: str | None, quote_in: int | None) -> str:
-    """The class in which a verdict counts, one of `CLASSES`: the verdict, unless it rests on a quote that is nowhere."""
+    """Return the class in which a verdict counts, one of `CLASSES`: the verdict, unless its quote was not found."""
     invented = verdict != NOT_FOUND and quote is not None and quote_in is None
     return QUOTE_NOT_FOUND if invented else verdict
 
 
 def agrees(counted: str, grounded: bool | None) -> bool | None:
-    """Whether a judge and the recorded grounding say the same of a sentence; None where one of them says nothing that counts."""
+    """Return whether the judge and the recorded grounding agree on a sentence; None if either has no verdict that counts."""
     return None if grounded is None or counted == QUOTE_NOT_FOUND else (counted == SUPPORTED) == grounded
 
 
@@ -72,13 +73,13 @@ def _verdict(entry: dict[str, Any], sentences: int, passages: Sequence[str]) -> 
     verdict = entry.get("verdict")
     if verdict not in VERDICTS:
         raise not_understood(
-            f"sentence {number} has the verdict {verdict!r}; it is one of {', '.join(VERDICTS)}."
+            f"sentence {number} has the verdict {verdict!r}; it must be one of {', '.join(VERDICTS)}."
         )
     passage, quote = entry.get("passage"), entry.get("quote")
     if passage is not None and not _counts(passage, len(passages)):
         raise not_understood(f"sentence {number} names passage {passage!r}; there are {len(passages)}.")
     if quote is not None and not isinstance(quote, str):
-        raise not_understood(f"the quote of sentence {number} is no text.")
+        raise not_understood(f"the quote of sentence {number} is not a text.")
     words = quote if quote and quote.strip() else None
     return SentenceVerdict(
         number=number,

@@ -1,4 +1,4 @@
-"""Whether the frozen context of a step is what was recorded: every passage hashed again, none taken on trust. Pure."""
+"""Whether the frozen context of a step is what was recorded. Every passage is hashed again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +9,10 @@ VERIFIED, ALTERED, MISSING, NOT_RECORDED = "verified", "altered", "missing", "no
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrozenFrame:
-    """A passage as recorded, beside the hash that its stored bytes have now (None: no bytes are there).
+    """A recorded passage with the hash of its stored bytes now (None if there are no bytes).
 
-    `since` is what became of the frame in its collection: `unchanged`, `updated`, `deleted`; None where it is not ours.
+    `since` is what happened to the frame in its collection: `unchanged`, `updated` or `deleted`; None if it
+    is not in a collection here.
     """
 
     rank: int
@@ -23,7 +24,7 @@ class FrozenFrame:
 
     @property
     def verdict(self) -> str:
-        """`verified`, `altered`, `missing`, or `not_recorded` where no hash was recorded."""
+        """Return `verified`, `altered`, `missing`, or `not_recorded` if no hash was recorded."""
         if self.recorded_sha256 is None:
             return NOT_RECORDED
         if self.sha256_now is None:
@@ -31,7 +32,7 @@ class FrozenFrame:
         return VERIFIED if self.sha256_now == self.recorded_sha256 else ALTERED
 
     def as_json(self) -> dict[str, Any]:
-        """The frame as a replay step shows it, with both hashes, so that a reader can compare them."""
+        """Return the frame as a replay step shows it, with both hashes for comparison."""
         return {
             "rank": self.rank,
             "frame": self.frame,
@@ -44,6 +45,6 @@ class FrozenFrame:
 
 
 def context_verdict(frames: Sequence[FrozenFrame]) -> str:
-    """The worst of the frames' verdicts; a step with no frame has nothing that could be verified: `not_recorded`."""
+    """Return the worst verdict of the frames. A step without frames has nothing to verify: `not_recorded`."""
     verdicts = {frame.verdict for frame in frames} or {NOT_RECORDED}
     return next(verdict for verdict in (ALTERED, MISSING, NOT_RECORDED, VERIFIED) if verdict in verdicts)

@@ -1,4 +1,4 @@
-"""What a step of a replay has to do, decided from what was recorded and what was asked for. Pure."""
+"""What a step of a replay has to do, given what was recorded and the options."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ REPLAYED_KINDS = ("find", "ask")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What of an action decides its step. `within_ask`: it is the find inside an ask, which replays with that ask."""
+    """The facts of an action that decide its step. `within_ask`: a find inside an ask, which is replayed with that ask."""
 
     sequence: int
     kind: str
@@ -23,7 +23,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """What to do with a step: look for passages again, or choose them by name, or call a model; and why not, where it is not."""
+    """What to do with a step: repeat its search, use named passages, or call a model; `why_not` says why it does less."""
 
     find_again: bool = False
     choose: bool = False
@@ -31,8 +31,8 @@ class Intent:
     why_not: str | None = None
 
 
-def planned(recorded: Recorded, options: ReplayOptions) -> bool:
-    """Whether the action becomes a step of the replay."""
+def is_replayed(recorded: Recorded, options: ReplayOptions) -> bool:
+    """Return whether the action becomes a step of the replay."""
     if options.step is not None:
         return recorded.kind in REPLAYED_KINDS and recorded.sequence == options.step
     if recorded.kind not in REPLAYED_KINDS or recorded.within_ask:
@@ -44,7 +44,7 @@ def planned(recorded: Recorded, options: ReplayOptions) -> bool:
 
 
 def provider_called(recorded: Recorded, options: ReplayOptions) -> str | None:
-    """Whose model the step will call, as far as can be known before; None where it calls none, or the local one."""
+    """Return the provider that the step will call, as far as is known; None if it calls none or the local one."""
     if recorded.kind != "ask":
         return None
     model = options.use_model if options.audit else options.use_model or recorded.model
@@ -53,23 +53,23 @@ def provider_called(recorded: Recorded, options: ReplayOptions) -> str | None:
     return None if provider == LOCAL else provider
 
 
-def has_passages_of_its_own(kind: str, options: ReplayOptions) -> bool:
-    """Whether a step of that kind looks for passages, or is given some by name, instead of taking the frozen ones."""
+def uses_own_passages(kind: str, options: ReplayOptions) -> bool:
+    """Return whether a step of that kind searches again or uses named passages, instead of the frozen ones."""
     if options.audit:
         return False
-    over_the_frozen = options.step is not None and kind == "ask" and not options.looks_again
+    over_the_frozen = options.step is not None and kind == "ask" and not options.repeats_retrieval
     return options.frames is not None if over_the_frozen else True
 
 
 def intent(recorded: Recorded, options: ReplayOptions, context: str, frames: int) -> Intent:
-    """What this step does, once the context of so many frozen frames was verified."""
+    """Return what the step does, given the verdict on its context and its number of frozen frames."""
     if options.audit:
         return _audit(recorded, options, context, nothing_was_found=recorded.has_retrieval and not frames)
-    if options.step is not None and recorded.kind == "ask" and not options.looks_again:
+    if options.step is not None and recorded.kind == "ask" and not options.repeats_retrieval:
         nothing_was_found = recorded.has_retrieval and not frames
         return _trial(recorded, options, context, nothing_was_found=nothing_was_found)
     if not recorded.has_collection:
-        return Intent(why_not="The session names no collection, so nothing can be looked for again.")
+        return Intent(why_not="The session has no collection, so its search cannot be repeated.")
     if recorded.kind == "find":
         return Intent(find_again=True)
     model = options.use_model or recorded.model
@@ -95,9 +95,9 @@ def _audit(recorded: Recorded, options: ReplayOptions, context: str, *, nothing_
     return Intent(why_not=_WHY_NOT[context])
 
 
-_NO_MODEL = "The model of this step was not recorded; choose one to ask again."
+_NO_MODEL = "The model of this step was not recorded. Choose one to ask again."
 _WHY_NOT = {
     ALTERED: "A frozen passage no longer hashes to what was recorded, so the question was not asked again.",
     MISSING: "A frozen passage is missing, so the question was not asked again.",
-    NOT_RECORDED: "The context of this question was not recorded whole, so it was not asked again.",
+    NOT_RECORDED: "The context of this question was not recorded completely, so it was not asked again.",
 }

@@ -1,6 +1,7 @@
-"""What a replay is asked to do, and what does not go together. Pure.
+"""The options of replays, and which of them conflict.
 
-The one definition of these options: requests, suites, the arms of comparisons and what is stored are made of these classes.
+These classes are the only definition of the options: API requests, suites, comparison variants and stored
+replays use them.
 """
 
 from collections.abc import Mapping
@@ -22,26 +23,26 @@ LIMITS: Final[Mapping[str, tuple[int, int]]] = {
     "relative": (0, 1),
     "cliff": (0, 1),
 }
-"""The smallest and the largest value of each option that is a number."""
+"""The smallest and largest value of each numeric option."""
 MOST_FRAMES: Final = 1_000
 LONGEST_QUESTION: Final = 100_000
 
 
 class Options(Strict):
-    """Options that are compared, hashed and stored. None means "as it was recorded"."""
+    """Options that are compared, hashed and stored. None means "as recorded"."""
 
     model_config = ConfigDict(frozen=True)
 
     def as_json(self) -> dict[str, Any]:
-        """The options as they are stored: without those that have their default."""
+        """Return the options as they are stored, without defaults."""
         return self.model_dump(exclude_defaults=True)
 
 
 class RetrievalOptions(Options):
-    """How passages are looked for.
+    """How passages are retrieved.
 
-    `relative`, `cliff` and `min_score` are the thresholds of an adaptive cut-off, `min_score` alone a floor of any. `as_of` is
-    the collection as it is now, or as it was at the step.
+    `relative`, `cliff` and `min_score` are thresholds of an adaptive cut-off; `min_score` also works without
+    one. `as_of` uses the collection as it is now, or as it was at the step.
     """
 
     top_k: int | None = None
@@ -54,13 +55,13 @@ class RetrievalOptions(Options):
     as_of: Literal["now", "recorded"] | None = None
 
     @property
-    def looks_again(self) -> bool:
-        """Whether an option says how passages are looked for; `as_of` alone does not say that they are."""
+    def repeats_retrieval(self) -> bool:
+        """Return whether an option makes a trial search again; `as_of` alone does not."""
         return any(getattr(self, name) is not None for name in RETRIEVAL_OPTIONS if name != "as_of")
 
 
 class CallOptions(Options):
-    """What the model gets along with the question. `prompt_template` is a text with `{passages}` and `{question}`."""
+    """What the model receives along with the question. `prompt_template` is a text with `{passages}` and `{question}`."""
 
     system_prompt: str | None = None
     prompt_template: str | None = None
@@ -70,7 +71,7 @@ class CallOptions(Options):
 
 
 class StepOptions(RetrievalOptions, CallOptions):
-    """What can change at a single step, and why it is changed."""
+    """What can change in a single step, and the reason for the change."""
 
     reason: str | None = None
 
@@ -107,8 +108,9 @@ class TrialOptions(StepOptions):
 class ReplayOptions(SessionOptions, TrialOptions):
     """The options of one replay; `use_model` is a resolved name.
 
-    Steps after `through_sequence` and up to `after_sequence` (a checkpoint's) are left out. `step` makes it the trial of that
-    step alone, over its frozen context; only in a trial can `question` and `frames` change.
+    Steps after `through_sequence` and up to `after_sequence` (a checkpoint's) are left out. With `step`, the
+    replay is a trial of that step alone, with its frozen context; only a trial can change `question` and
+    `frames`.
     """
 
     after_sequence: int | None = None
@@ -117,7 +119,7 @@ class ReplayOptions(SessionOptions, TrialOptions):
 
     @property
     def kind(self) -> str:
-        """`audit`, `debug` or `trial`."""
+        """Return `audit`, `debug` or `trial`."""
         return super().kind if self.step is None else "trial"
 
 
@@ -126,10 +128,10 @@ CALL_OPTIONS: Final = tuple(CallOptions.model_fields)
 
 
 def check(options: ReplayOptions) -> None:
-    """Raise `InvalidInput` that names the option that cannot be, or does not go with the others."""
+    """Raise `InvalidInput` for an option that is invalid or conflicts with others."""
     if options.use_model is not None and not options.use_model.strip():
         raise InvalidInput(
-            "The model's name is empty; name one like openai:gpt-4o, or leave it out.",
+            "The model's name is empty. Name one, for example openai:gpt-4o, or leave it out.",
             code="invalid_field",
             field="use_models",
         )
@@ -139,7 +141,7 @@ def check(options: ReplayOptions) -> None:
     _check_values(options)
     if options.skip_asks and options.skip_finds:
         raise InvalidInput(
-            "With asks and finds both left out nothing is left to replay; leave out only one of them.",
+            "With both asks and finds left out, there is nothing to replay. Leave out only one of them.",
             code="nothing_to_replay",
             field="skip_finds",
         )
@@ -149,26 +151,26 @@ def _check_trial(options: ReplayOptions) -> None:
     changes = (options.question, options.frames)
     if options.step is None:
         if changes != (None, None):
-            raise _no_trial("`question` and `frames` can be changed in the trial of one step only")
+            raise _no_trial("`question` and `frames` can be changed only in the trial of one step")
         return
     if options.audit:
-        raise _no_trial("A trial is no audit; leave `audit` out")
+        raise _no_trial("A trial cannot be an audit; leave `audit` out")
     if options.frames is not None:
         _check_frames(options, options.frames)
     if options.question is not None and not 0 < len(options.question.strip()) <= LONGEST_QUESTION:
-        raise _invalid("question", f"has 1 to {LONGEST_QUESTION:,} characters")
+        raise _invalid("question", f"must have 1 to {LONGEST_QUESTION:,} characters")
 
 
 def _check_frames(options: ReplayOptions, frames: tuple[int | str, ...]) -> None:
-    if options.looks_again:
+    if options.repeats_retrieval:
         raise InvalidInput(
-            "Either `frames` names the passages or they are looked for again; leave one of the two out.",
+            "Either name the passages with `frames` or retrieve them again. Leave one of the two out.",
             code="passages_or_retrieval",
             field="frames",
         )
     numbered = all(isinstance(each, str) or 0 <= each < 2**62 for each in frames)
     if len(frames) > MOST_FRAMES or len(set(frames)) < len(frames) or not numbered:
-        raise _invalid("frames", f"names at most {MOST_FRAMES:,} passages, each once, by number or name")
+        raise _invalid("frames", f"must name at most {MOST_FRAMES:,} passages, each once, by number or name")
 
 
 def _no_trial(why: str) -> InvalidInput:
@@ -179,19 +181,21 @@ def _check_audit(options: ReplayOptions) -> None:
     given = [name for name in RETRIEVAL_OPTIONS if getattr(options, name) is not None]
     if given:
         raise InvalidInput(
-            f"An audit uses the frozen context of the recording, so {_listed(given)} cannot go with it; "
+            f"An audit uses the recorded context, so {_listed(given)} cannot be used; "
             "leave it out, or launch a debug replay.",
             code="retrieval_options_in_audit",
             options=given,
         )
     if not (options.reason or "").strip():
         raise InvalidInput(
-            "An audit needs a reason; say in a sentence why it is made.", code="reason_needed", field="reason"
+            "An audit needs a reason. Say in a sentence why you make it.",
+            code="reason_needed",
+            field="reason",
         )
     changed = [name for name in CALL_OPTIONS if getattr(options, name) is not None]
     if changed and options.use_model is None:
         raise InvalidInput(
-            f"Without a model an audit calls nothing, so {_listed(changed)} would have no effect; choose a model.",
+            f"Without a model an audit calls nothing, so {_listed(changed)} would have no effect. Choose a model.",
             code="model_needed",
             options=changed,
         )
@@ -203,13 +207,13 @@ def _check_values(options: ReplayOptions) -> None:
     for name, (least, most) in LIMITS.items():
         value = getattr(options, name)
         if value is not None and not least <= value <= most:
-            raise _invalid(name, f"must lie between {least} and {most:,}")
+            raise _invalid(name, f"must be between {least} and {most:,}")
     if options.search_mode is not None and options.search_mode not in MODES:
-        raise _invalid("search_mode", f"is one of {', '.join(MODES)}")
+        raise _invalid("search_mode", f"must be one of {', '.join(MODES)}")
     if options.embedding_model is not None and options.search_mode == "lexical":
-        raise _invalid("embedding_model", "does not go with `lexical`, which uses none")
+        raise _invalid("embedding_model", "cannot be used with `lexical`, which uses no embedding model")
     if options.adaptive is False and (options.relative, options.cliff) != (None, None):
-        raise _invalid("adaptive", "is off, and `relative` and `cliff` are thresholds of an adaptive cut-off")
+        raise _invalid("adaptive", "is off, but `relative` and `cliff` are thresholds of an adaptive cut-off")
 
 
 def _invalid(name: str, says: str) -> InvalidInput:

@@ -1,4 +1,4 @@
-"""The query that a step of a replay looks for passages with: as it was recorded, but for what the options change. Pure."""
+"""The search that a step of a replay repeats: the recorded settings with the options applied."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -11,8 +11,8 @@ USUAL_MODE: Final = "hybrid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looking:
-    """How passages are looked for; None leaves it to a find's own default."""
+class RetrievalSettings:
+    """How passages are retrieved; None means the default of a find."""
 
     mode: str
     top_k: int | None
@@ -23,35 +23,36 @@ class Looking:
     embedding_model: str | None
 
 
-def looking(
+def retrieval_settings(
     recorded: Mapping[str, Any] | None, options: ReplayOptions, with_vectors: Collection[str]
-) -> Looking:
-    """How a step that `recorded` such a retrieval is looked for again; `with_vectors` are the models that can be used.
+) -> RetrievalSettings:
+    """Return the settings for repeating a recorded retrieval; `with_vectors` are the embedding models that can be used.
 
-    A recorded floor or threshold holds as long as mode and cut-off are the recorded ones: on another scale it means something else.
-    "As it was recorded" also means by the embedding model of then, where the collection still has vectors of it.
+    A recorded floor or threshold applies only with the recorded mode and cut-off, because scores of others
+    have another scale. "As recorded" includes the recorded embedding model if the collection still has its
+    vectors.
     """
-    kept = recorded or {}
-    mode = options.search_mode or _word(kept.get("mode")) or USUAL_MODE
-    was_adaptive = kept.get("adaptive") is True
+    stored = recorded or {}
+    mode = options.search_mode or _word(stored.get("mode")) or USUAL_MODE
+    was_adaptive = stored.get("adaptive") is True
     adaptive = was_adaptive if options.adaptive is None else options.adaptive
-    same_scale = mode == kept.get("mode") and adaptive == was_adaptive
-    shares = _mapping(kept.get("thresholds")) if adaptive and same_scale else {}
-    return Looking(
+    same_scale = mode == stored.get("mode") and adaptive == was_adaptive
+    shares = _mapping(stored.get("thresholds")) if adaptive and same_scale else {}
+    return RetrievalSettings(
         mode=mode,
-        top_k=options.top_k or _count(kept.get("top_k")),
+        top_k=options.top_k or _count(stored.get("top_k")),
         adaptive=adaptive,
-        min_score=_first(options.min_score, _number(kept.get("min_score")) if same_scale else None),
+        min_score=_first(options.min_score, _number(stored.get("min_score")) if same_scale else None),
         relative=_first(options.relative, _share(shares.get("relative"))) if adaptive else None,
         cliff=_first(options.cliff, _share(shares.get("cliff"))) if adaptive else None,
-        embedding_model=None if mode == "lexical" else _model(kept, options, with_vectors),
+        embedding_model=None if mode == "lexical" else _model(stored, options, with_vectors),
     )
 
 
-def _model(kept: Mapping[str, Any], options: ReplayOptions, with_vectors: Collection[str]) -> str | None:
+def _model(stored: Mapping[str, Any], options: ReplayOptions, with_vectors: Collection[str]) -> str | None:
     if options.embedding_model is not None:
         return options.embedding_model
-    recorded = kept.get("embedding_model")
+    recorded = stored.get("embedding_model")
     return recorded if options.as_of == "recorded" and recorded in with_vectors else None
 
 

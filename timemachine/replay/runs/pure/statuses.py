@@ -1,4 +1,4 @@
-"""How far a replay is, and each of its steps, by name. Pure."""
+"""The statuses of replays and of their steps."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""A replay in one sentence, and in counts. Pure."""
+"""A replay in one sentence, and in counts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ VERDICT_ORDER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """What steps failed of most often, and how many of them; `message` is how it begins."""
+    """The most frequent error of some steps and its count; `message` is its beginning."""
 
     message: str
     steps: int
@@ -37,11 +37,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What the steps of a replay came to, counted. Money in US dollars; `unknown` counts calls of unknown price.
+    """The results of a replay's steps, counted. Money is US dollars; `unknown` counts calls of unknown cost.
 
-    `cut_off` counts the steps with an answer, recorded or new, that ends where it was cut off. `spend_limit_usd` is its own, None
-    where it has none or shares one. The recorded cost is that of `called` asks: those that were asked again, and those whose call
-    was cancelled. `failure` is the most frequent one. `waiting` counts the calls whose model is busy; the last is asked again at `waits_until`.
+    `cut_off` counts the steps whose recorded or new answer is cut off. `spend_limit_usd` is the replay's own
+    limit, None if it has none or shares one. The recorded cost is that of the `called` asks: those that were
+    asked again and those whose call was cancelled. `failure` is the most frequent one. `waiting` counts the
+    calls whose model is busy; the last of them is tried again at `waits_until`.
     """
 
     kind: str
@@ -66,33 +67,33 @@ class Tally:
 
     @property
     def over_limit_usd(self) -> Decimal | None:
-        """By how much its spend limit was passed; None where it has none of its own."""
+        """Return by how much the replay exceeded its own spend limit; None if it has none."""
         return None if self.spend_limit_usd is None else max(self.cost_usd - self.spend_limit_usd, Decimal(0))
 
     @property
     def verdicts_in_words(self) -> str:
-        """How often which verdict was reached: `9 identical, 2 reworded`; empty where none was."""
+        """Return the count of each verdict, for example `9 identical, 2 reworded`; empty if there is none."""
         ordered = {name: self.verdicts[name] for name in VERDICT_ORDER if self.verdicts.get(name)}
         return ", ".join(times(count, name) for name, count in ordered.items())
 
     @property
     def total(self) -> int:
-        """How many steps there are."""
+        """Return the number of steps."""
         return sum(self.statuses.values())
 
     @property
     def finished(self) -> int:
-        """How many steps are over, in whatever way."""
+        """Return the number of finished steps, with any result."""
         return sum(self.statuses.get(name, 0) for name in TERMINAL_STEP_STATUSES)
 
     @property
-    def may_be_tried_again(self) -> bool:
-        """Whether any step failed or was cancelled."""
+    def can_retry(self) -> bool:
+        """Return whether any step failed or was cancelled."""
         return bool(self.statuses.get("failed") or self.statuses.get("cancelled"))
 
 
 def sentence(tally: Tally) -> str:
-    """The replay in one sentence: what was done, what came of it, what it cost beside what the recording cost."""
+    """Return the replay in one sentence: what was done, the results, and the cost next to the recorded cost."""
     parts = [_what(tally), _context(tally)]
     if tally.kind != "audit":
         parts.append(_counts("retrieval", tally.retrievals))
@@ -101,12 +102,12 @@ def sentence(tally: Tally) -> str:
     if tally.statuses.get("cancelled"):
         parts.append(f"{counted(tally.statuses['cancelled'], 'step')} cancelled")
     if tally.statuses.get("skipped"):
-        parts.append(f"{counted(tally.statuses['skipped'], 'step')} not asked for the spend limit")
+        parts.append(f"{counted(tally.statuses['skipped'], 'step')} not asked because of the spend limit")
     if tally.asked or _was_billed(tally):
         parts.append(_cost(tally))
     if tally.over_limit_usd and tally.spend_limit_usd is not None:
         parts.append(
-            f"the spend limit of {money(tally.spend_limit_usd)} was passed by {money(tally.over_limit_usd)}"
+            f"the spend limit of {money(tally.spend_limit_usd)} was exceeded by {money(tally.over_limit_usd)}"
         )
     if tally.uncertain_calls:
         parts.append(f"{counted(tally.uncertain_calls, 'lost attempt')} may have been billed")
@@ -115,7 +116,7 @@ def sentence(tally: Tally) -> str:
 
 
 def most_failed(failure: Failure | None, failed: int) -> str:
-    """`most frequent error (7 of 8): …`, or the only one; empty where there is none."""
+    """Return `most frequent error (7 of 8): …`, or `error: …` if there is only one; empty if there is none."""
     if failure is None:
         return ""
     often = f"most frequent error ({failure.steps:,} of {failed:,})" if failed > 1 else "error"
@@ -140,9 +141,9 @@ def _context(tally: Tally) -> str:
     if not total:
         return ""
     other = {name: count for name, count in tally.contexts.items() if name != "verified"}
-    told = f"context verified {tally.contexts.get('verified', 0):,} of {total:,}"
+    verified = f"context verified {tally.contexts.get('verified', 0):,} of {total:,}"
     worse = ", ".join(f"{count:,} {spaced(name)}" for name, count in sorted(other.items()))
-    return f"{told} ({worse})" if worse else told
+    return f"{verified} ({worse})" if worse else verified
 
 
 def _counts(title: str, counts: Mapping[str, int]) -> str:

@@ -1,6 +1,7 @@
-"""What changed between two runs of a suite, step by step. Pure.
+"""What changed between two runs of a suite, step by step.
 
-`better` is nearer to the recording, `worse` further from it: verdicts stand on levels, and two of one level are neither.
+`better` is closer to the recording, `worse` further from it. Verdicts have levels; a change within a level is
+neither.
 """
 
 from collections import Counter
@@ -52,9 +53,9 @@ type Place = tuple[UUID, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFact:
-    """What one step of a run came to. `id` is its replay's step; `arm` counts the suite's models from 1; `answer` and `passages` are hashes.
+    """The result of one step of a run. `id` is its replay step; `arm` numbers the suite's models from 1; `answer` and `passages` are hashes.
 
-    `model` is None where none was called; `cost_usd` None where it is not known, `took_ms` where nothing was measured.
+    `model` is None if none was called; `cost_usd` is None if unknown, `took_ms` if not measured.
     """
 
     session: UUID
@@ -77,23 +78,23 @@ class StepFact:
 
     @property
     def failed(self) -> bool:
-        """Whether it came to an error."""
+        """Return whether it ended with an error."""
         return self.status == "failed" or self.verdict == "error"
 
     @property
-    def reached(self) -> bool:
-        """Whether it came to anything; not where it was cancelled or left out at the spend limit."""
+    def has_result(self) -> bool:
+        """Return whether it has a result; not if it was cancelled or skipped because of the spend limit."""
         return self.status in {"done", "failed"}
 
     @property
     def place(self) -> Place:
-        """Which step it is, in its run."""
+        """Return which step it is in its run."""
         return self.session, self.arm, self.sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepChange:
-    """A step of a run beside the same step of the run before; one of the two may not be there."""
+    """A step of a run next to the same step of the previous run; one of the two may be missing."""
 
     change: str
     before: StepFact | None
@@ -101,7 +102,7 @@ class StepChange:
 
     @property
     def step(self) -> StepFact:
-        """The step as it is now, or as it was where it is gone."""
+        """Return the step as it is now, or as it was if it no longer exists."""
         found = self.after or self.before
         if found is None:
             raise ValueError
@@ -109,14 +110,14 @@ class StepChange:
 
     @property
     def cost_change(self) -> float | None:
-        """How much more it cost, in US dollars; None unless both are known."""
+        """Return how much more it cost, in US dollars; None unless both are known."""
         if self.before is None or self.after is None:
             return None
         return _difference(self.before.cost_usd, self.after.cost_usd)
 
     @property
     def took_change(self) -> float | None:
-        """How much longer it took, in milliseconds; None unless both are known."""
+        """Return how much longer it took, in milliseconds; None unless both are known."""
         if self.before is None or self.after is None:
             return None
         return _difference(self.before.took_ms, self.after.took_ms)
@@ -124,7 +125,7 @@ class StepChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paired:
-    """A figure over the steps that have it in both runs: how many these are, before and after; None where none has."""
+    """A number over the steps that have it in both runs: how many there are, and the values before and after; None without any."""
 
     steps: int = 0
     before: float | None = None
@@ -135,7 +136,7 @@ class Paired:
 class Findings:
     """The changes counted; the cost (a sum, in US dollars) and the time (a median, in ms) of the steps that have both.
 
-    `cost_unknown` counts the steps in both runs that called a model at a price that is not known.
+    `cost_unknown` counts the steps in both runs that called a model of unknown price.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -145,14 +146,15 @@ class Findings:
 
     @property
     def changed(self) -> int:
-        """How many steps are not as they were."""
+        """Return how many steps changed."""
         return sum(number for change, number in self.counts.items() if change not in UNCHANGED)
 
 
-def paired_arms(before: Sequence[str | None], after: Sequence[str | None]) -> dict[int, int]:
-    """Which arm of the run before each arm is compared with: the same model's, and of those left over each with the next.
+def paired_models(before: Sequence[str | None], after: Sequence[str | None]) -> dict[int, int]:
+    """Return for each model of a run the model of the previous run to compare it with.
 
-    So a suite of one model that is changed for another one is still compared step by step. Numbers count from 1.
+    It is the same model, or for the others the next one left over. So a suite whose only model was replaced
+    is still compared step by step. Numbers count from 1.
     """
     left, found = list(range(1, len(before) + 1)), {}
     for arm, name in enumerate(after, 1):
@@ -167,7 +169,7 @@ def paired_arms(before: Sequence[str | None], after: Sequence[str | None]) -> di
 def changes(
     before: Iterable[StepFact], after: Iterable[StepFact], arms: Mapping[int, int]
 ) -> list[StepChange]:
-    """Every step of either run beside its other one: the steps of `after` in their order, then those that are gone."""
+    """Return every step of either run next to its counterpart: the steps of `after` in order, then those that no longer exist."""
     there = {fact.place: fact for fact in before}
     found = []
     for fact in after:
@@ -178,12 +180,12 @@ def changes(
 
 
 def change_of(before: StepFact | None, after: StepFact) -> str:
-    """What became of a step since the run before; the first of the rules that fits."""
+    """Return what happened to a step since the previous run; the first rule that fits."""
     if after.status not in TERMINAL_STEP_STATUSES:
         return "under_way"
     if before is None:
         return "new_step"
-    if not before.reached or not after.reached:
+    if not before.has_result or not after.has_result:
         return _reaching(before, after)
     if before.failed or after.failed:
         return _failing(before, after)
@@ -191,13 +193,13 @@ def change_of(before: StepFact | None, after: StepFact) -> str:
 
 
 def counted_change(change: str, number: int) -> str:
-    """So many steps of a kind of change: `1 new failure`, `3 answers differ`."""
+    """Return a number of changes in words: `1 new failure`, `3 answers differ`."""
     one, several = _WORDS[change]
     return f"{number:,} {one if number == 1 else several}"
 
 
 def findings(found: Sequence[StepChange]) -> Findings:
-    """The changes counted."""
+    """Return the changes counted."""
     counts = Counter(each.change for each in found)
     both = [(each.before, each.after) for each in found if each.before and each.after]
     costs = [
@@ -217,9 +219,9 @@ def findings(found: Sequence[StepChange]) -> Findings:
 
 
 def _reaching(before: StepFact, after: StepFact) -> str:
-    if after.reached:
+    if after.has_result:
         return "reached_again"
-    return "not_reached" if before.reached else "same"
+    return "not_reached" if before.has_result else "same"
 
 
 def _failing(before: StepFact, after: StepFact) -> str:
@@ -229,7 +231,7 @@ def _failing(before: StepFact, after: StepFact) -> str:
 
 
 def _verdict(before: StepFact, after: StepFact) -> str | None:
-    """`better` or `worse` where something moved that way and nothing the other; None where no verdict changed."""
+    """Return `better` or `worse` if verdicts moved only that way; None if no verdict changed."""
     ways = {
         _way(_ANSWERS, before.verdict, after.verdict),
         _way(_CONTEXTS, before.context, after.context),

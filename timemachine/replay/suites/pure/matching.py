@@ -1,4 +1,4 @@
-"""The sessions of a suite beside those that it names: the newest that fit a description when it runs. Pure."""
+"""The sessions of a suite in addition to those that it names: the newest that match a description when it runs."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -12,7 +12,7 @@ LONGEST: Final = 200
 
 
 class Matching(Strict):
-    """The newest `most` sessions of this agent, user and tag, with `q` in their name or key; an empty text asks for any."""
+    """The newest `most` sessions of this agent, user and tag, with `q` in their name or key. An empty text matches any."""
 
     q: str = ""
     agent: str = ""
@@ -22,32 +22,32 @@ class Matching(Strict):
 
     @property
     def texts(self) -> dict[str, str]:
-        """What is asked for, by its name."""
+        """Return the conditions by name."""
         return {name: value for name, value in self if name != "most" and value}
 
     def as_json(self) -> dict[str, Any]:
-        """As it is kept: what is asked for, and how many at most."""
+        """Return the stored form: the conditions and the maximum number."""
         return {**self.texts, "most": self.most}
 
     def words(self) -> str:
-        """In words: `the newest 20 sessions with tag regression`."""
+        """Return for example `the newest 20 sessions with tag regression`."""
         asked = ", ".join(f"{name} {value}" for name, value in self.texts.items())
         return f"the newest {counted(self.most, 'session')} with {asked}"
 
 
-def matching_of(kept: Mapping[str, Any] | None) -> Matching | None:
-    """What `as_json` kept."""
-    return None if kept is None else Matching(**kept)
+def matching_of(stored: Mapping[str, Any] | None) -> Matching | None:
+    """Return the description that `as_json` stored."""
+    return None if stored is None else Matching(**stored)
 
 
 def check_matching(matching: Matching) -> None:
-    """Raise `InvalidInput` where it asks for nothing, or for too many."""
+    """Raise `InvalidInput` if there is no condition, or if the number is out of range."""
     if not any(value.strip() for value in matching.texts.values()):
-        raise _invalid("asks for at least one of `q`, `agent`, `user` and `tag`")
+        raise _invalid("needs at least one of `q`, `agent`, `user` and `tag`")
     if any(len(value) > LONGEST for value in matching.texts.values()):
-        raise _invalid(f"asks for texts of at most {LONGEST} characters")
+        raise _invalid(f"must have texts of at most {LONGEST} characters")
     if not 1 <= matching.most <= MOST:
-        raise _invalid(f"takes the newest 1 to {MOST} sessions (`most`)")
+        raise _invalid(f"must take the newest 1 to {MOST} sessions (`most`)")
 
 
 def _invalid(says: str) -> InvalidInput:

@@ -1,4 +1,4 @@
-"""When a suite runs by itself: every so many hours, or at a time of day in a timezone. Pure."""
+"""The schedule of a suite: every few hours, or at a time of day in a timezone."""
 
 import re
 from dataclasses import dataclass
@@ -28,15 +28,15 @@ class Schedule:
 
 
 def read_schedule(text: str) -> Schedule:
-    """The schedule that the text names; a time without a timezone is in UTC. Raises `InvalidInput`."""
+    """Parse a schedule; a time without a timezone is in UTC. Raises `InvalidInput`."""
     found = schedule_as_written(text)
     if found.timezone not in timezones():
-        raise _invalid(f"names a timezone like Europe/Berlin, and {found.timezone[:60]!r} is none")
+        raise _invalid(f"must name a timezone like Europe/Berlin, not {found.timezone[:60]!r}")
     return found
 
 
 def schedule_as_written(text: str) -> Schedule:
-    """The same, also where its timezone is none that this machine knows."""
+    """Parse a schedule whose timezone may be unknown on this machine."""
     words = " ".join(text.split())
     if found := _EVERY.fullmatch(words.lower()):
         return _hourly(int(found[1]))
@@ -47,7 +47,7 @@ def schedule_as_written(text: str) -> Schedule:
 
 
 def written_schedule(schedule: Schedule) -> str:
-    """The schedule as `read_schedule` reads it."""
+    """Return the schedule as `read_schedule` reads it."""
     if schedule.every_hours is not None:
         return f"every {schedule.every_hours} hour{'' if schedule.every_hours == 1 else 's'}"
     days = "daily" if schedule.weekday is None else f"weekly {WEEKDAYS[schedule.weekday]}"
@@ -55,9 +55,10 @@ def written_schedule(schedule: Schedule) -> str:
 
 
 def next_after(schedule: Schedule, moment: datetime, since: datetime) -> datetime:
-    """The first time after `moment` at which a suite is due, in UTC; hours count from `since`, when the schedule was set.
+    """Return the first due time after `moment`, in UTC; hours count from `since`, when the schedule was set.
 
-    A local time that a change of clocks leaves out is that much later on that day; one that comes twice counts the first time.
+    A local time that a clock change skips is due that much later on that day; one that occurs twice is due
+    the first time.
     """
     if schedule.every_hours is not None:
         step = timedelta(hours=schedule.every_hours)
@@ -75,7 +76,7 @@ def next_after(schedule: Schedule, moment: datetime, since: datetime) -> datetim
 
 def _hourly(hours: int) -> Schedule:
     if not 1 <= hours <= MOST_HOURS:
-        raise _invalid(f"repeats every 1 to {MOST_HOURS} hours: write `every 6 hours`")
+        raise _invalid(f"must repeat every 1 to {MOST_HOURS} hours, for example `every 6 hours`")
     return Schedule(every_hours=hours)
 
 
@@ -83,16 +84,16 @@ def _by_the_clock(found: re.Match[str]) -> Schedule:
     weekday, zone = found[2], (found[5] or " UTC")[1:]
     hour, minute = int(found[3]), int(found[4])
     if weekday is not None and weekday not in WEEKDAYS:
-        raise _invalid(f"names a weekday: {', '.join(WEEKDAYS)}")
+        raise _invalid(f"must name a weekday: {', '.join(WEEKDAYS)}")
     if hour > 23 or minute > 59:  # noqa: PLR2004  # a clock's
-        raise _invalid("names a time from 00:00 to 23:59")
+        raise _invalid("must name a time from 00:00 to 23:59")
     day = None if weekday is None else WEEKDAYS.index(weekday)
     return Schedule(weekday=day, at=time(hour, minute), timezone=zone)
 
 
 @cache
 def timezones() -> frozenset[str]:
-    """The names of all timezones."""
+    """Return the names of all timezones."""
     return frozenset(available_timezones())
 
 

@@ -1,4 +1,4 @@
-"""The settings that a sweep tries: every combination of modes, top-k, cut-offs and embedding models. Pure."""
+"""The settings that a sweep tries: every combination of modes, top-k, cut-offs and embedding models."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -18,7 +18,7 @@ MOST_FINDS: Final = 20_000
 
 
 class Setting(Strict):
-    """One way to look for passages; `embedding_model` is None in a lexical find, which uses none."""
+    """One way to retrieve passages; `embedding_model` is None for a lexical find, which uses none."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -28,14 +28,14 @@ class Setting(Strict):
     embedding_model: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As it is stored with its row."""
+        """Return the stored form."""
         return self.model_dump()
 
 
 class Grid(Strict):
-    """What is combined with what; `as_of` is the collection as it was at each step, or `now`.
+    """The values to combine; `as_of` is the collection as it was at each step, or `now`.
 
-    Without `embedding_models` it is the collection's own.
+    Without `embedding_models`, the collection's own is used.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -47,12 +47,12 @@ class Grid(Strict):
     as_of: Literal["recorded", "now"] = "recorded"
 
     def as_json(self) -> dict[str, Any]:
-        """As it is stored with its sweep."""
+        """Return the stored form."""
         return self.model_dump(mode="json")
 
 
 def settings_of(grid: Grid) -> list[Setting]:
-    """Every combination, once; a lexical find is tried once for all embedding models. Raises `InvalidInput`."""
+    """Return every combination once; a lexical find is tried once for all embedding models. Raises `InvalidInput`."""
     _check(grid)
     found = [
         Setting(
@@ -65,21 +65,20 @@ def settings_of(grid: Grid) -> list[Setting]:
     settings = list(dict.fromkeys(found))
     if len(settings) > MOST_SETTINGS:
         raise _wrong(
-            f"These are {len(settings):,} settings, and a sweep has at most {MOST_SETTINGS}.", "top_k"
+            f"That would be {len(settings):,} settings, and a sweep can have at most {MOST_SETTINGS}.",
+            "top_k",
         )
     return settings
 
 
 def check_size(settings: int, steps: int) -> None:
-    """Raise `InvalidInput` for more finds than a sweep makes, or none."""
+    """Raise `InvalidInput` if the sweep would make too many finds, or none."""
     if not steps:
-        raise InvalidInput(
-            "This session has no find or ask whose passages could be looked for.", code="nothing_to_replay"
-        )
+        raise InvalidInput("This session has no find or ask to repeat.", code="nothing_to_replay")
     if settings * steps > MOST_FINDS:
         raise _wrong(
-            f"{settings:,} settings at {steps:,} steps are {settings * steps:,} finds, and a sweep makes at most "
-            f"{MOST_FINDS:,}; choose fewer settings.",
+            f"{settings:,} settings at {steps:,} steps are {settings * steps:,} finds, but a sweep can make "
+            f"at most {MOST_FINDS:,}. Choose fewer settings.",
             "top_k",
         )
 
@@ -87,10 +86,10 @@ def check_size(settings: int, steps: int) -> None:
 def _check(grid: Grid) -> None:
     for name in ("modes", "top_k", "adaptive"):
         if not getattr(grid, name):
-            raise _wrong(f"`{name}` is empty; name at least one to try.", name)
+            raise _wrong(f"`{name}` is empty. Name at least one value.", name)
     least, most = LIMITS["top_k"]
     if any(not least <= top_k <= most for top_k in grid.top_k):
-        raise _wrong(f"Every `top_k` must lie between {least} and {most:,}.", "top_k")
+        raise _wrong(f"Every `top_k` must be between {least} and {most:,}.", "top_k")
 
 
 def _wrong(message: str, field: str) -> InvalidInput:

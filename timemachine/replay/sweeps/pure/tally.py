@@ -1,4 +1,4 @@
-"""What one setting came to over all steps: added up from what each step measured. Pure."""
+"""The results of one setting over all steps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +7,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """One step under one setting. `overlap` and `rank_biased_overlap` are with the recorded hits, None where nothing is compared.
+    """One step with one setting. `overlap` and `rank_biased_overlap` compare with the recorded hits, None if there are none to compare.
 
-    `grounded` are the frames that the recorded answer was grounded in, of which `grounded_found` were found.
+    `grounded` counts the frames that support the recorded answer, `grounded_found` those of them that were
+    found.
     """
 
     hits: int
@@ -21,7 +22,7 @@ class Measured:
 
 
 def tallied(steps: Sequence[Measured]) -> dict[str, Any]:
-    """The row of a setting: sums, and means over the steps that have the figure; None where none has.
+    """Return the result of a setting: sums, and means over the steps that have the value; None if none has.
 
     `recall` is the share of all grounded frames that were found.
     """

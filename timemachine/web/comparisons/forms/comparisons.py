@@ -13,7 +13,7 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_named
 from timemachine.replay.comparison.commands import LONGEST_NOTE, Plan
 from timemachine.replay.comparison.models import WITHDRAWN, CellMark
-from timemachine.replay.comparison.pure.variants import MOST_ARMS, MOST_REPEATS, Arm
+from timemachine.replay.comparison.pure.variants import MOST_ARMS, MOST_REPEATS, Variant
 from timemachine.web.model_select import ModelSelect
 from timemachine.web.number_fields import Number, WholeNumber
 from timemachine.web.option_fields import CallFields
@@ -49,11 +49,11 @@ class VariantForm(CallFields):
         self.number = number
         cast("ModelSelect", self.fields["model"].widget).offer(choices, "None")
 
-    def arm(self) -> Arm | None:
+    def arm(self) -> Variant | None:
         """Return the chosen variant; None if it has no model."""
         said = self.cleaned_data
         model = said["other_model"].strip() or said["model"]
-        return Arm(model=model, **self.call_options()) if model else None
+        return Variant(model=model, **self.call_options()) if model else None
 
     @property
     def has_more(self) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from timemachine.replay.comparison.pure.metrics import COST, GROUNDING, LATENCY, ArmTotals
+from timemachine.replay.comparison.pure.metrics import COST, GROUNDING, LATENCY, VariantTotals
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
 from timemachine.replay.comparison.pure.statistics.wording import figure
 from timemachine.replay.comparison.pure.variants import RECORDING
@@ -102,13 +102,13 @@ def charts(columns: Sequence[Column]) -> list[Chart]:
     ]
 
 
-def _agreement(totals: ArmTotals) -> _Value:
+def _agreement(totals: VariantTotals) -> _Value:
     if totals.arm == RECORDING:  # it is what the others agree with or do not
         return _Value(value=None, low=None, high=None, more=NO_SUCH, words=NO_SUCH)
     return _with_interval(totals.agreement, totals.agreement_interval)
 
 
-def _grounding(totals: ArmTotals) -> _Value:
+def _grounding(totals: VariantTotals) -> _Value:
     return _with_interval(totals.grounding, totals.grounding_interval)
 
 
@@ -118,11 +118,11 @@ def _with_interval(value: float | None, found: Interval | None) -> _Value:
     return _Value(value=value, low=found.low, high=found.high, more=f"{found.low:.2f} to {found.high:.2f}")
 
 
-def _cost(totals: ArmTotals) -> _Value:
+def _cost(totals: VariantTotals) -> _Value:
     return _Value(value=totals.cost.total, low=None, high=None, more=f"{totals.unknown_cost:,}")
 
 
-def _latency(totals: ArmTotals) -> _Value:
+def _latency(totals: VariantTotals) -> _Value:
     p50, p95 = totals.latency.p50, totals.latency.p95
     return _Value(value=p50, low=p50, high=p95, more=figure(p95, LATENCY.unit))
 
@@ -133,7 +133,7 @@ def _chart(
     about: str,
     more_title: str,
     unit: str,
-    read: Callable[[ArmTotals], _Value],
+    read: Callable[[VariantTotals], _Value],
     most: float | None,
 ) -> Chart:
     values = [read(column.totals) for column in columns]

@@ -7,8 +7,8 @@ from timemachine.governance.sharing.read_models.comparisons import SharedRemarks
 from timemachine.replay.comparison.pure.cells import Ask
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.metrics import MEASURES
-from timemachine.replay.comparison.pure.variants import RECORDING, Arm
-from timemachine.replay.comparison.queries import Said, said_of
+from timemachine.replay.comparison.pure.variants import RECORDING, Variant
+from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
 from timemachine.replay.comparison.result_schemas import METHOD
 from timemachine.web.comparisons.presenters.charts import charts
 from timemachine.web.comparisons.presenters.findings import shown_pair
@@ -17,9 +17,9 @@ from timemachine.web.comparisons.presenters.matrix import AskFilter, column_name
 
 def figures(
     shown: Findings,
-    arms: Sequence[Arm],
+    arms: Sequence[Variant],
     asked: AskFilter,
-    saying: Callable[[Sequence[Ask]], Said | SharedRemarks] = said_of,
+    saying: Callable[[Sequence[Ask]], AnnotatedAsks | SharedRemarks] = annotated,
 ) -> dict[str, Any]:
     """Return the results under their template names; `saying` loads ratings and judge verdicts of the visible asks."""
     names = column_names(arms)

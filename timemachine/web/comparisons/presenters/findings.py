@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from timemachine.replay.comparison.pure.metrics import MEASURES, ArmPair
+from timemachine.replay.comparison.pure.metrics import MEASURES, VariantPair
 from timemachine.replay.comparison.pure.statistics.paired import PairedResult
 from timemachine.replay.comparison.pure.statistics.wording import (
     METHODS,
@@ -53,7 +53,7 @@ class ShownPair:
     ratios: Sequence[tuple[str, str]]
 
 
-def shown_pair(pair: ArmPair, names: Sequence[str]) -> ShownPair:
+def shown_pair(pair: VariantPair, names: Sequence[str]) -> ShownPair:
     """Return the pair for display."""
     return ShownPair(
         a=names[pair.a],

@@ -16,12 +16,12 @@ from timemachine.replay.comparison.models import CellOpinion
 from timemachine.replay.comparison.pure.cells import LACKING, NOISE, Ask, Cell
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.judge_prompt import UNDECIDED
-from timemachine.replay.comparison.pure.metrics import AGREEMENT, GROUNDING, ArmTotals
+from timemachine.replay.comparison.pure.metrics import AGREEMENT, GROUNDING, VariantTotals
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
 from timemachine.replay.comparison.pure.statistics.summaries import Spread
 from timemachine.replay.comparison.pure.statistics.wording import interval_words
-from timemachine.replay.comparison.pure.variants import RECORDING, Arm, names
-from timemachine.replay.comparison.queries import Said, said_of
+from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
+from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
 from timemachine.replay.runs.pure.statuses import OPEN_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import VERDICT_ORDER
 from timemachine.web.template_library import register
@@ -110,7 +110,7 @@ class Column:
 
     number: int
     name: str
-    totals: ArmTotals
+    totals: VariantTotals
     grounding_words: str
     agreement_words: str
 
@@ -147,9 +147,9 @@ def ask_filter(query: QueryDict, arms: int) -> AskFilter:
 
 def matrix(
     shown: Findings,
-    arms: Sequence[Arm],
+    arms: Sequence[Variant],
     asked: AskFilter,
-    saying: Callable[[Sequence[Ask]], Said | SharedRemarks] = said_of,
+    saying: Callable[[Sequence[Ask]], AnnotatedAsks | SharedRemarks] = annotated,
 ) -> Matrix:
     """Return a page of matching asks with ratings, judge verdicts and erasures. Two queries in addition to those of `saying`."""
     fitting = [ask for ask in shown.asks if asked.fits(ask)]
@@ -172,7 +172,7 @@ def matrix(
     )
 
 
-def column_names(arms: Sequence[Arm]) -> list[str]:
+def column_names(arms: Sequence[Variant]) -> list[str]:
     """Return the names of all columns, starting with the recording."""
     return ["Recording", *(f"{number} {name}" for number, name in enumerate(names(arms), 1))]
 
@@ -201,7 +201,9 @@ def _erased_answers(asks: Sequence[Ask]) -> ErasedAnswers:
     )
 
 
-def _cell(ask: Ask, arm: int, column: str, found: tuple[Said | SharedRemarks, ErasedAnswers]) -> ShownCell:
+def _cell(
+    ask: Ask, arm: int, column: str, found: tuple[AnnotatedAsks | SharedRemarks, ErasedAnswers]
+) -> ShownCell:
     cells, (said, gone) = ask.cells(arm), found
     runs = [
         Run(
@@ -245,7 +247,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _column(name: str, totals: ArmTotals) -> Column:
+def _column(name: str, totals: VariantTotals) -> Column:
     return Column(
         number=totals.arm,
         name=name,

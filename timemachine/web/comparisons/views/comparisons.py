@@ -20,15 +20,13 @@ from timemachine.jobs.queue import enqueue
 from timemachine.llm.queries import model_choices
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.comparison import commands
-from timemachine.replay.comparison.estimate import estimates
+from timemachine.replay.comparison.estimate import estimates, judge_estimate
 from timemachine.replay.comparison.export import FORMS, file_of
-from timemachine.replay.comparison.judge_estimate import judge_estimate
 from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges
 from timemachine.replay.comparison.judged_cells import judged_count
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.progress import Progress, over_limit, progress_of
 from timemachine.replay.comparison.queries import (
-    arms_of,
     ask_count,
     cancelled_of,
     cell_step,
@@ -39,6 +37,7 @@ from timemachine.replay.comparison.queries import (
     opinions_of,
     replays_of,
     sessions_of,
+    variants_of,
 )
 from timemachine.replay.comparison.results import Results, results_of, revision_of
 from timemachine.replay.tasks import compute_results, judge_cells, run_replay
@@ -70,7 +69,7 @@ def comparisons(request: HttpRequest) -> HttpResponse:
     rows = list(found[: SHOWN + 1])
     progress = progress_of(rows[:SHOWN])
     context = {
-        "rows": [(each, column_names(arms_of(each))[1:], progress[each.id]) for each in rows[:SHOWN]],
+        "rows": [(each, column_names(variants_of(each))[1:], progress[each.id]) for each in rows[:SHOWN]],
         "next": rows[SHOWN - 1].id if len(rows) > SHOWN else None,
         "after": after,
         "may_run": access.may("operator"),
@@ -165,7 +164,7 @@ def cell(request: HttpRequest, id: str, step: int) -> HttpResponse:  # noqa: A00
     arm = shown.replay.run.arm
     context = {
         "comparison": found,
-        "column": column_names(arms_of(found))[arm],
+        "column": column_names(variants_of(found))[arm],
         "run": shown.replay.run.repeat,
         "replay": shown.replay,
         "session": shown.replay.session,
@@ -229,7 +228,7 @@ def retry(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 
 def _comparison(found: Comparison, progress: Progress, results: Results, asked: AskFilter) -> dict[str, Any]:
-    arms = arms_of(found)
+    arms = variants_of(found)
     context = {
         "comparison": found,
         "arms": arms,

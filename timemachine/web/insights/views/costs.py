@@ -16,7 +16,7 @@ from timemachine.recording.usage.document import latency_of_calls
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import Cell
 from timemachine.recording.usage.pure.span import MAX_DAYS, Span, default_span, span_of
-from timemachine.replay.runs.costs import spent_on_replays
+from timemachine.replay.runs.costs import replay_spending
 from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.insights.presenters.cost_groups import groups_of, query_of
@@ -70,9 +70,7 @@ def _figures(project: Project, wanted: CostQuery, cells: Sequence[Cell], *, aske
         "weekly": days_of_a_bar(wanted.span) > 1,
         "groups": groups_of(cells, tags, histograms, wanted),
         "whole": whole,
-        "replays": None
-        if wanted.filters
-        else spent_on_replays(project, wanted.span.since, wanted.span.until),
+        "replays": None if wanted.filters else replay_spending(project, wanted.span.since, wanted.span.until),
     }
 
 

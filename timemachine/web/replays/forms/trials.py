@@ -11,7 +11,7 @@ from timemachine.llm.pure.listing import Choice
 from timemachine.recording.sessions.models import Action
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.pure.options import ReplayOptions
-from timemachine.replay.runs.trial_passages import names_of
+from timemachine.replay.runs.trial_passages import passage_names
 from timemachine.web.model_select import ModelSelect
 from timemachine.web.option_fields import CallFields, RetrievalFields
 from timemachine.web.replays.forms.replays import written_frames
@@ -46,7 +46,7 @@ class TrialForm(SentOnce, RetrievalFields, CallFields):
 
     def __init__(self, choices: tuple[Choice, ...], action: Action, data: Any = None) -> None:
         self.recorded_question = frozen.question_of(action) or ""
-        self.recorded_frames = tuple(names_of(frozen.hits_of(action)))
+        self.recorded_frames = tuple(passage_names(frozen.hits_of(action)))
         initial = {"question": self.recorded_question, "frames": written_frames(self.recorded_frames)}
         super().__init__(data, label_suffix="", initial=initial)
         self.step = action.sequence

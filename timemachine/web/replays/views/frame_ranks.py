@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.knowledge.find import LONGEST_QUERY
 from timemachine.recording.sessions.queries import session_of
-from timemachine.replay.runs.frame_ranks import where
+from timemachine.replay.runs.frame_ranks import rank_page
 from timemachine.web.access import of
 from timemachine.web.number_fields import WholeNumber
 
@@ -48,7 +48,7 @@ def _look(form: WhereForm, context: dict[str, Any]) -> int:
         return 422
     said = form.cleaned_data
     try:
-        context["found"] = where(
+        context["found"] = rank_page(
             context["session"], frame=said["frame"], text=said["text"], after=said["after"] or 0
         )
     except TimeMachineError as why:

@@ -20,7 +20,7 @@ from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.comparison.models import ComparisonReplay
 from timemachine.replay.runs import commands
 from timemachine.replay.runs.estimate import Estimate
-from timemachine.replay.runs.estimate import estimated as estimated_cost
+from timemachine.replay.runs.estimate import estimate_replays as estimated_cost
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.runs.pure.summary import sentence

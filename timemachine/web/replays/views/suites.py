@@ -39,7 +39,7 @@ from timemachine.replay.suites.queries import (
     suite_of,
     suites_of,
 )
-from timemachine.replay.suites.summary import summary
+from timemachine.replay.suites.reports import summary
 from timemachine.replay.tasks import run_replay
 from timemachine.web.access import of
 from timemachine.web.http import page

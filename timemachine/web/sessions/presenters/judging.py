@@ -15,11 +15,11 @@ from timemachine.llm.pure.listing import Choice
 from timemachine.llm.queries import model_choices
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.timeline.step import Step
-from timemachine.replay.judging.estimate import estimate
 from timemachine.replay.judging.models import DONE, Judgement
 from timemachine.replay.judging.queries import (
     JudgedSentence,
     counts_of,
+    estimate,
     judgements_of,
     sentences_of,
     state_of,

@@ -1,4 +1,4 @@
-"""How far a mean paired difference may be off: paired t, clustered by session, or a seeded bootstrap. Pure."""
+"""Confidence intervals of a mean paired difference: paired t, clustered by session, or a seeded bootstrap."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ FEWEST: Final = 6
 BOOTSTRAP_FROM: Final = 100
 RESAMPLES: Final = 2_000
 BLOCK: Final = 50
-# Groups up to which their draws are kept for the next metric: 40 MB. Beyond it they are drawn anew each time.
+# Draws for up to this many groups (40 MB) are cached for the next metric. For more, they are drawn again each time.
 MOST_KEPT: Final = 20_000
 SEED: Final = 20241101
 ROUNDING: Final = 1e-9
@@ -33,7 +33,7 @@ PAIRED_T, CLUSTERED_T, BOOTSTRAP, CLUSTERED_BOOTSTRAP, NO_SPREAD, ALL_ZERO = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A 95 % interval, and the method that made it (one of the six names above). It has no width only where that is `all_zero`."""
+    """A 95 % interval and the method that made it (one of the six names above). Only `all_zero` has no width."""
 
     low: float
     high: float
@@ -41,26 +41,26 @@ class Interval:
 
     @property
     def farthest(self) -> float:
-        """How large a difference, of whichever sign, the interval leaves possible."""
+        """Return the largest absolute difference in the interval."""
         return max(abs(self.low), abs(self.high))
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the whole interval lies on one side of no difference."""
+        """Return whether the interval excludes 0."""
         return self.low > 0 or self.high < 0
 
     def within(self, low: float, high: float) -> "Interval":
-        """The part of it that values can reach."""
+        """Return the part of the interval that values can reach."""
         return replace(self, low=max(low, self.low), high=min(high, self.high))
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean; the same whatever the order of the values."""
+    """Return the mean, independent of the order of the values."""
     return fsum(values) / len(values)
 
 
 def deviation(values: Sequence[float]) -> float:
-    """The sample's standard deviation, over n − 1 (0 for a single value, and where all are the same)."""
+    """Return the sample standard deviation, over n − 1 (0 for a single value, and if all are equal)."""
     if len(set(values)) == 1:
         return 0.0
     middle = mean(values)
@@ -68,10 +68,11 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def standard_error(differences: Sequence[float], clusters: Sequence[Hashable]) -> float:
-    """How far the mean is off on average, sessions (`clusters`) being what is independent where there are several.
+    """Return the standard error of the mean. Sessions (`clusters`) are the independent units if there are several.
 
-    The larger of the cluster-robust error (Liang and Zeger 1986; Miller 2024, section 2.2; with G / (G − 1)) and that of independent
-    asks: over few clusters the first is often too small by chance, down to 0 (Angrist and Pischke 2009, section 8.1).
+    It is the larger of the cluster-robust error (Liang and Zeger 1986; Miller 2024, section 2.2; with G / (G
+    − 1)) and that of independent asks: with few clusters the first is often too small by chance, down to 0
+    (Angrist and Pischke 2009, section 8.1).
     """
     alone = deviation(differences) / sqrt(len(differences))
     groups = _grouped(differences, clusters)
@@ -79,12 +80,13 @@ def standard_error(differences: Sequence[float], clusters: Sequence[Hashable]) -
 
 
 def interval(differences: Sequence[float], clusters: Sequence[Hashable], scale: float) -> Interval | None:
-    """The interval of the mean difference; None below `FEWEST` pairs, where only the pairs themselves can be shown.
+    """Return the interval of the mean difference; None below `FEWEST` pairs, for which only the pairs themselves are shown.
 
-    `clusters` names the session of each pair; where they are of several sessions, sessions are what is independent. `scale` is
-    the largest difference that the values allow or showed; what differs by less than a rounding error of it is the same. Where all
-    differences are the same the rate of others is at most 1 − 0.05^(1/n), n the independent ones (the exact form of the rule of
-    three, Hanley and Lippman-Hand 1983), each other by at most `scale`; where that is 0, nothing tells how large another could be.
+    `clusters` names the session of each pair; if there are several sessions, they are the independent units.
+    `scale` is the largest difference that the values allow or showed; differences within a rounding error of
+    it are equal. If all differences are equal, the rate of others is at most 1 − 0.05^(1/n) for n independent
+    units (the exact form of the rule of three, Hanley and Lippman-Hand 1983), and each of them differs by at
+    most `scale`; if that is 0, nothing shows how large they could be.
     """
     if len(differences) < FEWEST:
         return None
@@ -110,7 +112,7 @@ def _clustered_error(differences: Sequence[float], groups: Sequence[Sequence[flo
 
 
 def _resampled(differences: Sequence[float], groups: Sequence[Sequence[float]]) -> Interval:
-    """The bootstrap over sessions; over asks where there is one session, or where sessions are more alike than chance makes them."""
+    """Return the bootstrap interval over sessions; over asks for one session, or if sessions are more alike than chance."""
     if len(groups) > 1:
         alone = deviation(differences) / sqrt(len(differences))
         if _clustered_error(differences, groups) >= alone * (1 - ROUNDING):
@@ -119,7 +121,7 @@ def _resampled(differences: Sequence[float], groups: Sequence[Sequence[float]]) 
 
 
 def _bootstrap(groups: Sequence[Sequence[float]], *, several: bool) -> Interval:
-    """The percentile bootstrap (Efron 1979) over whole groups, from a fixed seed: the same figures give the same interval."""
+    """Return the percentile bootstrap interval (Efron 1979) over groups. The seed is fixed, so the same data give the same interval."""
     sums = np.array([fsum(group) for group in groups])
     sizes = np.array([float(len(group)) for group in groups])
     means = [_added(drawn, sums) / _added(drawn, sizes) for drawn in _draws(len(groups))]
@@ -128,24 +130,24 @@ def _bootstrap(groups: Sequence[Sequence[float]], *, several: bool) -> Interval:
 
 
 def _added(drawn: Any, values: Any) -> Any:
-    """The sum of the drawn values, resample by resample; not by BLAS, whose threads cost more than they save here."""
+    """Return the sum of the drawn values in each resample. BLAS is not used: its threads cost more than they save here."""
     return np.einsum("ij,j->i", drawn, values)
 
 
 def _draws(count: int) -> Iterable[Any]:
-    """How often each of so many groups is drawn in each resample, with replacement, block by block."""
-    return _kept_draws(count) if count <= MOST_KEPT else _drawn(count)
+    """Yield how often each group is drawn in each resample, with replacement, in blocks."""
+    return _cached_draws(count) if count <= MOST_KEPT else _drawn(count)
 
 
 @lru_cache(maxsize=2)
-def _kept_draws(count: int) -> Sequence[Any]:
+def _cached_draws(count: int) -> Sequence[Any]:
     return list(_drawn(count))
 
 
 def _drawn(count: int) -> Iterator[Any]:
     generator, chances = np.random.default_rng(SEED), np.full(count, 1 / count)
     for _ in range(RESAMPLES // BLOCK):
-        # A byte each: that one of a hundred or more is drawn 256 times in a resample has a chance below 10^-500.
+        # One byte is enough: the chance that one of a hundred or more groups is drawn 256 times is below 10^-500.
         yield generator.multinomial(count, chances, size=BLOCK).astype(np.uint8)
 
 

@@ -1,16 +1,17 @@
-"""Differences of floating-point figures that are equal but for their last digits are equal. Pure."""
+"""Treating differences that only floating-point rounding separates as equal."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-# A difference of two figures is off by some 1e-16 of the figures, never by so much; no figure is told to so many digits.
+# Rounding errors are some 1e-16 of the numbers, far below this; no number is shown with this many digits.
 FINEST: Final = 1e-12
 
 
 def levelled(values: Sequence[float], scale: float) -> list[float]:
-    """The values, those that lie closer together than `FINEST` of `scale` made equal, and 0 where 0 is among them.
+    """Return the values with those equal that are closer together than `FINEST` of `scale`, and 0 if 0 is among them.
 
-    `scale` is the size of the figures whose differences these are. Doing it twice is doing it once, and it commutes with a change of sign.
+    `scale` is the size of the numbers whose differences these are. The function is idempotent and commutes
+    with a change of sign.
     """
     order = sorted(range(len(values)), key=values.__getitem__)
     found = list(values)

@@ -1,4 +1,4 @@
-"""One metric of two arms over the same asks: what stands beside what, what was left out, and what may be said of it. Pure."""
+"""One metric of two variants over the same asks: the pairs, what was excluded, and the verdict."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -20,18 +20,19 @@ from timemachine.replay.comparison.pure.statistics.levels import levelled
 
 SIGNIFICANT: Final = 0.05
 POWER: Final = 0.8
-# No more pairs are ever needed than anybody could ask; of figures of nearly 0 they would be beyond any number.
+# An upper bound on the number of pairs: for values near 0 the formula grows without limit.
 MOST_NEEDED: Final = 10**12
 A_BETTER, B_BETTER, TOO_FEW, NOT_SHOWN = "A better", "B better", "too few", "no difference shown"
-DROWNED = "cannot be told apart"
+INDISTINGUISHABLE = "cannot be told apart"
 MCNEMAR, WILCOXON = "mcnemar", "wilcoxon"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """A figure of an answer. `higher_is_better` says which way is better; `bounded` ones lie between 0 and 1.
+    """A metric of an answer. `higher_is_better` is its direction; `bounded` ones are between 0 and 1.
 
-    `matters` is the difference that the needed number of pairs is reckoned for: as it is where bounded, else a share of A's mean.
+    `matters` is the difference for which the required number of pairs is computed: absolute if bounded,
+    otherwise a share of A's mean.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A figure of one arm at one ask, or why there is none (`error`, `refused`, `unknown` …)."""
+    """The value of one variant at one ask, or why there is none (`error`, `refused`, `unknown` …)."""
 
     value: float | None
     missing: str | None = None
@@ -50,7 +51,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """The two arms at one ask. `cluster` is what the ask belongs to: its session."""
+    """The two variants at one ask. `cluster` is the ask's session."""
 
     cluster: Hashable
     a: Reading
@@ -59,11 +60,13 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedResult:
-    """What the pairs of one metric show. Differences are B − A in the metric's own unit.
+    """The result of one metric. Differences are B − A in the metric's unit.
 
-    `excluded` counts the pairs without a value, by the side and its reason (`A: error`). `wins`, `ties`, `losses` are B's, by what is
-    better. `p` is of `test`; `p_holm` is adjusted over the metrics, so many `tests`, once `together` has seen them all. `needed` is how many pairs
-    show a difference of `matters` with 80 % power, spread over sessions as these are; None where the pairs do not tell. `pairs` holds the raw values below six pairs.
+    `excluded` counts the pairs without a value, by side and reason (`A: error`). `wins`, `ties` and `losses`
+    are B's, in the metric's direction. `p` belongs to `test`; `p_holm` is corrected for the number of `tests`
+    by `corrected`. `needed` is how many pairs show a difference of `matters` with 80 % power, distributed
+    over sessions like these; None if the pairs do not show it. `pairs` holds the raw values if there are
+    fewer than six.
     """
 
     metric: str
@@ -91,7 +94,7 @@ class PairedResult:
 
 
 def compare(metric: Metric, pairs: Sequence[Pair]) -> PairedResult:
-    """What these pairs show of the metric, before other metrics are thought of (`together`)."""
+    """Compare the pairs by this metric, before correction for other metrics (`corrected`)."""
     whole = [
         (pair.a.value, pair.b.value, pair.cluster)
         for pair in pairs
@@ -103,10 +106,10 @@ def compare(metric: Metric, pairs: Sequence[Pair]) -> PairedResult:
     return _compared(metric, [(a, b) for a, b, _ in whole], [each for _, _, each in whole], excluded)
 
 
-def together(results: Sequence[PairedResult]) -> list[PairedResult]:
-    """The results of several metrics of one pair of arms, with Holm's p values and the verdict that they allow.
+def corrected(results: Sequence[PairedResult]) -> list[PairedResult]:
+    """Return the results of several metrics of one pair of variants with Holm's p values and the resulting verdicts.
 
-    "B better" and "A better" need both: an adjusted p below 0.05, and an interval that leaves out no difference.
+    "B better" and "A better" need both an adjusted p below 0.05 and an interval that excludes 0.
     """
     tested = [each.p for each in results if each.p is not None]
     adjusted = iter(exact.holm(tested))
@@ -117,21 +120,22 @@ def together(results: Sequence[PairedResult]) -> list[PairedResult]:
 
 
 def differs(result: PairedResult) -> bool:
-    """Whether one side was shown to be better."""
+    """Return whether one side was shown to be better."""
     return result.verdict in {A_BETTER, B_BETTER}
 
 
-def drowned(result: PairedResult) -> PairedResult:
-    """The result without its verdict: chance alone makes such differences."""
-    return replace(result, verdict=DROWNED) if result.n else result
+def without_verdict(result: PairedResult) -> PairedResult:
+    """Return the result without its verdict, because chance alone makes such differences."""
+    return replace(result, verdict=INDISTINGUISHABLE) if result.n else result
 
 
 def needed_pairs(spread: float, difference: float) -> int | None:
-    """How many pairs show this mean difference at 5 % with 80 % power, where differences spread so (standard deviation).
+    """Return how many pairs show this mean difference at 5 % with 80 % power, for this standard deviation.
 
-    n = ((z₀.₉₇₅ + z₀.₈) · s / δ)², the normal form (Miller 2024, section 5); at least six, at most `MOST_NEEDED`. None where nothing tells the spread.
-    Where pairs of a session go together, s is what their error over sessions comes to for one pair, error · √n: the same form times the
-    design effect (Kish 1965), for pairs that are spread over sessions as these are.
+    n = ((z₀.₉₇₅ + z₀.₈) · s / δ)², the normal form (Miller 2024, section 5); at least six, at most
+    `MOST_NEEDED`. None if the spread is unknown. If pairs are clustered by session, s is error · √n, the
+    clustered error for one pair: the same form times the design effect (Kish 1965), for pairs distributed
+    over sessions like these.
     """
     if spread == 0 or difference == 0:
         return None
@@ -188,7 +192,7 @@ def _tested(
 
 
 def _verdict(metric: Metric, found: PairedResult, p: float) -> str:
-    """What one metric alone would allow; `together` takes it back where the adjusted p does not bear it."""
+    """Return the verdict by one metric alone; `corrected` withdraws it if the adjusted p is too large."""
     if found.interval is None or found.difference is None:
         return TOO_FEW
     if p >= SIGNIFICANT or not found.interval.excludes_zero:
@@ -202,7 +206,7 @@ def _judged(result: PairedResult, p_holm: float | None) -> PairedResult:
 
 
 def _excluded(pairs: Sequence[Pair]) -> dict[str, int]:
-    """Why pairs have no value, most frequent first; a pair that lacks both counts under A's reason and B's together."""
+    """Return why pairs have no value, most frequent first; a pair that lacks both counts under A's and B's reason together."""
     counts: Counter[str] = Counter()
     for pair in pairs:
         sides = [("A", pair.a), ("B", pair.b)]

@@ -1,4 +1,4 @@
-"""What a paired result shows, in words that claim no more than it does. Pure."""
+"""A paired result in words that claim no more than it shows."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -14,7 +14,7 @@ from timemachine.replay.comparison.pure.statistics.intervals import (
     Interval,
 )
 from timemachine.replay.comparison.pure.statistics.paired import (
-    DROWNED,
+    INDISTINGUISHABLE,
     NOT_SHOWN,
     SIGNIFICANT,
     TOO_FEW,
@@ -34,7 +34,7 @@ METHODS: Final = {
     BOOTSTRAP: "percentile bootstrap",
     CLUSTERED_BOOTSTRAP: "percentile bootstrap over sessions",
     NO_SPREAD: "all differences the same: rule of three",
-    ALL_ZERO: "every value is 0: nothing tells how large another could be",
+    ALL_ZERO: "every value is 0, so nothing shows how large another could be",
 }
 _ITSELF: Final = "the noise floor shows a difference of a model against itself"
 SMALLEST_P: Final = 0.001
@@ -42,12 +42,12 @@ MOST_ASKS: Final = 1_000_000
 
 
 def figure(value: float | None, unit: str) -> str:
-    """A value with its unit; "unknown" for None."""
+    """Return a value with its unit; "unknown" for None."""
     return "unknown" if value is None else UNITS[unit](value)
 
 
 def signed(value: float | None, unit: str) -> str:
-    """A difference with its sign: `+0.19`, `−$0.002`."""
+    """Return a difference with its sign: `+0.19`, `−$0.002`."""
     if value is None:
         return "unknown"
     sign = "−" if value < 0 else "+" if value > 0 else ""
@@ -55,39 +55,39 @@ def signed(value: float | None, unit: str) -> str:
 
 
 def interval_words(found: Interval | None, unit: str) -> str:
-    """An interval as `[+0.08, +0.30]`; "no interval" for None."""
+    """Return an interval as `[+0.08, +0.30]`; "no interval" for None."""
     if found is None:
         return "no interval"
     return f"[{signed(found.low, unit)}, {signed(found.high, unit)}]"
 
 
 def p_words(p: float | None) -> str:
-    """A p value: `p = 0.031`, `p < 0.001`; "no test" for None."""
+    """Return a p value as `p = 0.031` or `p < 0.001`; "no test" for None."""
     if p is None:
         return "no test"
     return f"p < {SMALLEST_P}" if p < SMALLEST_P else f"p = {p:.3f}"
 
 
 def verdict_words(result: PairedResult, unit: str) -> str:
-    """The verdict: `B better`, `A better`, `no difference shown (up to ±0.12)`, `no difference shown`, `too few`."""
+    """Return the verdict: `B better`, `A better`, `no difference shown (up to ±0.12)`, `no difference shown`, `too few`."""
     if result.verdict != NOT_SHOWN or result.interval is None or result.interval.method == ALL_ZERO:
         return result.verdict
     return f"{NOT_SHOWN} (up to ±{UNITS[unit](result.interval.farthest)})"
 
 
 def sentence(result: PairedResult, unit: str) -> str:
-    """The verdict with what it rests on: both means, the difference with its interval, who won how often, and the p value."""
+    """Return the verdict with its basis: both means, the difference with its interval, the wins and losses, and the p value."""
     if not result.n:
         return f"{TOO_FEW}: no ask has a value on both sides"
     means = f"mean {figure(result.mean_a, unit)} against {figure(result.mean_b, unit)}"
     difference = f"{signed(result.difference, unit)} {interval_words(result.interval, unit)}"
     split = f"B better in {result.wins}, worse in {result.losses}, the same in {result.ties} of {counted(result.n, 'ask')}"
-    drowned = f" ({_ITSELF})" if result.verdict == DROWNED else ""
-    return f"{verdict_words(result, unit)}{drowned}: {means}, {difference}; {split}; {_tested(result)}{_needed(result, unit)}"
+    note = f" ({_ITSELF})" if result.verdict == INDISTINGUISHABLE else ""
+    return f"{verdict_words(result, unit)}{note}: {means}, {difference}; {split}; {_tested(result)}{_needed(result, unit)}"
 
 
 def _tested(result: PairedResult) -> str:
-    """The p value that counts; the one before the correction as well where the correction takes a difference back."""
+    """Return the corrected p value, and the uncorrected one too if the correction removes a difference."""
     if result.p is None or result.p_holm is None or not result.p < SIGNIFICANT <= result.p_holm:
         return p_words(result.p_holm)
     return f"{p_words(result.p)}, {result.p_holm:.2g} after Holm's correction for {counted(result.tests, 'test')}"

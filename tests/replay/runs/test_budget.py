@@ -6,13 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.replay.runs.pure.budget import Purse
+from timemachine.replay.runs.pure.budget import Budget
 
 NOW, LATER, NEVER = "now", "later", "never"
 
 
-def purse(limit: str, spent: str = "0", reserved: str = "0", unknown: int = 0, uncertain: str = "0") -> Purse:
-    return Purse(
+def purse(
+    limit: str, spent: str = "0", reserved: str = "0", unknown: int = 0, uncertain: str = "0"
+) -> Budget:
+    return Budget(
         limit=Decimal(limit),
         spent=Decimal(spent),
         reserved=Decimal(reserved),
@@ -43,7 +45,7 @@ def purse(limit: str, spent: str = "0", reserved: str = "0", unknown: int = 0, u
     ],
 )
 def test_a_call_starts_where_it_fits_beside_what_is_spent_and_reserved(
-    held: Purse, cost: str | None, expected: str
+    held: Budget, cost: str | None, expected: str
 ) -> None:
     asked = None if cost is None else Decimal(cost)
     assert held.fits(asked) == (expected == NOW)
@@ -54,7 +56,7 @@ def test_a_call_starts_where_it_fits_beside_what_is_spent_and_reserved(
 def test_calls_that_cost_what_was_expected_never_pass_the_limit(limit: Decimal, costs: list[Decimal]) -> None:
     spent = reserved = Decimal(0)
     for number, cost in enumerate(costs):
-        if Purse(limit=limit, spent=spent, reserved=reserved, unknown=0).fits(cost):
+        if Budget(limit=limit, spent=spent, reserved=reserved, unknown=0).fits(cost):
             reserved += cost
         if number % 3 == 0:
             spent, reserved = spent + reserved, Decimal(0)
@@ -63,12 +65,12 @@ def test_calls_that_cost_what_was_expected_never_pass_the_limit(limit: Decimal, 
 
 def test_the_reason_says_what_is_spent_and_what_it_would_cost() -> None:
     held = purse("0.003", spent="0.0029")
-    assert held.why_not(Decimal("0.0004"), "replay") == (
+    assert held.refusal(Decimal("0.0004"), "replay") == (
         "The spend limit of this replay was reached: $0.0029 of $0.003 is spent, so the call was not made; "
         "it is expected to cost $0.0004."
     )
     uncertain = purse("0.003", spent="0.001", uncertain="0.0019")
-    assert "$0.001 of $0.003 is spent and $0.0019 more may have been billed, so" in uncertain.why_not(
+    assert "$0.001 of $0.003 is spent and $0.0019 more may have been billed, so" in uncertain.refusal(
         Decimal("0.0004"), "replay"
     )
-    assert held.why_not(None, "replay").endswith("; what it costs is unknown.")
+    assert held.refusal(None, "replay").endswith("; its cost is unknown.")

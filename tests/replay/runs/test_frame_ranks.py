@@ -22,7 +22,7 @@ from timemachine.recording.answering.commands import find as find_and_record
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.replay.runs.frame_ranks import said
+from timemachine.replay.runs.frame_ranks import rank_words
 from timemachine.replay.runs.retrieval import moment_of
 
 MODES = ("hybrid", "semantic", "lexical")
@@ -161,7 +161,7 @@ def test_where_it_stood_is_said_in_words(
     then = None
     if hybrid is not None and lexical is not None:
         then = Standing(frame=1, version=1, places={"hybrid": hybrid, "lexical": lexical})
-    assert said("hybrid", recorded, then) == says
+    assert rank_words("hybrid", recorded, then) == says
 
 
 def test_a_frame_is_looked_for_at_every_find_and_ask(api: Program, session: Session) -> None:

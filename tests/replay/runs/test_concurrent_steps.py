@@ -29,7 +29,7 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs import leases, steps
 from timemachine.replay.runs.commands import cancel, launch
-from timemachine.replay.runs.concurrent_steps import AHEAD
+from timemachine.replay.runs.concurrent_steps import CLAIMED_AHEAD
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.queries import steps_of
@@ -112,7 +112,7 @@ def test_some_are_taken_ahead_where_no_other_worker_calls_and_no_more_are_called
     replay = launch(session, ASKED, by="test")
     with ThreadPoolExecutor(1) as thread:
         working = thread.submit(worked, replay)
-        wait_until(lambda: running(replay) == 2 + AHEAD and len(stub.calls()) == 2)
+        wait_until(lambda: running(replay) == 2 + CLAIMED_AHEAD and len(stub.calls()) == 2)
         go_on.set()
         assert working.result(60) == replay.steps.count()
     assert most_at_once(stub.calls()) == 2
@@ -125,13 +125,13 @@ def test_none_is_taken_ahead_once_a_worker_was_lost_or_where_several_providers_a
     session: Session,
 ) -> None:
     replay = launch(session, ASKED, by="test")
-    assert leases.may_be_taken_ahead(replay.id)
+    assert leases.can_claim_ahead(replay.id)
     assert leases.claim(replay.id, "lost", calls=True)
-    assert not leases.may_be_taken_ahead(replay.id)
+    assert not leases.can_claim_ahead(replay.id)
     other = launch(session, ASKED, by="test")
     last = other.steps.filter(provider="openai").latest("sequence")
     ReplayStep.objects.filter(id=last.id).update(provider="mistral")
-    assert not leases.may_be_taken_ahead(other.id)
+    assert not leases.can_claim_ahead(other.id)
 
 
 @pytest.mark.usefixtures("stub")
@@ -202,19 +202,19 @@ def test_what_was_taken_ahead_is_given_back_where_the_others_come_to_nothing(
     settings.MODEL_CALLS_AT_ONCE = 2
     session = recorded_session(project, questions=[f"{n}. {QUESTIONS[0]}" for n in range(12)])
     replay = launch(session, ASKED, by="test")
-    do, breaks = steps.do, iter([False, False, True])
+    do, breaks = steps.run_step, iter([False, False, True])
 
     def third_breaks(*given: Any, **named: Any) -> Any:
         if next(breaks, False):
             raise MemoryError("there is no more of it")
         return do(*given, **named)
 
-    monkeypatch.setattr(steps, "do", third_breaks)
+    monkeypatch.setattr(steps, "run_step", third_breaks)
     with pytest.raises(MemoryError):
         worked(replay)
     asks = Counter(replay.steps.filter(provider__isnull=False).values_list("status", flat=True))
     assert asks["running"] == 1  # the one that broke is taken again when its lease has run out
-    assert asks["waiting"] > AHEAD // 2
+    assert asks["waiting"] > CLAIMED_AHEAD // 2
     assert asks["done"] == len(stub.calls()) == 11 - asks["waiting"]
 
 

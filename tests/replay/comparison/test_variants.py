@@ -7,13 +7,19 @@ import pytest
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.replay.comparison.pure.cells import Ask, Cell, missing_counts, verdict_counts
 from timemachine.replay.comparison.pure.findings import findings
-from timemachine.replay.comparison.pure.metrics import MEASURES, ArmTotals, arm_totals, column, readings
+from timemachine.replay.comparison.pure.metrics import (
+    MEASURES,
+    VariantTotals,
+    column,
+    column_totals,
+    readings,
+)
 from timemachine.replay.comparison.pure.statistics.paired import Reading
 from timemachine.replay.comparison.pure.statistics.wording import sentence
 from timemachine.replay.comparison.pure.variants import (
-    Arm,
+    Variant,
     check,
-    check_apart,
+    check_distinct,
     check_reason,
     names,
 )
@@ -25,38 +31,38 @@ SESSION = UUID(int=1)
 @pytest.mark.parametrize(
     ("arms", "told"),
     [
-        ([Arm(model=M), Arm(model="b")], [M, "b"]),
-        ([Arm(model=M, temperature=0.5), Arm(model=M)], [f"{M} · temperature 0.5", M]),
-        ([Arm(model=M, seed=1), Arm(model="b", seed=1)], [M, "b"]),
-        ([Arm(model=M, max_tokens=7), Arm(model=M)], [f"{M} · max tokens 7", M]),
+        ([Variant(model=M), Variant(model="b")], [M, "b"]),
+        ([Variant(model=M, temperature=0.5), Variant(model=M)], [f"{M} · temperature 0.5", M]),
+        ([Variant(model=M, seed=1), Variant(model="b", seed=1)], [M, "b"]),
+        ([Variant(model=M, max_tokens=7), Variant(model=M)], [f"{M} · max tokens 7", M]),
         (
-            [Arm(model=M, system_prompt="x"), Arm(model=M, system_prompt="y"), Arm(model=M)],
+            [Variant(model=M, system_prompt="x"), Variant(model=M, system_prompt="y"), Variant(model=M)],
             [f"{M} · system prompt 1", f"{M} · system prompt 2", M],
         ),
-        ([Arm(model=M, system_prompt=""), Arm(model=M)], [f"{M} · system prompt 1", M]),
+        ([Variant(model=M, system_prompt=""), Variant(model=M)], [f"{M} · system prompt 1", M]),
     ],
 )
-def test_arms_are_told_apart_by_what_they_do_not_share(arms: list[Arm], told: list[str]) -> None:
+def test_arms_are_told_apart_by_what_they_do_not_share(arms: list[Variant], told: list[str]) -> None:
     assert names(arms) == told
 
 
 def test_an_arm_is_kept_without_what_was_not_chosen() -> None:
-    arm = Arm(model=M, temperature=0.0)
+    arm = Variant(model=M, temperature=0.0)
     assert arm.as_json() == {"model": M, "temperature": 0.0}
-    assert Arm(**arm.as_json()) == arm
+    assert Variant(**arm.as_json()) == arm
 
 
 @pytest.mark.parametrize(
     ("arms", "repeats", "code"),
     [
-        ([Arm(model=M)], 1, "arms_needed"),
-        ([Arm(model=str(n)) for n in range(9)], 1, "arms_needed"),
-        ([Arm(model=M), Arm(model="b")], 0, "invalid_field"),
-        ([Arm(model=M), Arm(model="b")], 21, "invalid_field"),
-        ([Arm(model=M), Arm(model=" ")], 1, "invalid_field"),
+        ([Variant(model=M)], 1, "arms_needed"),
+        ([Variant(model=str(n)) for n in range(9)], 1, "arms_needed"),
+        ([Variant(model=M), Variant(model="b")], 0, "invalid_field"),
+        ([Variant(model=M), Variant(model="b")], 21, "invalid_field"),
+        ([Variant(model=M), Variant(model=" ")], 1, "invalid_field"),
     ],
 )
-def test_what_cannot_be_compared_is_named(arms: list[Arm], repeats: int, code: str) -> None:
+def test_what_cannot_be_compared_is_named(arms: list[Variant], repeats: int, code: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         check(arms, repeats)
     assert refused.value.code == code
@@ -71,10 +77,10 @@ def test_a_comparison_is_launched_for_a_reason(reason: str | None) -> None:
 
 
 def test_two_arms_that_are_the_same_are_refused_and_two_that_differ_are_not() -> None:
-    check([Arm(model=M), Arm(model="b")], 1)
-    check_apart([Arm(model=M), Arm(model=M, seed=1)])
-    with pytest.raises(InvalidInput, match="Arms 1 and 3 are the same"):
-        check_apart([Arm(model=M), Arm(model="b"), Arm(model=M)])
+    check([Variant(model=M), Variant(model="b")], 1)
+    check_distinct([Variant(model=M), Variant(model=M, seed=1)])
+    with pytest.raises(InvalidInput, match="Variants 1 and 3 are the same"):
+        check_distinct([Variant(model=M), Variant(model="b"), Variant(model=M)])
 
 
 CELLS = {
@@ -143,8 +149,8 @@ def ask(sequence: int, **cells: Cell) -> Ask:
     )
 
 
-def totals(asks: list[Ask], arm: int) -> ArmTotals:
-    return arm_totals(asks, column(asks, arm))
+def totals(asks: list[Ask], arm: int) -> VariantTotals:
+    return column_totals(asks, column(asks, arm))
 
 
 def test_a_column_sums_up_what_is_known_and_counts_what_is_not() -> None:
