@@ -56,8 +56,8 @@ from timemachine.recording.annotations.significance.models import (
     CompressionChange,
     CompressionRule,
     Declined,
-    Weight,
-    WeightChange,
+    SignificanceChange,
+    SignificanceOverride,
 )
 from timemachine.recording.answering.models import (
     AnswerCacheSwitch,
@@ -180,6 +180,8 @@ __all__ = [
     "SharePolicy",
     "SignInAttempt",
     "SignInLink",
+    "SignificanceChange",
+    "SignificanceOverride",
     "SigningKey",
     "Source",
     "SourcePassage",
@@ -195,7 +197,5 @@ __all__ = [
     "Trace",
     "Usage",
     "User",
-    "Weight",
-    "WeightChange",
     "Wording",
 ]

@@ -64,7 +64,7 @@ def test_a_checkpoint_that_is_not_there_is_answered_with_those_that_are(api: Pro
     def told(body: dict[str, Any]) -> str:
         return str(api.post(f"/sessions/{session}/resume", body).json()["message"])
 
-    assert "set one while it records" in told({})
+    assert "Set one while it is recording" in told({})
     api.post(f"/sessions/{session}/checkpoints", {"name": "before asking"})
     assert "its latest are before asking (1)" in told({"checkpoint": "other"})
 

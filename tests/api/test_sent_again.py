@@ -11,8 +11,8 @@ from tests.threads import in_a_thread
 from timemachine.api.asks import stored
 from timemachine.core.pure.errors import Conflict
 from timemachine.governance.deletion.erasure.commands import delete_turn
-from timemachine.recording.answering.commands import AskDone, Audience
-from timemachine.recording.answering.idempotency import claimed, keeping
+from timemachine.recording.answering.commands import AskDone, AskObserver
+from timemachine.recording.answering.idempotency import claim_key, storing_answer
 from timemachine.recording.answering.models import AskUnderWay
 from timemachine.recording.sessions.models import Action, Delivery, Session
 
@@ -146,17 +146,17 @@ def test_an_ask_of_which_something_is_erased_before_its_answer_is_kept_keeps_non
 ) -> None:
     sent(api, f"/sessions/{session}/find", BODIES["find"])
     row = Session.objects.get()
-    claim = claimed(row, "asked", "its hash")
+    claim = claim_key(row, "asked", "its hash")
 
-    def erased_meanwhile(_: Audience) -> AskDone:
+    def erased_meanwhile(_: AskObserver) -> AskDone:
         delete_turn(Action.objects.get(), reason="private", by="ann")
         raise Conflict("The model said: ten years.", code="model_failed", sequence=2)
 
     with pytest.raises(Conflict):
-        keeping(claim, erased_meanwhile, stored)(Audience())
+        storing_answer(claim, erased_meanwhile, stored)(AskObserver())
     assert Delivery.objects.get(key="asked").answer is None
     with pytest.raises(Conflict, match="was erased since"):
-        claimed(row, "asked", "its hash")
+        claim_key(row, "asked", "its hash")
 
 
 @pytest.mark.parametrize("key", ["", "  ", "x" * 2_001])

@@ -19,7 +19,7 @@ def test_a_session_is_exported_to_a_file_or_to_standard_output(tm: Here, tmp_pat
 
 def test_what_cannot_be_exported_says_why(tm: Here, tmp_path: Path) -> None:
     recorded_session(tm.project, key="s1")
-    assert "There is no format 'word'" in tm.run("session", "export", "s1", "--format", "word").err
+    assert "Unknown export format 'word'" in tm.run("session", "export", "s1", "--format", "word").err
     assert tm.run("session", "export", "nobody").code == 1
     assert "give -o FILE" in tm.run("session", "export", "s1", "--json").err
     assert "could not be written" in tm.run("session", "export", "s1", "-o", str(tmp_path / "no" / "s1")).err

@@ -43,8 +43,6 @@ def test_no_notes_says_how_to_pin_one(tm: Here, recorded: str) -> None:
 
 
 def test_what_cannot_be_a_note_is_refused_in_one_line(tm: Here, recorded: str) -> None:
-    assert "Write what is to be remembered" in tm.refused(
-        "session", "note", recorded, "--step", "1", "--text", " "
-    )
+    assert "A note needs a text" in tm.refused("session", "note", recorded, "--step", "1", "--text", " ")
     assert "has no step 9" in tm.refused("session", "note", recorded, "--step", "9", "--text", "x")
     assert tm.run("session", "note", recorded, "--step", "0", "--text", "x").code == 2

@@ -53,7 +53,7 @@ def test_a_session_starts_and_says_how_to_end_it(tm: Here) -> None:
 
 def test_a_key_that_is_taken_or_has_a_wrong_form_is_refused(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
-    assert "choose another key" in tm.refused("session", "start", "notes", "--name", "n", "--key", "s1")
+    assert "Choose another key" in tm.refused("session", "start", "notes", "--name", "n", "--key", "s1")
     assert "key" in tm.refused("session", "start", "notes", "--name", "n", "--key", "not a key")
     assert "name" in tm.refused("session", "start", "notes", "--name", " ")
 

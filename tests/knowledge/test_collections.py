@@ -18,7 +18,7 @@ from timemachine.knowledge.find import Query, find
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.knowledge.queries import collection_of, frames_at, since, versions_of
 from timemachine.recording.answering import commands as answering
-from timemachine.recording.sessions.changes import let_go
+from timemachine.recording.sessions.changes import detach_collection
 from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Hit
 
@@ -239,7 +239,7 @@ def test_erasing_a_collection_removes_its_history_and_leaves_what_sessions_froze
     answering.find(collection, Query(text="invoices"), session=session)
     with pytest.raises(Conflict, match="name the collection"):
         erase_collection(collection)
-    let_go(collection)
+    detach_collection(collection)
     assert erase_collection(collection) == len(FACTS)
     assert not Frame.objects.exists()
     hit = Hit.objects.select_related("payload", "stored_frame").order_by("rank")[0]

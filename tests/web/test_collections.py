@@ -206,7 +206,7 @@ def test_a_find_that_finds_nothing_says_so(viewer: Client, handbook: Collection)
         ({"q": "x", "mode": "psychic"}, "Mode must be hybrid, semantic or lexical."),
         ({"q": "x", "top_k": "0"}, "Top k must be a whole number from 1 to 1,000."),
         ({"q": "x", "top_k": "many"}, "Top k must be a whole number from 1 to 1,000."),
-        ({"q": "x", "as_of": "yesterday"}, "write a time like"),
+        ({"q": "x", "as_of": "yesterday"}, "Write a time like"),
         ({"q": "x", "as_of": "2101-01-01T00:00:00Z"}, "As of lies in the future"),
     ],
 )

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.recording.timeline.minimap import LANES, Minimap, Stretch
+from timemachine.recording.timeline.minimap import LANES, Minimap, StepRange
 from timemachine.web.sessions.presenters.minimap_plot import HEIGHT, LANE_HEIGHT, LEAST, MOST_PINS, TOP, plot
 
 BAR = re.compile(r"M(\d+) (\d+)h(\d+)v-(\d+)h-(\d+)z")
@@ -14,7 +14,7 @@ BAR = re.compile(r"M(\d+) (\d+)h(\d+)v-(\d+)h-(\d+)z")
 def drawn(columns: list[dict[str, int]], width: int, errors: list[int] | None = None) -> Minimap:
     lanes = {name: [column.get(name, 0) for column in columns] for name in LANES}
     return Minimap(
-        stretch=Stretch(first=1, last=len(columns) * width),
+        span=StepRange(first=1, last=len(columns) * width),
         width=width,
         lanes=lanes,
         errors=errors or [0] * len(columns),
@@ -33,7 +33,7 @@ def test_a_full_column_fills_its_lane_and_a_single_step_is_seen() -> None:
 
 def test_the_last_column_is_as_wide_as_its_steps() -> None:
     found = plot(
-        Minimap(stretch=Stretch(first=1, last=25), width=10, lanes={"agent": [10, 10, 5]}, errors=[0, 0, 0])
+        Minimap(span=StepRange(first=1, last=25), width=10, lanes={"agent": [10, 10, 5]}, errors=[0, 0, 0])
     )
     assert found.columns == 2.5
 

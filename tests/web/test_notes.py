@@ -74,7 +74,7 @@ def test_the_form_names_its_step_and_has_a_key(operator: Client, session: Sessio
     [
         ("", "Enter a note."),
         (" \r\n ", "Enter a note."),
-        ("ä" * (LONGEST_TEXT + 1), "at most 2,000 characters, and this one has 2,001"),
+        ("ä" * (LONGEST_TEXT + 1), "has 2,001 characters; the maximum is 2,000"),
     ],
 )
 def test_what_cannot_be_a_note_is_said_at_the_field_and_what_was_written_stays(

@@ -10,7 +10,7 @@ from tests.builders import recorded_session, replayed
 from tests.web.timelines import get, words
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.timeline.queries import window
+from timemachine.recording.timeline.rows import window
 from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.progress import StepState
 from timemachine.replay.runs.pure.options import ReplayOptions

@@ -58,9 +58,9 @@ def test_a_new_collection_is_made_with_the_session(operator: Client, project: Pr
     ("form", "status", "field", "sentence"),
     [
         ({"name": " "}, 422, "name", "Enter a name for the session."),
-        ({"name": "n", "key": "two words"}, 422, "key", "has a form that keys may not have"),
-        ({"name": "n", "key": "fragen"}, 409, "key", "exists already"),
-        ({"name": "n", "key": "fragen", "new_collection": "new"}, 409, "key", "exists already"),
+        ({"name": "n", "key": "two words"}, 422, "key", "is not valid"),
+        ({"name": "n", "key": "fragen"}, 409, "key", "already exists"),
+        ({"name": "n", "key": "fragen", "new_collection": "new"}, 409, "key", "already exists"),
         ({"name": "n", "collection": "gone"}, 422, "collection", "This collection no longer exists"),
         ({"name": "n", "new_collection": "a/b"}, 422, "new_collection", "cannot name a collection"),
         (

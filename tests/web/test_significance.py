@@ -7,7 +7,11 @@ from tests.web.people import browser_of
 from tests.web.timelines import HOSTILE, get, recorded, story, words
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import Project
-from timemachine.recording.annotations.significance.models import Compression, CompressionRule, Weight
+from timemachine.recording.annotations.significance.models import (
+    Compression,
+    CompressionRule,
+    SignificanceOverride,
+)
 from timemachine.recording.sessions.commands import end_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -43,7 +47,7 @@ def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, 
     weigh(operator, significance="", importance="0.4")
     assert "importance 0.4 recorded: none" in words(get(operator, to))
     weigh(operator)
-    assert not Weight.objects.exists()
+    assert not SignificanceOverride.objects.exists()
     history = words(get(operator, PAGE))
     assert "step 1 as recorded operator" in history
     assert "step 1 decision operator" in history
@@ -53,9 +57,9 @@ def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, 
     ("said", "sentence"),
     [
         ({"importance": "much"}, "is not an importance. Enter a number from 0 to 1"),
-        ({"importance": "7"}, "must lie between 0 and 1"),
-        ({"importance": "nan"}, "must lie between 0 and 1"),
-        ({"significance": HOSTILE.replace("\ud800", "")}, "it is one of normal, hypothesis"),
+        ({"importance": "7"}, "must be between 0 and 1"),
+        ({"importance": "nan"}, "must be between 0 and 1"),
+        ({"significance": HOSTILE.replace("\ud800", "")}, "Use one of: normal, hypothesis"),
     ],
 )
 def test_what_cannot_be_said_is_told_and_changes_nothing(
@@ -65,7 +69,7 @@ def test_what_cannot_be_said_is_told_and_changes_nothing(
     answer = operator.post(ADDRESS, {"do": "weigh", "significance": "decision"} | said)
     assert answer.status_code == 422
     assert sentence in words(answer.text)
-    assert not Weight.objects.exists()
+    assert not SignificanceOverride.objects.exists()
 
 
 def test_a_refused_form_is_shown_again_with_what_was_written(operator: Client, session: Session) -> None:
@@ -90,10 +94,10 @@ def test_of_a_step_that_there_is_not_nothing_is_said(operator: Client, session: 
 def test_who_changes_one_leaves_what_another_said_meanwhile(operator: Client, session: Session) -> None:
     weigh(operator, significance="decision")
     weigh(operator, significance="", significance_was="", importance="0.4", importance_was="")
-    kept = Weight.objects.get()
+    kept = SignificanceOverride.objects.get()
     assert (kept.action.session, kept.significance, kept.importance) == (session, "decision", 0.4)
     operator.post(ADDRESS, {"do": "weigh"})
-    assert Weight.objects.exists()
+    assert SignificanceOverride.objects.exists()
 
 
 def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -> None:
@@ -125,7 +129,7 @@ def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -
 def test_a_session_is_compressed_and_that_is_undone(operator: Client, session: Session) -> None:
     assert "can be compressed once it has ended" in words(get(operator, PAGE))
     operator.post(f"{PAGE}compress/", {"do": "compress"})
-    assert "still records; end it" in words(get(operator, PAGE))
+    assert "is still recording. End it" in words(get(operator, PAGE))
     end_session(session.id)
     assert "Would be lowered to 0.30" in words(get(operator, PAGE))
     operator.post(f"{PAGE}compress/", {"do": "compress"})

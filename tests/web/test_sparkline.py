@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.timeline.sparkline_counts import COLUMNS, Course
+from timemachine.recording.timeline.sparkline_counts import COLUMNS, Activity
 from timemachine.web.sessions.presenters.sparkline import HIGH, WIDE, sparkline
 
 
@@ -15,7 +15,7 @@ def drawn(
     steps: list[float], failed: list[bool] | None = None, *, errors: int = 0, timed: bool = True
 ) -> str:
     session = Session(last_sequence=round(sum(steps)), error_count=errors)
-    course = Course(steps=steps, failed=failed or [False] * COLUMNS, over_time=timed)
+    course = Activity(steps=steps, failed=failed or [False] * COLUMNS, over_time=timed)
     return sparkline(session, {session.id: course})
 
 

@@ -39,7 +39,7 @@ from timemachine.recording.annotations.significance.schemas import (
     SignificanceIn,
 )
 from timemachine.recording.sessions import commands
-from timemachine.recording.sessions.duplicates import differing, repeated
+from timemachine.recording.sessions.duplicates import changed_places, repeated
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pricing import priced
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -213,7 +213,7 @@ def _others(session: Session, drafts: list[ActionDraft], sequences: list[int]) -
     """The places of those that came under the id of another action, if any; what was erased since is not compared."""
     again = repeated(session, drafts, sequences)
     erased = erased_fields_of(session, sorted(set(again.values()))) if again else {}
-    return differing(session, drafts, {place: at for place, at in again.items() if at not in erased})
+    return changed_places(session, drafts, {place: at for place, at in again.items() if at not in erased})
 
 
 NOTES = "/{session_id}/notes"

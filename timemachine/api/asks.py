@@ -26,9 +26,14 @@ from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.llm.schemas import CancelOut
 from timemachine.recording.answering import cache_maintenance
 from timemachine.recording.answering import commands as answering
-from timemachine.recording.answering.commands import AskDone, Audience
-from timemachine.recording.answering.idempotency import claimed, earlier_answer, keeping, let_go
-from timemachine.recording.answering.running_asks import asks_of, cancel, under_way
+from timemachine.recording.answering.commands import AskDone, AskObserver
+from timemachine.recording.answering.idempotency import (
+    claim_key,
+    earlier_answer,
+    release_claim,
+    storing_answer,
+)
+from timemachine.recording.answering.running_asks import active_ask, asks_of, cancel
 from timemachine.recording.answering.schemas import (
     AnswerCacheChange,
     AnswerCacheEmptied,
@@ -43,7 +48,7 @@ from timemachine.recording.answering.schemas import (
     SessionFindIn,
     SessionPutIn,
 )
-from timemachine.recording.answering.streaming import Begun, Happening, Quiet, Written, happenings, once_begun
+from timemachine.recording.answering.streaming import AskEvent, Begun, Quiet, Written, after_start, ask_events
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
 
@@ -118,7 +123,7 @@ def ask(
     collection = _existing(session, payload.collection)
     query = payload.in_project(who.project)
 
-    def make(audience: Audience) -> AskDone:
+    def make(audience: AskObserver) -> AskDone:
         return answering.ask(
             who.project,
             collection,
@@ -128,7 +133,7 @@ def ask(
             no_cache=payload.no_cache,
             session=session,
             agent=payload.agent,
-            audience=audience,
+            observer=audience,
         )
 
     return _asked_once(request, who.project, payload, make, session, idempotency_key)
@@ -152,35 +157,35 @@ def asked(
     request: HttpRequest,
     project: Project,
     payload: AskIn,
-    make: Callable[[Audience], AskDone],
+    make: Callable[[AskObserver], AskDone],
     session: Session | None = None,
 ) -> AskOut | StreamingHttpResponse:
     """The answer to an ask: its document, or events if the request wants those."""
     if _wants_events(request, payload):
-        return _stream(once_begun(happenings(project, payload.question, make, session=session)))
-    with under_way(project, payload.question, session=session) as mine:
+        return _stream(after_start(ask_events(project, payload.question, make, session=session)))
+    with active_ask(project, payload.question, session=session) as mine:
         listening = Listening(cancellation=mine.cancellation)
-        return AskOut.of(make(Audience(listening=listening, ask=mine.id)))
+        return AskOut.of(make(AskObserver(listening=listening, ask=mine.id)))
 
 
 def _asked_once(
     request: HttpRequest,
     project: Project,
     payload: AskIn,
-    make: Callable[[Audience], AskDone],
+    make: Callable[[AskObserver], AskDone],
     session: Session,
     key: str | None,
 ) -> AskOut | StreamingHttpResponse:
     """The answer to an ask of a session; if its `Idempotency-Key` came before, the answer that was given then."""
     if key is None:
         return asked(request, project, payload, make, session)
-    claim = claimed(session, key, request_hash(request))
+    claim = claim_key(session, key, request_hash(request))
     if claim.status is not None:
         return _earlier(request, payload, AskOut.model_construct(**earlier_answer(claim)))
     try:
-        return asked(request, project, payload, keeping(claim, make, stored), session)
+        return asked(request, project, payload, storing_answer(claim, make, stored), session)
     except BaseException:
-        let_go(claim)
+        release_claim(claim)
         raise
 
 
@@ -200,11 +205,11 @@ def _wants_events(request: HttpRequest, payload: AskIn) -> bool:
     return payload.stream or MEDIA_TYPE in request.headers.get("Accept", "")
 
 
-def _stream(events: Iterator[Happening]) -> StreamingHttpResponse:
+def _stream(events: Iterator[AskEvent]) -> StreamingHttpResponse:
     return StreamingHttpResponse(map(_event, events), content_type=MEDIA_TYPE, headers=_HEADERS)
 
 
-def _event(happening: Happening) -> bytes:
+def _event(happening: AskEvent) -> bytes:
     return KEEP_ALIVE if isinstance(happening, Quiet) else event_bytes(*_named(happening))
 
 
@@ -247,7 +252,7 @@ cache = Router(tags=["answer cache"])
 @cache.get("", response=AnswerCacheOut, summary="The answer cache")
 def read_cache(request: HttpRequest) -> AnswerCacheOut:
     """Whether the cache is on and since when, how many answers it holds, and how many bytes these have."""
-    return AnswerCacheOut.of(cache_maintenance.figures_of(caller(request, "read").project))
+    return AnswerCacheOut.of(cache_maintenance.status_of(caller(request, "read").project))
 
 
 @cache.patch("", response=AnswerCacheOut, summary="Switch the answer cache on or off")
@@ -255,7 +260,7 @@ def switch_cache(request: HttpRequest, payload: AnswerCacheChange) -> AnswerCach
     """While the cache is off, answers are neither read from it nor added to it; what it holds stays."""
     who = caller(request, "admin")
     cache_maintenance.switch(who.project, on=payload.on, by=who.by)
-    return AnswerCacheOut.of(cache_maintenance.figures_of(who.project))
+    return AnswerCacheOut.of(cache_maintenance.status_of(who.project))
 
 
 @cache.delete("", response=AnswerCacheEmptied, summary="Empty the answer cache")

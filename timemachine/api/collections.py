@@ -28,8 +28,8 @@ from timemachine.knowledge.sources import places_of
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.answering.schemas import AskIn, AskOut, FindIn, FindOut, PutIn, PutOut
-from timemachine.recording.sessions.frame_usage import usage_of
-from timemachine.recording.sessions.moments import moment
+from timemachine.recording.sessions.frame_usage import frame_usage
+from timemachine.recording.sessions.moments import resolve_moment
 from timemachine.recording.sessions.schemas import FrameUsage, FrameVersions
 
 router = Router(tags=["collections"])
@@ -67,7 +67,7 @@ def frames(
 ) -> FramePage:
     """The collection's frames by number, now or as of a moment."""
     project = caller(request, "read").project
-    found = frames_at(collection_of(project, name), moment(project, as_of))
+    found = frames_at(collection_of(project, name), resolve_moment(project, as_of))
     if after is not None:
         found = found.filter(number__gt=read_place(after, paging.number))
     rows, following = sized_rows(found, limit, "number", paging.size_of_frame())
@@ -85,7 +85,7 @@ def frame(
     """
     versions = versions_of(collection_of(caller(request, "read").project, name), number)
     ids = list(versions.values_list("id", flat=True))
-    used_by = usage_of(ids)
+    used_by = frame_usage(ids)
     if after is not None:
         versions = versions.filter(version__gt=read_place(after, paging.number))
     rows, following = sized_rows(versions, limit, "version", paging.size_of_frame())
@@ -131,7 +131,7 @@ def ask(request: HttpRequest, name: str, payload: AskIn) -> AskOut | StreamingHt
     project = caller(request, "run").project
     collection, query = collection_of(project, name), payload.in_project(project)
 
-    def make(audience: answering.Audience) -> answering.AskDone:
+    def make(audience: answering.AskObserver) -> answering.AskDone:
         return answering.ask(
             project,
             collection,
@@ -139,7 +139,7 @@ def ask(request: HttpRequest, name: str, payload: AskIn) -> AskOut | StreamingHt
             use_model=payload.use_model,
             parameters=payload.parameters(),
             no_cache=payload.no_cache,
-            audience=audience,
+            observer=audience,
         )
 
     return asked(request, project, payload, make)

@@ -23,7 +23,7 @@ from timemachine.core.pure.errors import (
     Unavailable,
 )
 from timemachine.core.pure.schemas import Schema
-from timemachine.recording.sessions.database_errors import is_away
+from timemachine.recording.sessions.database_errors import is_unavailable
 
 log = logging.getLogger(__name__)
 
@@ -150,7 +150,7 @@ def _only_deleted(error: TimeMachineError) -> NotFound:
 
 
 def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
-    if is_away(error):
+    if is_unavailable(error):
         log.warning("%s %s failed: %s", request.method, request.path, error)
         return Unavailable(
             "The database does not answer, or others were in the way for too long; send it again.",

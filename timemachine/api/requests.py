@@ -14,7 +14,7 @@ from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.core.pure.schemas import Schema
 from timemachine.core.pure.single_values import check_once_each
 from timemachine.recording.sessions.idempotency import Done
-from timemachine.recording.sessions.idempotency import once as done_once
+from timemachine.recording.sessions.idempotency import run_once as done_once
 from timemachine.recording.sessions.models import Session
 
 KEY: Final = "Idempotency-Key"

@@ -24,14 +24,14 @@ from timemachine.knowledge.commands import collection_named
 from timemachine.memory.search.sessions import Wanted, sessions_page
 from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.answering.running_asks import wait_for_asks
-from timemachine.recording.answering.summaries import that_stay
+from timemachine.recording.answering.summaries import remaining_summaries
 from timemachine.recording.importing.downloads import sent
 from timemachine.recording.importing.exporting import EXPORTS
 from timemachine.recording.sessions import changes, commands
-from timemachine.recording.sessions.branches import branch_count, family_of
+from timemachine.recording.sessions.branches import branch_count, branch_tree
 from timemachine.recording.sessions.checkpoints import resume as resumed
 from timemachine.recording.sessions.checkpoints import set_checkpoint
-from timemachine.recording.sessions.idempotency import begun_once
+from timemachine.recording.sessions.idempotency import start_once
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.validation import check_end
 from timemachine.recording.sessions.pure.vocabulary import Role
@@ -66,7 +66,7 @@ from timemachine.recording.timeline.schemas.overview import (
     TotalsOut,
     line_of,
 )
-from timemachine.recording.timeline.state import state_at, talking
+from timemachine.recording.timeline.state import conversation, state_at
 from timemachine.recording.timeline.summary import summary_of
 from timemachine.recording.timeline.totals import totals_by
 from timemachine.replay.judging.queries import spent_on
@@ -88,7 +88,7 @@ def start(
     who = caller(request, "record")
     if idempotency_key is None:
         return Status(201, SessionOut.of(_started(who, payload)))
-    started = begun_once(who.project, idempotency_key, request_hash(request), lambda: _started(who, payload))
+    started = start_once(who.project, idempotency_key, request_hash(request), lambda: _started(who, payload))
     return Status(201, SessionOut.of(started))
 
 
@@ -126,7 +126,7 @@ def erase(request: HttpRequest, session_id: str, payload: SessionErasure | None 
     who = caller(request, "admin")
     session = session_of(who.project, session_id)
     reason = payload.reason if payload else None
-    stays = [SummaryKept.model_construct(**each) for each in that_stay(session)]
+    stays = [SummaryKept.model_construct(**each) for each in remaining_summaries(session)]
     branches = branch_count(session)
     actions = erase_session(session, by=who.by, reason=reason)
     return SessionDeleted.model_construct(
@@ -155,7 +155,7 @@ def branches(request: HttpRequest, session_id: str) -> BranchesOut:
 
     `complete` is false if there are more than 100 sessions above, or more than 500 below the first of those.
     """
-    family = family_of(session_of(caller(request, "read").project, session_id))
+    family = branch_tree(session_of(caller(request, "read").project, session_id))
     found = [BranchOut.of_branch(branch) for branch in family.branches]
     return BranchesOut.model_construct(items=found, complete=family.complete)
 
@@ -273,7 +273,9 @@ def _parent(project: Project, parent: ParentIn | None) -> tuple[Session, int] | 
 
 def _messages(session: Session, at: int) -> list[MessageSaid]:
     """Every message up to a step, whole. What tools and the system said to each other is not one."""
-    return [turn for row in talking(actions_of(session).filter(sequence__lte=at)) for turn in _turns(row)]
+    return [
+        turn for row in conversation(actions_of(session).filter(sequence__lte=at)) for turn in _turns(row)
+    ]
 
 
 def _turns(row: Action) -> list[MessageSaid]:

@@ -36,7 +36,7 @@ from timemachine.jobs.queue import enqueue
 from timemachine.memory.tasks import index_steps
 from timemachine.recording.otel.commands import ReceivedSpans, record_spans
 from timemachine.recording.otel.pure.decoding import from_json, from_protobuf
-from timemachine.recording.sessions.database_errors import is_away
+from timemachine.recording.sessions.database_errors import is_unavailable
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ def receive(request: HttpRequest) -> HttpResponse:
     except TimeMachineError as why:
         return _refused(why, encoding)
     except OperationalError as why:
-        if not is_away(why):
+        if not is_unavailable(why):
             raise
         log.warning("spans could not be recorded: %s", why)
         return _refused(

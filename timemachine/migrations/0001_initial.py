@@ -883,7 +883,7 @@ class Migration(migrations.Migration):
             options={"db_table": "tm_compression"},
         ),
         migrations.CreateModel(
-            name="Weight",
+            name="SignificanceOverride",
             fields=[
                 (
                     "action",
@@ -951,7 +951,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="WeightChange",
+            name="SignificanceChange",
             fields=[
                 ("id", models.UUIDField(default=uuid7, primary_key=True, serialize=False)),
                 ("sequence", models.BigIntegerField()),

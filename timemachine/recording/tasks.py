@@ -1,4 +1,4 @@
-"""The jobs of handed-in files, of lost asks, and of what is kept of answers and sessions."""
+"""Jobs for uploaded files, imports, lost asks, the answer cache and compression."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -14,7 +14,7 @@ from timemachine.recording.intake import worker as intake_worker
 
 @job(overdue=intakes.overdue, at_start=True)
 def run_intake(intake_id: UUID) -> Next:
-    """Put the passages of a file into its collection; then their vectors are made, and the next file of the same uri is put."""
+    """Put the passages of a file into its collection; then embed them and put the next file with the same URI."""
     intake_worker.work(intake_id)
     following = [(run_intake, each) for each in intakes.next_after(intake_id)]
     return [*following, *((embed_backlog, each) for each in intakes.collection_of(intake_id))]
@@ -34,11 +34,11 @@ def record_lost_asks() -> None:
 
 @job(every=timedelta(minutes=5))
 def trim_answer_cache() -> None:
-    """Remove what is too old, or too much, from the answer caches."""
+    """Delete answers that are too old or too many from the answer caches."""
     cache_maintenance.trim()
 
 
 @job(every=timedelta(minutes=5))
 def compress_sessions() -> None:
-    """Compress the sessions that the rules of their projects find old enough."""
+    """Compress the sessions that are old enough by the rules of their projects."""
     compression.follow_rules()

@@ -14,7 +14,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError
 from timemachine.core.pure.single_values import check_once_each
-from timemachine.recording.sessions.database_errors import is_away
+from timemachine.recording.sessions.database_errors import is_unavailable
 from timemachine.web.form_pages import form_page_of
 
 log = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class ErrorPages:
         """Return a page for our own errors; any other error is left to Django."""
         if isinstance(error, NotSignedIn):
             return sign_in_first(request, error)
-        if is_away(error):
+        if is_unavailable(error):
             return database_unavailable(request, error)
         if not isinstance(error, TimeMachineError):
             return None
@@ -174,7 +174,7 @@ def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
 def broken(request: HttpRequest) -> HttpResponse:
     """Return the 500 page; if the database was unavailable, before or after the view, the page for that."""
     error = sys.exception()
-    if error is not None and is_away(error):
+    if error is not None and is_unavailable(error):
         return database_unavailable(request, error)
     return error_page(
         request, 500, "Internal error. Details are in the server's log. Nothing was saved partially."

@@ -18,7 +18,7 @@ from timemachine.memory.transcripts.transcript import MOST_COUNTED
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.sessions.pure.turn_text import left_out, paragraph
+from timemachine.recording.sessions.pure.turn_text import omission_mark, paragraph
 from timemachine.recording.sessions.session_deletion import erase_session
 
 __all__ = ["api", "stranger"]
@@ -120,7 +120,7 @@ def test_a_budget_is_filled_by_importance_and_told_in_order(api: Program) -> Non
     whole = told(api, "six")["tokens"]["recorded"]
     assert sequences(told(api, "six", budget=whole)) == [1, 2, 3, 4, 5, 6]
     kept = [sequences(told(api, "six", budget=budget)) for budget in range(1, whole, 4)]
-    mark = count_tokens(paragraph(left_out(6)))
+    mark = count_tokens(paragraph(omission_mark(6)))
     of_best = told(api, "six", min_importance=0.95)["tokens"]["kept"]
     for budget, found in zip(range(1, whole, 4), kept, strict=True):
         assert found == sorted(set(found))
@@ -147,7 +147,7 @@ def test_what_was_deleted_has_no_tokens_of_its_own(api: Program, story: str, pro
         assert whole["tokens"]["marks"] == count_tokens(paragraph(notice))
         some = told(api, story, budget=10_000)["tokens"]
         assert (some["kept"], some["recorded"]) == (left, left)
-        assert some["marks"] == count_tokens(paragraph(left_out(1)))
+        assert some["marks"] == count_tokens(paragraph(omission_mark(1)))
         while indexing.work_off(project.id):
             pass
 
@@ -316,4 +316,4 @@ def test_a_transcript_that_the_database_breaks_off_says_so(begun: dict[str, Iter
 
 
 def test_one_turn_is_one_turn() -> None:
-    assert (left_out(1), left_out(1_200)) == ("[1 turn left out]", "[1,200 turns left out]")
+    assert (omission_mark(1), omission_mark(1_200)) == ("[1 turn left out]", "[1,200 turns left out]")

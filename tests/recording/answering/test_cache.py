@@ -22,7 +22,7 @@ from timemachine.knowledge.models import Collection
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.recording.answering import cache_maintenance
 from timemachine.recording.answering.cache import OF_THE_CALL
-from timemachine.recording.answering.commands import AskDone, Audience, ask, put
+from timemachine.recording.answering.commands import AskDone, AskObserver, ask, put
 from timemachine.recording.answering.model_asks import CallParameters
 from timemachine.recording.answering.models import CachedAnswer
 from timemachine.recording.sessions.commands import start_session
@@ -225,7 +225,7 @@ def test_switched_off_it_is_neither_read_nor_written(project: Project, stub: Stu
     cache_maintenance.switch(project, on=False, by="ada@example.org")
     assert not asked(collection).answered.cached
     asked(collection, question="Anything else?")
-    figures = cache_maintenance.figures_of(project)
+    figures = cache_maintenance.status_of(project)
     assert (figures.on, figures.changed_by, figures.answers) == (False, "ada@example.org", 1)
     cache_maintenance.switch(project, on=True, by="ada@example.org")
     assert asked(collection).answered.cached
@@ -348,7 +348,7 @@ def test_a_limit_of_nothing_keeps_nothing(
     settings.ANSWER_CACHE_MAX_MB = 0
     collection = collection_of(project)
     assert not any(asked(collection).answered.cached for _ in range(2))
-    assert not cache_maintenance.figures_of(project).on
+    assert not cache_maintenance.status_of(project).on
 
 
 def test_emptying_takes_out_this_projects_answers_alone(
@@ -357,7 +357,7 @@ def test_emptying_takes_out_this_projects_answers_alone(
     collection, stranger = collection_of(project), collection_of(other_project)
     asked(collection)
     asked(stranger)
-    assert cache_maintenance.figures_of(project).bytes > 0
+    assert cache_maintenance.status_of(project).bytes > 0
     assert cache_maintenance.empty(project) == 1
     assert not asked(collection).answered.cached
     assert asked(stranger).answered.cached
@@ -378,7 +378,7 @@ def test_who_listens_gets_the_whole_kept_answer_at_once(project: Project, stub: 
     collection = collection_of(project)
     asked(collection)
     heard: list[str] = []
-    again = asked(collection, audience=Audience(listening=Listening(on_text=heard.append)))
+    again = asked(collection, observer=AskObserver(listening=Listening(on_text=heard.append)))
     assert again.answered.cached
     assert heard == ["Invoices are kept for ten years."]
 

@@ -15,7 +15,7 @@ from timemachine.core.pure.errors import Cancelled, TimeMachineError
 from timemachine.knowledge.commands import NewFrame, collection_named, put
 from timemachine.knowledge.find import Query
 from timemachine.llm.pure.cancellation import Cancellation, Listening
-from timemachine.recording.answering.commands import Audience, ask
+from timemachine.recording.answering.commands import AskObserver, ask
 from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.unknown_costs import has_unknown_cost
@@ -98,7 +98,7 @@ def test_an_ask_that_was_cancelled_before_anything_was_sent_cost_nothing(
             Query(text="How long?"),
             use_model=MODELS[0],
             session=session,
-            audience=Audience(found=lambda _: listening.cancellation.cancel(), listening=listening),
+            observer=AskObserver(found=lambda _: listening.cancellation.cancel(), listening=listening),
         )
     assert stub.calls() == []
     session.refresh_from_db()

@@ -48,7 +48,7 @@ def test_a_template_that_there_is_not_is_refused() -> None:
         ("{question!r} {passages}", "has `{question!r}`"),
         ("{question:>9} {passages}", "has `{question:>9}`"),
         ("{question} {passages} {}", "has `{}`"),
-        ("{question} {passages} {", "brace that stands alone"),
+        ("{question} {passages} {", "has a single brace"),
         ("{question} {passages}" + "x" * 100_000, "characters"),
     ],
 )

@@ -16,10 +16,10 @@ from timemachine.knowledge.commands import NewFrame, collection_named
 from timemachine.knowledge.find import Findings, Query
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.recording.answering import commands, running_asks
-from timemachine.recording.answering.commands import AskDone, Audience
+from timemachine.recording.answering.commands import AskDone, AskObserver
 from timemachine.recording.answering.lost_asks import SILENT_FOR, record_lost
 from timemachine.recording.answering.models import AskUnderWay
-from timemachine.recording.answering.streaming import happenings
+from timemachine.recording.answering.streaming import ask_events
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.session_deletion import erase_session
@@ -57,14 +57,14 @@ def asked(
         meanwhile()
 
     listening = Listening() if on_text is None else Listening(on_text=on_text)
-    with running_asks.under_way(session.project, QUESTION, session=session) as mine:
+    with running_asks.active_ask(session.project, QUESTION, session=session) as mine:
         return commands.ask(
             session.project,
             session.collection,
             Query(text=QUESTION),
             use_model=MODEL,
             session=session,
-            audience=Audience(found=found, listening=listening, ask=mine.id),
+            observer=AskObserver(found=found, listening=listening, ask=mine.id),
         )
 
 
@@ -120,7 +120,7 @@ def test_a_failure_is_recorded_though_its_session_was_ended_meanwhile(
 def test_an_ask_is_recorded_as_answered_or_as_lost_and_never_as_both(
     session: Session, stub: StubModelServer
 ) -> None:
-    with pytest.raises(Conflict, match="recorded as lost already"):
+    with pytest.raises(Conflict, match="recorded as lost"):
         asked(session, meanwhile=taken_as_lost)
     assert steps(session) == [("ask", "ask_lost")]
     assert asked(session, meanwhile=lambda: None).sequence == 2
@@ -140,7 +140,7 @@ def test_the_model_is_noted_before_it_is_called(session: Session, stub: StubMode
 
 @pytest.mark.parametrize("question", ["", "x" * 100_001], ids=["empty", "too long"])
 def test_a_question_that_cannot_be_asked_leaves_no_row(project: Project, question: str) -> None:
-    with pytest.raises(InvalidInput), running_asks.under_way(project, question):
+    with pytest.raises(InvalidInput), running_asks.active_ask(project, question):
         pytest.fail("it was let through")
     assert AskUnderWay.objects.count() == 0
 
@@ -152,11 +152,11 @@ def test_a_database_that_was_away_costs_an_ask_neither_its_life_nor_its_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(running_asks, "LOOK_SECONDS", 0.05)
-    with running_asks.under_way(project, QUESTION) as mine:
+    with running_asks.active_ask(project, QUESTION) as mine:
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE tm_ask_under_way RENAME TO away")
             try:
-                wait_until(lambda: "could not say that it lives" in caplog.text)
+                wait_until(lambda: "could not update its heartbeat" in caplog.text)
             finally:
                 cursor.execute("ALTER TABLE away RENAME TO tm_ask_under_way")
         long_ago = now() - timedelta(hours=1)
@@ -171,7 +171,7 @@ def test_what_the_database_did_not_take_is_left_to_the_sweeper(
 ) -> None:
     with (
         pytest.raises(Error),
-        running_asks.under_way(session.project, QUESTION, session=session),
+        running_asks.active_ask(session.project, QUESTION, session=session),
         connection.cursor() as cursor,
     ):
         cursor.execute("SELECT 1 / 0")
@@ -182,10 +182,10 @@ def test_what_the_database_did_not_take_is_left_to_the_sweeper(
 def test_a_fault_of_ours_in_a_stream_is_in_the_log_as_it_says(
     transactional_db: None, project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def make(_: Audience) -> AskDone:
+    def make(_: AskObserver) -> AskDone:
         raise RuntimeError("the fault")
 
-    *_, last = happenings(project, QUESTION, make)
+    *_, last = ask_events(project, QUESTION, make)
     assert isinstance(last, TimeMachineError)
     assert "in the server's log" in last.message
     assert "RuntimeError: the fault" in caplog.text

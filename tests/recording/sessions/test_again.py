@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.strategies import drafts
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
-from timemachine.recording.sessions.duplicates import differing
+from timemachine.recording.sessions.duplicates import changed_places
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 def test_whatever_was_recorded_is_the_same_when_it_comes_again(project: Project, draft: ActionDraft) -> None:
     session = start_session(project, name="Again", by="test")
     append(session.id, [draft])
-    assert differing(session, [draft], {0: 1}) == []
+    assert changed_places(session, [draft], {0: 1}) == []
 
 
 FOUND = RetrievalDraft(mode="lexical", hits=(HitDraft(rank=1, text="x", score=0.5),))
@@ -63,18 +63,18 @@ SAID = ActionDraft(
 def test_whatever_is_said_otherwise_makes_it_another(project: Project, change: dict[str, Any]) -> None:
     session = start_session(project, name="Again", by="test")
     append(session.id, [SAID])
-    assert differing(session, [SAID, replace(SAID, **change)], {0: 1, 1: 1}) == [1]
+    assert changed_places(session, [SAID, replace(SAID, **change)], {0: 1, 1: 1}) == [1]
 
 
 def test_the_same_that_was_recorded_at_another_time_is_no_difference(project: Project) -> None:
     session = start_session(project, name="Again", by="test")
     append(session.id, [SAID])
     later = replace(SAID, started_at=datetime(2026, 11, 23, tzinfo=UTC), duration_ms=1.0)
-    assert differing(session, [later], {0: 1}) == []
+    assert changed_places(session, [later], {0: 1}) == []
 
 
 def test_what_was_priced_here_is_no_difference(project: Project) -> None:
     session = start_session(project, name="Again", by="test")
     call = ActionDraft(kind="llm_call", id="a", model="openai:gpt-4o")
     append(session.id, [replace(call, cost_usd=Decimal("0.5"), prices={"input": "1"})])
-    assert differing(session, [call], {0: 1}) == []
+    assert changed_places(session, [call], {0: 1}) == []

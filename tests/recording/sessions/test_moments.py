@@ -8,35 +8,35 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.commands import append, start_session
-from timemachine.recording.sessions.moments import moment
+from timemachine.recording.sessions.moments import resolve_moment
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.queries import action_of
 
 
 @pytest.mark.parametrize("text", ["2001-11-20 19:05", "2001-11-20T19:05", "2001-11-20 19:05:00.000 UTC"])
 def test_a_time_that_the_product_prints_is_taken(project: Project, text: str) -> None:
-    assert moment(project, text) == datetime(2001, 11, 20, 19, 5, tzinfo=UTC)
+    assert resolve_moment(project, text) == datetime(2001, 11, 20, 19, 5, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("text", ["2001-11-20 25", "2001-11-20 19:77", "2001-11-20T19:5", "yesterday"])
 def test_a_wrong_time_is_no_session(project: Project, text: str) -> None:
-    with pytest.raises(InvalidInput, match="write a time like 2026-11-20 09:00"):
-        moment(project, text)
+    with pytest.raises(InvalidInput, match="Write a time like 2026-11-20 09:00"):
+        resolve_moment(project, text)
 
 
 @pytest.mark.parametrize("text", ["2101-01-01", "2101-01-01 09:00", "2101-01-01T09:00:00Z"])
 def test_a_moment_that_has_not_come_is_refused(project: Project, text: str) -> None:
     with pytest.raises(InvalidInput, match="`as_of` lies in the future") as refused:
-        moment(project, text)
+        resolve_moment(project, text)
     assert (refused.value.code, refused.value.facts["field"]) == ("not_a_time", "as_of")
 
 
 def test_another_clock_may_be_a_little_ahead(project: Project) -> None:
     ahead = now() + timedelta(seconds=30)
-    assert moment(project, ahead.isoformat()) == ahead
+    assert resolve_moment(project, ahead.isoformat()) == ahead
 
 
 def test_a_session_whose_key_is_a_date_has_steps(project: Project) -> None:
     session = start_session(project, name="n", key="2001-11-20", by="test")
     append(session.id, [ActionDraft(kind="event", output="x")])
-    assert moment(project, "2001-11-20:1") == action_of(session, 1).recorded_at
+    assert resolve_moment(project, "2001-11-20:1") == action_of(session, 1).recorded_at

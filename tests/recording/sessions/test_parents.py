@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from tests.threads import in_a_thread
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
-from timemachine.recording.sessions.branches import all_above
+from timemachine.recording.sessions.branches import ancestors_of
 from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Session
 
@@ -36,7 +36,7 @@ def test_sessions_that_name_each_other_in_a_circle_leave_it_open(project: Projec
     assert named == {f"s{n}": f"s{(n + 1) % length}" for n in range(length)}
     assert [each.parent_sequence for each in found] == [3] * length
     assert len([each for each in found if each.parent is None]) == 1
-    assert sorted(len(all_above(each)) for each in found) == list(range(1, length + 1))
+    assert sorted(len(ancestors_of(each)) for each in found) == list(range(1, length + 1))
 
 
 @pytest.mark.django_db

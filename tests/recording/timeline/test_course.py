@@ -7,7 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from tests.recording.timeline.conftest import Record
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.timeline.sparkline_counts import COLUMNS, MOST_READ, courses_of
+from timemachine.recording.timeline.sparkline_counts import COLUMNS, MOST_READ, activity_of
 
 pytestmark = pytest.mark.django_db
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -19,7 +19,7 @@ def at(second: float, error: str | None = None) -> ActionDraft:
 
 def test_every_step_of_a_short_session_stands_where_its_time_is(record: Record) -> None:
     session = record([at(0), at(1), at(99, "E"), at(100)])
-    course = courses_of([session])[session.id]
+    course = activity_of([session])[session.id]
     assert course.over_time
     assert {column: number for column, number in enumerate(course.steps) if number} == {0: 2, 39: 2}
     assert [column for column, failed in enumerate(course.failed) if failed] == [39]
@@ -28,14 +28,14 @@ def test_every_step_of_a_short_session_stands_where_its_time_is(record: Record) 
 def test_a_step_without_a_time_stands_with_the_one_before_it(record: Record) -> None:
     untimed = ActionDraft(kind="event")
     session = record([untimed, at(0), at(40), untimed, at(80)])
-    course = courses_of([session])[session.id]
+    course = activity_of([session])[session.id]
     assert {column: number for column, number in enumerate(course.steps) if number} == {0: 2, 20: 2, 39: 1}
 
 
 @pytest.mark.parametrize("steps", [1, 12, 40])
 def test_without_times_a_short_session_shows_each_step_in_its_order(record: Record, steps: int) -> None:
     session = record([ActionDraft(kind="event")] * steps)
-    course = courses_of([session])[session.id]
+    course = activity_of([session])[session.id]
     assert not course.over_time
     assert sorted(course.steps) == [0.0] * (COLUMNS - steps) + [1.0] * steps
     assert course.steps[0] == 1
@@ -43,7 +43,7 @@ def test_without_times_a_short_session_shows_each_step_in_its_order(record: Reco
 
 def test_one_moment_is_no_stretch_of_time(record: Record) -> None:
     session = record([at(5), at(5)])
-    assert not courses_of([session])[session.id].over_time
+    assert not activity_of([session])[session.id].over_time
 
 
 @pytest.mark.parametrize("timed", [True, False])
@@ -52,7 +52,7 @@ def test_a_long_session_is_drawn_from_what_is_kept(record: Record, timed: bool) 
     session = record(
         [at(n, "E" if n == 350 else None) if timed else ActionDraft(kind="event") for n in range(steps)]
     )
-    course = courses_of([session])[session.id]
+    course = activity_of([session])[session.id]
     assert course.over_time is timed
     assert sum(course.steps) == pytest.approx(steps)
     assert max(course.steps) <= 1.5 * steps / COLUMNS
@@ -66,6 +66,6 @@ def test_any_number_of_sessions_takes_one_query(
 ) -> None:
     sessions = [record([at(n) for n in range(steps)], key=f"s{steps}") for steps in (0, 1, 3, 500)]
     with django_assert_num_queries(1):
-        found = courses_of(sessions)
+        found = activity_of(sessions)
     assert [sum(found[each.id].steps) for each in sessions[1:]] == pytest.approx([1, 3, 500])
     assert sessions[0].id not in found

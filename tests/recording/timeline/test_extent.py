@@ -6,7 +6,7 @@ from tests.recording.timeline.conftest import Record
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.timeline.extent import scale_of
 from timemachine.recording.timeline.pure.filter import parse
-from timemachine.recording.timeline.queries import matches
+from timemachine.recording.timeline.rows import matches
 
 pytestmark = pytest.mark.django_db
 

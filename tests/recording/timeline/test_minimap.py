@@ -9,7 +9,7 @@ from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.timeline import minimap as drawing
-from timemachine.recording.timeline.minimap import LANE_OF, Stretch, minimap
+from timemachine.recording.timeline.minimap import LANE_OF, StepRange, minimap
 
 pytestmark = pytest.mark.django_db
 
@@ -51,9 +51,9 @@ def test_the_lanes_and_errors_count_every_step_once(
 
 def test_a_stretch_is_drawn_alone_and_never_beyond_the_session(record: Record) -> None:
     session = record(drafts(50))
-    part = minimap(session, Stretch(first=41, last=900))
+    part = minimap(session, StepRange(first=41, last=900))
     assert part is not None
-    assert (part.stretch, part.width, part.columns) == (Stretch(first=41, last=50), 1, 10)
+    assert (part.span, part.width, part.columns) == (StepRange(first=41, last=50), 1, 10)
     assert (
         sum(part.errors)
         == Action.objects.filter(session=session, sequence__gt=40, error_message__isnull=False).count()
@@ -62,6 +62,6 @@ def test_a_stretch_is_drawn_alone_and_never_beyond_the_session(record: Record) -
 
 def test_a_long_stretch_takes_whole_hundreds(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "MOST_READ", 100)
-    part = minimap(record(drafts(450)), Stretch(first=150, last=420))
+    part = minimap(record(drafts(450)), StepRange(first=150, last=420))
     assert part is not None
-    assert (part.stretch, part.width, part.columns) == (Stretch(first=101, last=450), 100, 4)
+    assert (part.span, part.width, part.columns) == (StepRange(first=101, last=450), 100, 4)

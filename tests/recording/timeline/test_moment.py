@@ -7,7 +7,7 @@ from tests.recording.timeline.conftest import Record
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.commands import NewFrame, collection_named, put
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.recording.timeline.queries import state_at
+from timemachine.recording.timeline.state import state_at
 from timemachine.recording.timeline.state_changes import between
 
 pytestmark = pytest.mark.django_db

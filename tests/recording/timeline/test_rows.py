@@ -10,9 +10,12 @@ from tests.recording.timeline.conftest import Record
 from timemachine.recording.sessions.commands import append
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.timeline.pure.filter import parse
-from timemachine.recording.timeline.queries import (
+from timemachine.recording.timeline.rows import (
+    LOOK,
+    SIDE,
+    View,
+    Window,
     first_match,
-    kinds_of,
     last_match,
     matches,
     matches_since,
@@ -22,7 +25,7 @@ from timemachine.recording.timeline.queries import (
     rows_since,
     window,
 )
-from timemachine.recording.timeline.rows import LOOK, SIDE, View, Window
+from timemachine.recording.usage.queries import kinds_of
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.timeline.pure.filter import parse
-from timemachine.recording.timeline.queries import nearest, neighbours, relatives, step
+from timemachine.recording.timeline.step import nearest, neighbours, relatives, step
 
 pytestmark = pytest.mark.django_db
 
@@ -118,7 +118,7 @@ def test_a_session_without_steps_has_no_nearest(record: Record) -> None:
 
 
 def test_a_step_that_is_not_there_is_not_found(record: Record) -> None:
-    with pytest.raises(NotFound, match="it has steps 1 to 1"):
+    with pytest.raises(NotFound, match="It has steps 1 to 1"):
         step(record([ActionDraft(kind="event")]), 2)
 
 

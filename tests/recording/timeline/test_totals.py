@@ -13,7 +13,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.timeline import totals
 from timemachine.recording.timeline.pure.aggregation import GROUPS, Sums
 from timemachine.recording.timeline.pure.filter import parse
-from timemachine.recording.timeline.queries import matches
+from timemachine.recording.timeline.rows import matches
 from timemachine.recording.timeline.schemas.overview import line_of
 from timemachine.recording.timeline.totals import totals_by
 

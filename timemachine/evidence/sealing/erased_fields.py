@@ -98,7 +98,7 @@ def count_changed(observed: Iterable[Observed]) -> Fields:
 
 def observe_locked(session: Session, sequences: Collection[int]) -> list[Observed]:
     """Return the session with these steps and its replays as they are now, locked. Call it after
-    `keep_from_sealing`.
+    `lock_against_sealing`.
     """
     replays = list(Replay.objects.select_for_update().filter(session=session).order_by("id"))
     own_seals = [each for each in locked_seals(session) if each.of != COMPARISON]

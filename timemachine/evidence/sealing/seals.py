@@ -20,7 +20,7 @@ from timemachine.evidence.sealing.comparison_subject import (
     run_ended_at,
 )
 from timemachine.evidence.sealing.subjects import ReplaySubject, SessionSubject, Subject
-from timemachine.recording.sessions.locks import keep_from_erasure
+from timemachine.recording.sessions.locks import lock_against_erasure
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.queries import sessions_of
@@ -135,7 +135,7 @@ def locked_seals(session: Session) -> list[Seal]:
 @transaction.atomic
 def _store_results(load: Callable[[], ComparisonSubject | None], sessions: Sequence[UUID]) -> None:
     """Store the results with the seal, in today's form."""
-    keep_from_erasure(sessions)
+    lock_against_erasure(sessions)
     subject, form = load(), comparison_results.FORM
     if subject is None:
         return
@@ -165,7 +165,7 @@ def _seal_in_batches(load: Load, sessions: Sequence[UUID]) -> Seal | None:
 @transaction.atomic
 def _seal_next_batch(load: Load, sessions: Sequence[UUID]) -> bool:
     """Seal the next records and return whether there are more."""
-    keep_from_erasure(sessions)
+    lock_against_erasure(sessions)
     subject = load()
     if subject is None:
         return False
@@ -231,7 +231,7 @@ def _row(seal: Seal, subject: Subject, record: Record, previous: bytes) -> Seale
 @transaction.atomic
 def _sign_all(load: Load, sessions: Sequence[UUID]) -> Seal | None:
     """Return the seal with a checkpoint over all of its records."""
-    keep_from_erasure(sessions)
+    lock_against_erasure(sessions)
     subject = load()
     if subject is None:
         return None

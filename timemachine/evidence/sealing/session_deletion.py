@@ -20,11 +20,11 @@ from timemachine.evidence.sealing import previous_seals
 from timemachine.evidence.sealing.comparison_subject import run_ended_at
 from timemachine.evidence.sealing.previous_seals import Replacement
 from timemachine.evidence.sealing.seals import locked_seals
-from timemachine.recording.answering.summaries import that_stay
+from timemachine.recording.answering.summaries import remaining_summaries
 from timemachine.recording.importing import past_imports
 from timemachine.recording.sessions import deletions, session_deletion
-from timemachine.recording.sessions.holds import require_free
-from timemachine.recording.sessions.locks import keep_from_sealing
+from timemachine.recording.sessions.holds import require_no_hold
+from timemachine.recording.sessions.locks import lock_against_sealing
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import Comparison
 
@@ -58,11 +58,11 @@ def erase_session(session: Session, *, by: str | None, reason: str | None = None
 @transaction.atomic
 def _erase_session(session: Session, *, by: str | None, reason: str | None, moved: bool) -> int:
     reason = reason if moved else checked_reason(reason or "") or None
-    keep_from_sealing(session)
+    lock_against_sealing(session)
     locked = Session.objects.select_for_update().filter(pk=session.pk).first()
     if locked is None:
         raise NotFound("The session was deleted in the meantime.", code="session_not_found")
-    require_free(locked)
+    require_no_hold(locked)
     comparisons = list(Comparison.objects.filter(runs__replay__session=session).distinct())
     sealed = locked_seals(session)
     remaining = {each.id for each in comparisons if each.runs.exclude(replay__session=session).exists()}
@@ -74,14 +74,14 @@ def _erase_session(session: Session, *, by: str | None, reason: str | None, move
         first = project_log.append(session.project, entries, why.at)
         previous_seals.store_replaced(sealed, remaining, first, why)
         if not moved:
-            deletions.remember(
+            deletions.record_deletion(
                 locked,
                 actions=locked.last_sequence,
                 by=by,
                 reason=reason,
                 at=why.at,
                 log_index=first,
-                summaries=that_stay(locked),
+                summaries=remaining_summaries(locked),
             )
     past_imports.erase_from_imports(session)
     erased = session_deletion.erase_session(session)
@@ -97,7 +97,7 @@ def reseal_comparisons(
     in the log.
 
     `fields` is how many fields of the session and its replays were erased. Call it in the transaction that
-    erased something of their cells or remarks, after `keep_from_sealing`.
+    erased something of their cells or remarks, after `lock_against_sealing`.
     """
     sealed = [each for each in locked_seals(session) if each.of == COMPARISON]
     if sealed:

@@ -17,7 +17,7 @@ from timemachine.knowledge.find import Query
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.management.demo import handbook
 from timemachine.recording.answering import commands as answering
-from timemachine.recording.sessions.changes import let_go
+from timemachine.recording.sessions.changes import detach_collection
 from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -77,7 +77,7 @@ def remove(project: Project) -> bool:
         erase_session(session, by=None, reason="the demo was removed")
     collection = Collection.objects.filter(project=project, name=handbook.COLLECTION).first()
     if collection is not None and _is_ours(collection):
-        let_go(collection)
+        detach_collection(collection)
         erase_collection(collection)
     return session is not None or collection is not None
 

@@ -21,7 +21,7 @@ from timemachine.recording.sessions.pure.turn_text import (
     LONGEST_COUNTED,
     Turn,
     content_of,
-    left_out,
+    omission_mark,
     paragraph,
     text_of,
     who_of,
@@ -109,7 +109,7 @@ class _Chosen:
 
     def _mark(self, turns: int) -> int:
         if turns not in self.marks:
-            self.marks[turns] = tokens_of(paragraph(left_out(turns)))
+            self.marks[turns] = tokens_of(paragraph(omission_mark(turns)))
         return self.marks[turns]
 
     def drop(self, tokens: int) -> None:
@@ -311,7 +311,7 @@ def _run(begin: int, end: int) -> str:
 
 def _mark(turns: int) -> Iterator[str]:
     if turns:
-        yield paragraph(left_out(turns))
+        yield paragraph(omission_mark(turns))
 
 
 def tokens_of(text: str) -> int:

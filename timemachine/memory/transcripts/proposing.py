@@ -13,9 +13,13 @@ from timemachine.memory.patterns.pure.step_texts import Step, failure_of
 from timemachine.memory.transcripts.pure.proposal_rules import LONGEST_READ, RULES, Line, Proposal, proposals
 from timemachine.recording.annotations.significance.commands import change, decline_proposal
 from timemachine.recording.annotations.significance.effective import JOINED, SIGNIFICANCE_SQL
-from timemachine.recording.annotations.significance.models import Declined, Weight, WeightChange
+from timemachine.recording.annotations.significance.models import (
+    Declined,
+    SignificanceChange,
+    SignificanceOverride,
+)
 from timemachine.recording.sessions.models import ErasedTurn, Session
-from timemachine.recording.sessions.pure.turn_text import said_in
+from timemachine.recording.sessions.pure.turn_text import message_text
 
 MOST_READ: Final = 20_000
 """So many steps of a session are read, its first ones."""
@@ -60,7 +64,7 @@ def proposed(session: Session) -> Proposed:
     return Proposed(proposals=found, read=len(lines))
 
 
-def accept(session: Session, sequence: int, rule: str, *, by: str) -> Weight | None:
+def accept(session: Session, sequence: int, rule: str, *, by: str) -> SignificanceOverride | None:
     """Say of a step what is proposed for it. Raises `NotFound` where that is not proposed (any more)."""
     found = _proposal(session, sequence, rule)
     return change(session, sequence, significance=found.significance, by=by, rule=rule)
@@ -89,7 +93,7 @@ def _answered(session: Session, sequence: int, rule: str) -> str:
         return ""
     asked = {"session": session, "rule": rule}
     no = Declined.objects.filter(**asked, action__sequence=sequence).first()
-    yes = WeightChange.objects.filter(**asked, sequence=sequence).order_by("-id").first()
+    yes = SignificanceChange.objects.filter(**asked, sequence=sequence).order_by("-id").first()
     if no is None and yes is None:
         return ""
     said, by = ("no", no.by) if no else ("yes", yes.by if yes else "")
@@ -132,7 +136,7 @@ def _line(row: tuple[Any, ...], calls: dict[str, tuple[str | None, Any]]) -> Lin
         sequence=sequence,
         kind=kind,
         of_agent=role == "agent" or (role is None and kind in _OF_AGENT),
-        text=said_in(said)[:LONGEST_READ] if kind != "tool_result" else "",
+        text=message_text(said)[:LONGEST_READ] if kind != "tool_result" else "",
         call=outcome,
         given=given,
         error=failure_of(step),

@@ -13,7 +13,7 @@ from timemachine.core.pure.streams import marked_if_cut_off
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
 from timemachine.memory.transcripts.schemas import TranscriptHead
 from timemachine.memory.transcripts.transcript import Transcript
-from timemachine.recording.sessions.pure.turn_text import left_out, messages_of, paragraph, text_of
+from timemachine.recording.sessions.pure.turn_text import messages_of, omission_mark, paragraph, text_of
 
 _PIECE: Final = 64 * 1024
 
@@ -39,10 +39,10 @@ def as_text(found: Transcript) -> Iterator[str]:
     yield paragraph(in_words(found))
     for turn in found.turns():
         if turn.left_out:
-            yield paragraph(left_out(turn.left_out))
+            yield paragraph(omission_mark(turn.left_out))
         yield paragraph(_sendable(text_of(turn.turn)))
     if found.left_out_after:
-        yield paragraph(left_out(found.left_out_after))
+        yield paragraph(omission_mark(found.left_out_after))
 
 
 def in_words(found: Transcript) -> str:
@@ -75,7 +75,7 @@ def _messages(found: Transcript) -> Iterator[dict[str, str]]:
 
 def _mark(turns: int) -> Iterator[dict[str, str]]:
     if turns:
-        yield {"role": "user", "content": left_out(turns)}
+        yield {"role": "user", "content": omission_mark(turns)}
 
 
 def _written(document: Mapping[str, Any]) -> str:

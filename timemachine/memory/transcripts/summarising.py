@@ -24,7 +24,7 @@ from timemachine.memory.transcripts.turn_rows import rows
 from timemachine.recording.annotations.significance.effective import IMPORTANCE
 from timemachine.recording.answering.models import SessionSummary
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
-from timemachine.recording.sessions.pure.turn_text import content_of, left_out, text_of
+from timemachine.recording.sessions.pure.turn_text import content_of, omission_mark, text_of
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 
 TOKENS: Final = 6_000
@@ -118,7 +118,7 @@ def _lines(found: list[Told]) -> list[str]:
     lines = list[str]()
     for each in found:
         if each.left_out:
-            lines.append(left_out(each.left_out))
+            lines.append(omission_mark(each.left_out))
         lines.append(text_of(each.turn))
     return lines
 

@@ -23,7 +23,13 @@ from timemachine.memory.transcripts.turn_rows import Counted, Row, counted, rows
 from timemachine.recording.annotations.significance.effective import IMPORTANCE, KEPT, SIGNIFICANCE
 from timemachine.recording.sessions.deletions import IS_DELETED
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.pure.turn_text import LONGEST_COUNTED, Turn, left_out, paragraph, text_of
+from timemachine.recording.sessions.pure.turn_text import (
+    LONGEST_COUNTED,
+    Turn,
+    omission_mark,
+    paragraph,
+    text_of,
+)
 from timemachine.recording.sessions.read_snapshot import snapshot
 
 MOST_COUNTED: Final = 2_000
@@ -188,7 +194,7 @@ def _transcript(
 def _marks(told: Sequence[int], through: int) -> int:
     """The tokens of the marks of what is left out."""
     sizes = Counter(filter(None, gaps(told, through)))
-    return sum(often * _tokens(paragraph(left_out(size))) for size, often in sizes.items())
+    return sum(often * _tokens(paragraph(omission_mark(size))) for size, often in sizes.items())
 
 
 def _notices(session: Session, deleted: Sequence[int]) -> int:
@@ -215,7 +221,7 @@ def _chosen(
     ]
     if asked.budget is None:
         return found
-    return fitting(found, asked.budget, last=through, mark_tokens=_tokens(paragraph(left_out(through))))
+    return fitting(found, asked.budget, last=through, mark_tokens=_tokens(paragraph(omission_mark(through))))
 
 
 def _missing(session: Session, actions: QuerySet[Action]) -> _Missing:

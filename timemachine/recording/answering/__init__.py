@@ -1,1 +1,1 @@
-"""Ask: find the passages, build the prompt, call the model, ground and price the answer."""
+"""Ask: find passages, build the prompt, call the model, ground and price the answer."""

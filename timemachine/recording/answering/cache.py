@@ -1,7 +1,7 @@
-"""The answer cache of a project: one table that every process shares.
+"""The answer cache of a project: one table that all processes share.
 
-Only whole answers are kept: none that failed, was refused, was cut off or is empty, and none whose provider does not say that
-it ended. There is no waiting for one another: of two identical asks at once each calls the model, and the later answer stays.
+Only complete answers are stored: not those that failed, were refused, were cut off, are empty, or did not end
+according to the provider. Identical asks at the same time each call the model; the later answer stays.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from timemachine.recording.answering.pure.cache_key import SameAsk, cache_key
 from timemachine.recording.sessions.models import Session
 
 OF_THE_CALL = frozenset({"call_ms", "first_text_ms", "attempts", "response_id"})
-"""Parameters that say how a call went: for an answer from the cache there was none."""
+"""Parameters that describe the call itself, which an answer from the cache does not have."""
 
 
 def key_of(
@@ -43,7 +43,7 @@ def key_of(
     passages: Sequence[ContextPassage],
     parameters: CallParameters,
 ) -> str:
-    """The key of this ask in its project. Raises `Unavailable` where the model's server or key is gone."""
+    """Return the cache key of this ask. Raises `Unavailable` if the model's server or key is not configured any more."""
     connection = connection_of(project_id, model)
     rendered = prompt_of(question, passages, parameters)
     return cache_key(
@@ -63,35 +63,35 @@ def key_of(
     )
 
 
-def kept_answer(project_id: UUID, key: str, passages: Sequence[ContextPassage]) -> Answered | None:
-    """The answer that was kept under this key, grounded in these passages; None where there is none.
+def cached_answer(project_id: UUID, key: str, passages: Sequence[ContextPassage]) -> Answered | None:
+    """Return the answer stored under this key, grounded in these passages, or None.
 
-    An answer that is too old, or whose text no longer hashes to what was kept, is none.
+    An answer that is too old, or whose text does not match its hash, is not used.
     """
     started = perf_counter()
     if not is_on(project_id):
         return None
-    kept = CachedAnswer.objects.filter(project_id=project_id, key=key, kept_at__gt=oldest()).first()
-    if kept is None or text_sha256(kept.text) != kept.text_sha256:
+    stored = CachedAnswer.objects.filter(project_id=project_id, key=key, kept_at__gt=oldest()).first()
+    if stored is None or text_sha256(stored.text) != stored.text_sha256:
         return None
-    CachedAnswer.objects.filter(id=kept.id).update(used_at=now())
+    CachedAnswer.objects.filter(id=stored.id).update(used_at=now())
     return Answered(
-        text=kept.text,
-        model=kept.model,
-        parameters={name: value for name, value in kept.parameters.items() if name not in OF_THE_CALL},
+        text=stored.text,
+        model=stored.model,
+        parameters={name: value for name, value in stored.parameters.items() if name not in OF_THE_CALL},
         usage=None,
         cost_usd=Decimal(0),
         prices=None,
         duration_ms=(perf_counter() - started) * 1000,
-        grounding=grounding_of(kept.text, passages).model_dump(),
+        grounding=grounding_of(stored.text, passages).model_dump(),
         calls_made=0,
         cached=True,
-        saved_usd=kept.cost_usd,
-        cached_from=_origin(kept),
+        saved_usd=stored.cost_usd,
+        cached_from=_origin(stored),
     )
 
 
-def keep(
+def store(
     key: str,
     answered: Answered,
     *,
@@ -100,14 +100,14 @@ def keep(
     sequence: int | None,
     asked_at: datetime,
 ) -> None:
-    """Keep a fresh, whole answer under its key, in place of an earlier one. Anything else is not kept."""
+    """Store a fresh, complete answer under its key, replacing an earlier one. Other answers are not stored."""
     if not answered.whole or not is_on(collection.project_id):
         return
     row = _row(key, answered, collection)
     row.session, row.sequence, row.asked_at = session, sequence, asked_at
     if row.size > most_bytes():
         return
-    # the session or the collection may have been erased while the model answered; then nothing may stay
+    # the session or collection may have been erased while the model answered; then nothing may be stored
     with suppress(IntegrityError), transaction.atomic():
         CachedAnswer.objects.bulk_create(
             [row],
@@ -118,18 +118,18 @@ def keep(
 
 
 def is_on(project_id: UUID) -> bool:
-    """Whether answers of this project are kept and read."""
+    """Return whether answers of this project are stored and used."""
     off = AnswerCacheSwitch.objects.filter(project_id=project_id, on=False)
     return most_bytes() > 0 and not off.exists()
 
 
 def most_bytes() -> int:
-    """How much one project may keep."""
+    """Return the maximum size of one project's cache."""
     return int(settings.ANSWER_CACHE_MAX_MB) * 1024 * 1024
 
 
 def oldest() -> datetime:
-    """What was kept before this moment is not used any more."""
+    """Return the time before which answers are too old to be used."""
     return now() - timedelta(days=settings.ANSWER_CACHE_MAX_AGE_DAYS)
 
 
@@ -138,13 +138,13 @@ _REPLACED = [
 ]
 
 
-def _origin(kept: CachedAnswer) -> dict[str, object]:
+def _origin(stored: CachedAnswer) -> dict[str, object]:
     return {
-        "session": None if kept.session_id is None else str(kept.session_id),
-        "sequence": kept.sequence,
-        "at": written(kept.asked_at),
-        "call_ms": kept.call_ms,
-        "usage": kept.usage,
+        "session": None if stored.session_id is None else str(stored.session_id),
+        "sequence": stored.sequence,
+        "at": written(stored.asked_at),
+        "call_ms": stored.call_ms,
+        "usage": stored.usage,
     }
 
 

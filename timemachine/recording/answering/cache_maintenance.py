@@ -1,4 +1,4 @@
-"""Keeping the answer cache in bounds: its switch, its figures, emptying it, and what the sweeper takes out."""
+"""Maintain the answer cache: switch it, report its size, empty it, and remove old answers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +12,8 @@ from timemachine.recording.answering.models import AnswerCacheSwitch, CachedAnsw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CacheFigures:
-    """What a project's cache holds, and whether it is used; `changed_by` and `changed_at` are None where nobody switched it."""
+class CacheStatus:
+    """The size of a project's cache, and whether it is on. `changed_by` and `changed_at` are None if it was never switched."""
 
     on: bool
     changed_by: str | None
@@ -23,11 +23,11 @@ class CacheFigures:
     most_bytes: int
 
 
-def figures_of(project: Project) -> CacheFigures:
-    """What the project's cache holds now."""
+def status_of(project: Project) -> CacheStatus:
+    """Return the status of the project's cache."""
     held = CachedAnswer.objects.filter(project=project).aggregate(answers=Count("id"), bytes=Sum("size"))
     switch = AnswerCacheSwitch.objects.filter(project=project).first()
-    return CacheFigures(
+    return CacheStatus(
         on=is_on(project.id),
         changed_by=switch.changed_by if switch else None,
         changed_at=switch.changed_at if switch else None,
@@ -38,20 +38,20 @@ def figures_of(project: Project) -> CacheFigures:
 
 
 def switch(project: Project, *, on: bool, by: str) -> None:
-    """Switch the project's cache on or off. What is in it stays, unread while it is off, until it is too old."""
+    """Switch the project's cache on or off. Its content stays until it is too old, but is not used while it is off."""
     AnswerCacheSwitch.objects.update_or_create(
         project=project, defaults={"on": on, "changed_by": by, "changed_at": now()}
     )
 
 
 def empty(project: Project) -> int:
-    """Take every answer out of the project's cache; how many there were. What sessions recorded stays."""
+    """Delete every answer in the project's cache; return how many. What sessions recorded stays."""
     removed, _ = CachedAnswer.objects.filter(project=project).delete()
     return removed
 
 
 def trim() -> int:
-    """Take out what is too old, then of each project that holds too much what was used longest ago; how many in all."""
+    """Delete answers that are too old, then the least recently used ones of projects over their limit; return how many."""
     aged, _ = CachedAnswer.objects.filter(kept_at__lte=oldest()).delete()
     running = Window(
         Sum("size"), partition_by=[F("project_id")], order_by=[F("used_at").desc(), F("id").desc()]

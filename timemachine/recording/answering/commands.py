@@ -1,4 +1,4 @@
-"""Put, find and ask, done and recorded: inside a session each becomes an action, the find inside an ask its child."""
+"""Put, find and ask. In a session each is recorded as an action, and the find of an ask as its child."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -25,9 +25,9 @@ from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
 from timemachine.llm.queries import usable_model
 from timemachine.recording.answering import cache
-from timemachine.recording.answering.failures import failed_parameters, partial_output, recorded_as
+from timemachine.recording.answering.failures import failed_parameters, partial_output, with_sequence
 from timemachine.recording.answering.model_asks import Answered, CallParameters, ContextPassage, answer
-from timemachine.recording.answering.running_asks import calls, come_to_its_record
+from timemachine.recording.answering.running_asks import finish_recorded, note_model_call
 from timemachine.recording.sessions.commands import append, require_open
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutDone:
-    """Frames that were put, and the sequences of their actions where a session recorded them."""
+    """The frames that were put, and the sequences of their actions if a session recorded them."""
 
     puts: list[Put]
     sequences: list[int]
@@ -47,7 +47,7 @@ class PutDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindDone:
-    """What was found, the sequence of the action where a session recorded it, and `empty` where there was nothing to find."""
+    """The findings, the sequence of the action if a session recorded it, and `empty` if there was nothing to find."""
 
     findings: Findings
     sequence: int | None
@@ -56,7 +56,7 @@ class FindDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskDone:
-    """What was answered over what was found, the sequence of the action where a session recorded it, and `empty` as of a find."""
+    """The answer and the findings, the sequence of the action if a session recorded it, and `empty` as for a find."""
 
     findings: Findings
     answered: Answered
@@ -69,10 +69,10 @@ def _nobody(findings: Findings) -> None:  # noqa: ARG001
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audience:
-    """Who follows an ask: `found` gets the passages before a model is asked over them, `listening` the answer as it is written.
+class AskObserver:
+    """Observes an ask: `found` gets the passages before the model is called, `listening` the answer as it is written.
 
-    `ask` is the id by which the ask is under way, None where it has none.
+    `ask` is the id of the running ask, or None.
     """
 
     found: Callable[[Findings], None] = _nobody
@@ -89,15 +89,16 @@ def put(
     session: Session | None = None,
     agent: str | None = None,
 ) -> PutDone:
-    """Put passages into the collection; in a session each is recorded, as its agent's where no other is said."""
+    """Put passages into the collection; in a session each is recorded. `agent` defaults to the session's."""
     _check(session, agent)
     started = now()
     puts = put_frames(collection, frames, by=by)
     if session is None:
         return PutDone(puts=puts, sequences=[])
-    took = _milliseconds_since(started) if len(frames) == 1 else None  # of one of many it is not known
+    duration_ms = _milliseconds_since(started) if len(frames) == 1 else None  # unknown for one of several
     drafts = [
-        _put_draft(collection, frame, done, started, took) for frame, done in zip(frames, puts, strict=True)
+        _put_draft(collection, frame, done, started, duration_ms)
+        for frame, done in zip(frames, puts, strict=True)
     ]
     return PutDone(puts=puts, sequences=append(session.id, [replace(each, agent=agent) for each in drafts]))
 
@@ -105,7 +106,7 @@ def put(
 def find(
     collection: Collection, query: Query, *, session: Session | None = None, agent: str | None = None
 ) -> FindDone:
-    """Find passages; in a session the find is recorded with every hit frozen, as its agent's where no other is said."""
+    """Find passages; in a session the find is recorded with every hit frozen. `agent` defaults to the session's."""
     _check(session, agent)
     started = now()
     findings = finding.find(collection, query)
@@ -126,52 +127,51 @@ def ask(
     session: Session | None = None,
     agent: str | None = None,
     no_cache: bool = False,
-    audience: Audience | None = None,
+    observer: AskObserver | None = None,
 ) -> AskDone:
-    """Find passages and ask a model over them; in a session both are recorded, a failed call with its error.
+    """Find passages and ask a model about them; in a session both are recorded, a failed call with its error.
 
-    Both are the session's agent's where no other `agent` is said.
+    `agent` defaults to the session's. The same question about the same passages is answered from the project's cache,
+    unless `no_cache` is set; the fresh answer then replaces the stored one.
 
-    The same question over the same passages is answered from the project's cache, unless `no_cache` asks the model again;
-    the fresh answer is then kept in place of the earlier one.
-    Raises `InvalidInput` for an unknown model or an agent that is too long and `Unavailable` for one that cannot be used here, before anything is done;
-    `ModelFailed` where the call failed, with the `sequence` that records it. A session that is ended meanwhile still gets the
-    record; one that is erased takes it along (`NotFound`).
+    Raises `InvalidInput` for an unknown model or an agent that is too long and `Unavailable` for a model that cannot
+    be used, before anything is done; `ModelFailed` if the call failed, with the `sequence` that records it. If the
+    session ends in the meantime, the ask is still recorded; if it is erased, `NotFound` is raised.
     """
     _check(session, agent)
     model = usable_model(project.id, use_model)
-    asked = parameters or CallParameters()
+    requested = parameters or CallParameters()
     started = now()
     findings = finding.find(collection, query)
     passages = [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in findings.hits]
-    following = audience or Audience()
-    following.found(findings)
+    observer = observer or AskObserver()
+    observer.found(findings)
     try:
-        key = cache.key_of(project.id, model, query.text, passages, asked)
-        kept = None if no_cache else cache.kept_answer(project.id, key, passages)
-        if kept is not None:
-            following.listening.on_text(kept.text)
+        key = cache.key_of(project.id, model, query.text, passages, requested)
+        stored = None if no_cache else cache.cached_answer(project.id, key, passages)
+        if stored is not None:
+            observer.listening.on_text(stored.text)
         else:
-            calls(following.ask, model)
+            note_model_call(observer.ask, model)
             if model.provider != LOCAL:
                 release_connection()
-        answered = kept or answer(project.id, model, query.text, passages, asked, following.listening)
+        answered = stored or answer(project.id, model, query.text, passages, requested, observer.listening)
     except TimeMachineError as failed:
         draft = replace(
             _failed_draft(findings, model, failed, started),
             agent=agent,
-            parameters=failed_parameters(failed, asked),
+            parameters=failed_parameters(failed, requested),
         )
-        raise recorded_as(failed, _recorded_failure(session, draft, findings, following.ask)) from failed
+        raise with_sequence(failed, _recorded_failure(session, draft, findings, observer.ask)) from failed
     draft = replace(_ask_draft(findings, answered, started), agent=agent)
-    sequence = _record(session, draft, findings, following.ask)
-    cache.keep(key, answered, collection=collection, session=session, sequence=sequence, asked_at=started)
+    sequence = _record(session, draft, findings, observer.ask)
+    cache.store(key, answered, collection=collection, session=session, sequence=sequence, asked_at=started)
     empty = _emptiness(collection, findings)
     return AskDone(findings=findings, answered=answered, sequence=sequence, empty=empty)
 
 
 def retrieval_draft(findings: Findings) -> RetrievalDraft:
-    """The findings as they are frozen into a record."""
+    """Return the findings as they are recorded."""
     return RetrievalDraft(
         mode=findings.query.mode,
         top_k=findings.query.top_k,
@@ -194,7 +194,7 @@ def _emptiness(collection: Collection, findings: Findings) -> Emptiness | None:
 
 
 def _check(session: Session | None, agent: str | None) -> None:
-    """Refuse an ended session, and what could not be recorded, before anything is done, above all before a model is called."""
+    """Refuse an ended session, and anything that could not be recorded, before anything is done or a model is called."""
     check_head(agent=agent)
     if session is not None:
         require_open(session)
@@ -209,11 +209,11 @@ def _record(
     try:
         with transaction.atomic():
             recorded = append(session.id, [asked, child], was_open=True)[0]
-            # after the session, as erasing locks them
-            come_to_its_record(ask_id)
+            # after the session, in the order in which erasing locks them
+            finish_recorded(ask_id)
     except NotFound as erased:
         raise NotFound(
-            "The session was deleted while its ask was made; nothing is kept, and the call may have been billed.",
+            "The session was deleted during the ask, so nothing was recorded. The call may have been billed.",
             code="session_not_found",
         ) from erased
     return recorded
@@ -222,7 +222,7 @@ def _record(
 def _recorded_failure(
     session: Session | None, asked: ActionDraft, findings: Findings, ask_id: UUID | None
 ) -> int | None:
-    """The step of a failed ask; None where it cannot be recorded, because what the provider said matters more than why not."""
+    """Return the step of a failed ask; None if it cannot be recorded, because the provider's error matters more."""
     try:
         return _record(session, asked, findings, ask_id)
     except TimeMachineError as why:
@@ -231,21 +231,21 @@ def _recorded_failure(
 
 
 def _put_draft(
-    collection: Collection, frame: NewFrame, done: Put, started: datetime, took: float | None
+    collection: Collection, frame: NewFrame, done: Put, started: datetime, duration_ms: float | None
 ) -> ActionDraft:
     return ActionDraft(
         kind="put",
         layer="agent",
         name=frame.title or None,
         started_at=started,
-        duration_ms=took,
+        duration_ms=duration_ms,
         input=frame.text,
         output=put_output(collection.name, done.frame, _origin(frame), already_there=done.already_there),
     )
 
 
 def _origin(frame: NewFrame) -> dict[str, Any] | None:
-    """Where in which file the passage stood, where it comes from one."""
+    """Return the passage's place in its file, if it comes from one."""
     found = frame.origin
     return None if found is None else place_in_file(f"{found.source}", frame.uri, found.start, found.end)
 

@@ -1,4 +1,4 @@
-"""Asks whose process died before they ended: what became of them is not known, and that is what is recorded."""
+"""Record asks whose process died before they ended. Their outcome is unknown, and recorded as such."""
 
 import logging
 from datetime import timedelta
@@ -15,15 +15,15 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 SILENT_FOR = timedelta(seconds=60)
-"""An ask says twice a second that it lives; after so long without that word it is given up."""
+"""A running ask updates its row twice a second; after this time without an update it counts as lost."""
 
 log = logging.getLogger(__name__)
 
 
 def record_lost() -> int:
-    """Record each ask that was lost as a failed step of its session, also where that has ended. Returns how many were lost.
+    """Record each lost ask as a failed step of its session, even if that has ended; return how many were lost.
 
-    One that cannot be recorded is in the log and forgotten, so that it stands in nobody's way.
+    If one cannot be recorded, it is logged and dropped.
     """
     return sum(_given_up(ask_id) for ask_id in _silent().values_list("id", flat=True))
 
@@ -41,13 +41,13 @@ def _record(ask_id: UUID) -> bool:
     ask = _silent().filter(id=ask_id).first()
     if ask is None:
         return False
-    # its session before the ask, as erasing and recording lock them
+    # the session before the ask, in the order in which erasing and recording lock them
     if ask.session_id is not None:
         Session.objects.select_for_update().filter(id=ask.session_id).first()
     taken, _ = _silent().filter(id=ask_id).delete()
     if taken and ask.session_id is not None:
         append(ask.session_id, [_draft(ask)], was_open=True)
-    return bool(taken)  # not where another process was first, or it came back
+    return bool(taken)  # not if another process was first, or the ask came back
 
 
 def _silent() -> QuerySet[AskUnderWay]:
@@ -63,9 +63,9 @@ def _draft(ask: AskUnderWay) -> ActionDraft:
         model=ask.model,
         error_type="ask_lost",
         error_message=(
-            "The process that asked stopped before the answer was recorded. Whether a model was called is not known; "
-            "it may have been billed."
+            "The process stopped before the answer was recorded. It is unknown whether a model was called; "
+            "the call may have been billed."
             if ask.model is None
-            else f"The process that asked {ask.model} stopped before the answer was recorded; the call may have been billed."
+            else f"The process stopped before the answer of {ask.model} was recorded. The call may have been billed."
         ),
     )

@@ -1,4 +1,4 @@
-"""Asking a model over given passages: the prompt, the call, what it cost, how far the answer is supported."""
+"""Ask a model about given passages: the prompt, the call, its cost, and how well the answer is supported."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from timemachine.text.pure.grounding.support import ground
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPassage:
-    """A passage that the answer may use; `frame` names it in the grounding."""
+    """A passage that the answer may use; `frame` identifies it in the grounding."""
 
     frame: int | str | None
     title: str
@@ -33,7 +33,7 @@ class ContextPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallParameters:
-    """What is asked of the model beside the question. None leaves it to the provider (system prompt and template: to ours)."""
+    """Parameters of the call. None means the provider's default (for system prompt and template: ours)."""
 
     system_prompt: str | None = None
     temperature: float | None = None
@@ -44,10 +44,10 @@ class CallParameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """An answer with all that is known of it; `calls_made` counts the requests that were sent, retries included.
+    """An answer and the details of its call; `calls_made` counts the requests sent, including retries.
 
-    `whole` says that it may be kept for the next ask of the same kind. One that was kept so is `cached`: it cost nothing and
-    used no tokens now; `saved_usd` is what the original cost (None: unknown), `cached_from` which ask that was: `session` and
+    `whole`: it is complete and may be cached. `cached`: it came from the cache, cost nothing and used no tokens;
+    `saved_usd` is the cost of the original call (None: unknown) and `cached_from` names that ask: `session` and
     `sequence` (None outside a session), `at`, `call_ms` and `usage`.
     """
 
@@ -75,10 +75,10 @@ def answer(
     listening: Listening | None = None,
     connection: Connection | None = None,
 ) -> Answered:
-    """The model's answer over these passages, priced and grounded; `listening` gets it as it is written, and may end the call.
+    """Return the model's answer about these passages, priced and grounded. `listening` gets it as it is written and can
+    end the call.
 
-    `connection` says how the model is called, where that was looked up already.
-    Raises `ModelFailed`, `Cancelled`, `Unavailable`.
+    `connection` is used if it was looked up already. Raises `ModelFailed`, `Cancelled`, `Unavailable`.
     """
     rendered = prompt_of(question, passages, parameters)
     request = ModelRequest(
@@ -108,13 +108,13 @@ def answer(
 
 
 def grounding_of(text: str, passages: Sequence[ContextPassage]) -> GroundingOut:
-    """How far a text is supported by the passages, sentence by sentence."""
+    """Return how well the passages support a text, sentence by sentence."""
     supports = [Support(frame=each.frame, text=each.text) for each in passages]
     return GroundingOut.of(run_in_pool(ground, text, supports))
 
 
 def prompt_of(question: str, passages: Sequence[ContextPassage], parameters: CallParameters) -> prompt.Prompt:
-    """The prompt that asks this question over these passages."""
+    """Return the prompt for this question about these passages."""
     numbered = [prompt.Passage(title=each.title, text=each.text) for each in passages]
     return prompt.render(
         question,
@@ -125,12 +125,12 @@ def prompt_of(question: str, passages: Sequence[ContextPassage], parameters: Cal
 
 
 def _parameters(rendered: prompt.Prompt, completion: Completion) -> dict[str, Any]:
-    took = {"call_ms": round(completion.duration_ms, 3)}
+    timing = {"call_ms": round(completion.duration_ms, 3)}
     if not completion.language_model:
-        return {**completion.parameters, **took}
+        return {**completion.parameters, **timing}
     facts: dict[str, Any] = {
         **completion.parameters,
-        **took,
+        **timing,
         "prompt_template": rendered.template,
         "system_prompt": rendered.system_prompt,
         "prompt_sha256": rendered.sha256,

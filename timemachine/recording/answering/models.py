@@ -1,4 +1,4 @@
-"""What we keep of answers: the cache of each project, whether it is switched on, the asks that are under way, and where summaries were put."""
+"""The answer cache and its switch, running asks, and the summaries of sessions."""
 
 from typing import ClassVar
 
@@ -15,10 +15,10 @@ from timemachine.recording.sessions.models import Session
 
 
 class CachedAnswer(models.Model):
-    """A whole answer of a model under the key of its ask, and which ask it was.
+    """A complete answer of a model under the key of its ask, and which ask that was.
 
-    The text is kept here and not as a payload, so that emptying the cache needs no erasure. The row goes with the session
-    that asked and with the collection whose passages were asked: erasing either leaves nothing behind.
+    The text is stored here and not as a payload, so that emptying the cache needs no erasure. The row is deleted with
+    the session that asked and with the collection of the passages.
     """
 
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
@@ -54,7 +54,7 @@ class CachedAnswer(models.Model):
 
 
 class AnswerCacheSwitch(models.Model):
-    """Whether a project's cache is on, who decided, and when. A project without a row has it on."""
+    """Whether a project's cache is on, who decided, and when. Without a row it is on."""
 
     project = models.OneToOneField(Project, primary_key=True, on_delete=models.DB_CASCADE, related_name="+")
     on = models.BooleanField()
@@ -69,9 +69,9 @@ class AnswerCacheSwitch(models.Model):
 
 
 class AskUnderWay(models.Model):
-    """An ask whose model has not answered yet. The process that asks looks here whether it shall end, and says that it lives.
+    """An ask whose model has not answered yet. Its process checks here whether it should end, and updates `seen_at`.
 
-    `model` is the one that was called, with its provider; None as long as none was, or for one of our own.
+    `model` is the called model with its provider; None before the call and for local models.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -94,10 +94,10 @@ class AskUnderWay(models.Model):
 
 
 class SessionSummary(models.Model):
-    """A summary that was put into a collection: the frame's number and version, who wrote it, and the steps that it names.
+    """A summary of a session in a collection: the frame's number and version, who wrote it, and the steps it cites.
 
-    `unknown_steps` are those it names that it was never told. `through` is the last step that there was. It goes with its session; the frame
-    stays in its collection, as every frame does.
+    `unknown_steps` were cited but not part of its input. `through` is the last step at that time. The row is deleted
+    with its session; the frame stays in the collection.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)

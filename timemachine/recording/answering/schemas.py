@@ -15,11 +15,11 @@ from timemachine.knowledge.find import Query
 from timemachine.knowledge.schemas.findings import EmptyOut, FindingsOut, Mode
 from timemachine.llm.pure.completion import is_cut_off, is_refused
 from timemachine.llm.schemas import UsageOut
-from timemachine.recording.answering.cache_maintenance import CacheFigures
+from timemachine.recording.answering.cache_maintenance import CacheStatus
 from timemachine.recording.answering.commands import AskDone, FindDone, PutDone
 from timemachine.recording.answering.model_asks import CallParameters
 from timemachine.recording.answering.models import AskUnderWay
-from timemachine.recording.sessions.moments import moment
+from timemachine.recording.sessions.moments import resolve_moment
 
 
 class FrameIn(Strict):
@@ -79,7 +79,7 @@ class _Retrieval(Strict):
             min_score=self.min_score,
             relative=self.relative,
             cliff=self.cliff,
-            as_of=moment(project, self.as_of),
+            as_of=resolve_moment(project, self.as_of),
             embedding_model=self.embedding_model,
         )
 
@@ -281,7 +281,7 @@ class AnswerCacheOut(Schema):
     most_bytes: int
 
     @classmethod
-    def of(cls, figures: CacheFigures) -> "AnswerCacheOut":
+    def of(cls, figures: CacheStatus) -> "AnswerCacheOut":
         """Return the figures of the cache."""
         return cls.model_construct(
             on=figures.on,

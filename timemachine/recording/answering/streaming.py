@@ -1,4 +1,4 @@
-"""An ask as a stream of what happens: it is made in a thread of its own, and goes on to its record whoever stops reading."""
+"""An ask as a stream of events. It runs in its own thread and is recorded even if nobody reads the stream."""
 
 import logging
 import threading
@@ -15,19 +15,19 @@ from timemachine.core.pure.errors import TimeMachineError
 from timemachine.knowledge.find import Findings
 from timemachine.llm.concurrency import release_connection
 from timemachine.llm.pure.cancellation import Listening, RetryWait
-from timemachine.recording.answering.commands import AskDone, Audience
-from timemachine.recording.answering.running_asks import under_way
+from timemachine.recording.answering.commands import AskDone, AskObserver
+from timemachine.recording.answering.running_asks import active_ask
 from timemachine.recording.sessions.models import Session
 
 log = logging.getLogger(__name__)
 
 QUIET_SECONDS = 10.0
-"""After so long without anything to tell, that is told: what stands between would take the silence for an end."""
+"""After this time without an event, `Quiet` is sent: proxies close connections that are silent for long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """The ask is under way, under this id."""
+    """The ask is running, with this id."""
 
     id: UUID
 
@@ -44,67 +44,66 @@ class Quiet:
     """Nothing happened for a while."""
 
 
-type Happening = Begun | Findings | RetryWait | Written | Quiet | AskDone | TimeMachineError
+type AskEvent = Begun | Findings | RetryWait | Written | Quiet | AskDone | TimeMachineError
 
 
-def happenings(
+def ask_events(
     project: Project,
     question: str,
-    make: Callable[[Audience], AskDone],
+    make: Callable[[AskObserver], AskDone],
     *,
     session: Session | None = None,
-) -> Iterator[Happening]:
-    """What happens while `make` asks: it begins, passages are found, a busy model is waited for, text is written; the last is what it came to, or its error.
+) -> Iterator[AskEvent]:
+    """Yield the events of an ask that `make` runs: started, passages found, waiting for a busy model, text written;
+    last, its result or error.
 
-    Where nobody reads on, the ask goes on: it is paid for, and its record is wanted. Nothing is raised: that there are too
-    many asks is an error that comes as the only happening.
+    If nobody reads on, the ask continues: it is paid for and must be recorded. Nothing is raised; too many asks are
+    an error as the only event.
     """
-    told: SimpleQueue[Happening] = SimpleQueue()
-    threading.Thread(target=_made, args=(project, question, session, make, told.put), daemon=True).start()
+    events: SimpleQueue[AskEvent] = SimpleQueue()
+    threading.Thread(target=_run, args=(project, question, session, make, events.put), daemon=True).start()
     release_connection()
     while True:
         try:
-            happening = told.get(timeout=QUIET_SECONDS)
+            event = events.get(timeout=QUIET_SECONDS)
         except Empty:
-            happening = Quiet()
-        yield happening
-        if isinstance(happening, AskDone | TimeMachineError):
+            event = Quiet()
+        yield event
+        if isinstance(event, AskDone | TimeMachineError):
             return
 
 
-def once_begun(told: Iterator[Happening]) -> Iterator[Happening]:
-    """The same happenings, once it is clear that the ask is made; raises what forbids it before a model is called."""
-    first: list[Happening] = []
-    for happening in told:
-        if isinstance(happening, TimeMachineError):
-            raise happening
-        first.append(happening)
-        if isinstance(happening, Findings | AskDone):
+def after_start(events: Iterator[AskEvent]) -> Iterator[AskEvent]:
+    """Return the same events once the ask has started. Raises an error that prevents it before a model is called."""
+    first: list[AskEvent] = []
+    for event in events:
+        if isinstance(event, TimeMachineError):
+            raise event
+        first.append(event)
+        if isinstance(event, Findings | AskDone):
             break
-    return chain(first, told)
+    return chain(first, events)
 
 
-def _made(
+def _run(
     project: Project,
     question: str,
     session: Session | None,
-    make: Callable[[Audience], AskDone],
-    tell: Callable[[Happening], None],
+    make: Callable[[AskObserver], AskDone],
+    send: Callable[[AskEvent], None],
 ) -> None:
-    outcome: AskDone | TimeMachineError = TimeMachineError(
-        "This is a fault of ours; it is in the server's log."
-    )
+    outcome: AskDone | TimeMachineError = TimeMachineError("Internal error. Details are in the server's log.")
     try:
-        with under_way(project, question, session=session) as mine:
-            tell(Begun(id=mine.id))
+        with active_ask(project, question, session=session) as mine:
+            send(Begun(id=mine.id))
             listening = Listening(
-                on_text=lambda text: tell(Written(text=text)), on_wait=tell, cancellation=mine.cancellation
+                on_text=lambda text: send(Written(text=text)), on_wait=send, cancellation=mine.cancellation
             )
-            outcome = make(Audience(found=tell, listening=listening, ask=mine.id))
+            outcome = make(AskObserver(found=send, listening=listening, ask=mine.id))
     except TimeMachineError as failed:
         outcome = failed
-    except Exception:  # this thread has no caller who would log it
+    except Exception:  # this thread has no caller that would log it
         log.exception("an ask failed")
     finally:
-        tell(outcome)
+        send(outcome)
         connection.close()

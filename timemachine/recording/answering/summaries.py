@@ -1,4 +1,4 @@
-"""Summaries of sessions that stay: a frame of a collection goes with no session that it was made of."""
+"""Summaries of sessions in collections, which stay when a session is deleted."""
 
 from typing import Any, Final
 
@@ -8,13 +8,13 @@ from timemachine.recording.answering.models import SessionSummary
 from timemachine.recording.sessions.models import Session
 
 HAS_SUMMARY: Final = Exists(SessionSummary.objects.filter(session=OuterRef("pk")))
-"""Whether a summary of a session was put into a collection."""
+"""Whether a summary of the session is in a collection."""
 
 
-def that_stay(session: Session, *, since: int = 0) -> list[dict[str, Any]]:
-    """In which collections a summary of the session stands, and as which frames: what stays of it once it is deleted. One query.
+def remaining_summaries(session: Session, *, since: int = 0) -> list[dict[str, Any]]:
+    """Return the collections and frames of the session's summaries, which remain when it is deleted. One query.
 
-    With `since` those only that were written when there was that step: no other can quote it.
+    With `since`, only summaries written when there was that step: no others can cite it.
     """
     found = SessionSummary.objects.filter(session=session, through__gte=since)
     found = found.order_by("collection__name", "number")

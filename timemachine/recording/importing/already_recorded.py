@@ -1,4 +1,4 @@
-"""How much of a numbered file a session has already: its first actions, if they are the same."""
+"""Compare a numbered file with the session that an earlier version of it was imported as."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,9 +13,10 @@ from timemachine.recording.timeline.actions import with_everything
 
 
 def already_recorded(session: Session, draft: SessionDraft) -> int:
-    """How many of the draft's actions the session has, counted from the first. Nobody can append to it until the transaction ends.
+    """Return how many of the draft's actions the session already has, counted from the first. Locks it against
+    appending.
 
-    Raises `Conflict` (`key_taken`) where it has another action in the place of one of them.
+    Raises `Conflict` (`key_taken`) if one of its actions differs.
     """
     held = Session.objects.select_for_update().get(id=session.id)
     known = min(held.last_sequence, len(draft.actions))
@@ -27,7 +28,7 @@ def already_recorded(session: Session, draft: SessionDraft) -> int:
             continue
         if _alike(recorded) != _alike(draft.actions[sequence - 1]):
             raise Conflict(
-                f"A session with the key {draft.key!r} was imported here, and its step {sequence:,} is another than in this file.",
+                f"A session with the key {draft.key!r} was imported before, and its step {sequence:,} differs from this file.",
                 code="key_taken",
             )
     return known
@@ -42,7 +43,7 @@ def _recorded(session: Session, through: int) -> Iterator[ActionDraft]:
 
 
 def _alike(action: ActionDraft) -> ActionDraft:
-    """The action without the hashes of texts that are there: an erasure takes a hash away and leaves a text."""
+    """Return the action without the hashes of texts that are present: an erasure removes a hash and leaves a text."""
     found = action.retrieval
     if found is None:
         return action

@@ -1,4 +1,4 @@
-"""An export as a download."""
+"""Exports as HTTP downloads."""
 
 from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
@@ -10,9 +10,9 @@ LAST_SEQUENCE = "Last-Sequence"
 
 
 def sent(session: Session, format_name: str | None) -> StreamingHttpResponse:
-    """The file, sent while it is written; it says the last sequence that is in it. Raises as `export_session`.
+    """Return the export, streamed while it is written; a header gives its last sequence. Raises as `export_session`.
 
-    Where it cannot be written to its end it says so in its last line, and can be read as no file of its format.
+    If it cannot be completed, its last line says so, and it cannot be imported.
     """
     file = export_session(session, format_name)
     headers = {

@@ -1,4 +1,4 @@
-"""Exporting: a session as a file, as it stands at one moment, also while it is recorded."""
+"""Export a session to a file as it is at one moment, even while it is recording."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,14 +24,15 @@ from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.text.redaction.pure.marks import DELETED_TURN
 
 AT_ONCE: Final = 200
+"""Maximum number of actions that are read together."""
 BYTES_AT_ONCE: Final = 16 * 1024 * 1024
-"""Of the payloads that are read together; one action may have more."""
+"""Maximum payload bytes that are read together, unless a single action has more."""
 FIRST_PART, PART = 1024, 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """One way to write a session out: its name, what people call it, and what its file is."""
+    """An export format: its name, its title, and its kind of file."""
 
     name: str
     title: str
@@ -42,10 +43,10 @@ class Export:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedFile:
-    """A file, part by part: each is read when it is asked for. `through` is the last sequence in it.
+    """A file in parts that are read on demand. `through` is the last sequence in it.
 
-    Where it cannot be written to its end, the last part is `CUT_OFF`, and what comes behind raises: `Conflict` (`erased_meanwhile`) where the session
-    was erased meanwhile.
+    If it cannot be completed, the last part is `CUT_OFF`, and the iterator then raises: `Conflict`
+    (`erased_meanwhile`) if the session was erased.
     """
 
     parts: Iterator[bytes]
@@ -74,11 +75,11 @@ EXPORTS: Final = _load_exports()
 
 
 def export_named(name: str | None) -> Export:
-    """The way to write of that name; our own without one. Raises `InvalidInput` (`unknown_format`)."""
+    """Return the format with that name, by default our own. Raises `InvalidInput` (`unknown_format`)."""
     found = EXPORTS.get(name or OWN)
     if found is None:
         raise InvalidInput(
-            f"There is no format {name!r} to export to; known formats: {', '.join(EXPORTS)}.",
+            f"Unknown export format {name!r}. Known formats: {', '.join(EXPORTS)}.",
             code="unknown_format",
             known=list(EXPORTS),
         )
@@ -86,10 +87,12 @@ def export_named(name: str | None) -> Export:
 
 
 def export_session(session: Session, format_name: str | None = None) -> ExportedFile:
-    """The session up to the step that is its last at this moment. Memory does not grow with it, and no transaction is held:
+    """Export the session up to its current last step. Memory use does not depend on its length, and no transaction is
+    held.
 
-    what is recorded never changes, so that reading it in several statements is the same as in one; an erasure meanwhile takes what it takes.
-    The first part is read at once. Raises `InvalidInput` (`unknown_format`), and `NotFound` where it was erased meanwhile.
+    Recorded steps never change, so several statements read the same as one; an erasure in the meantime removes what
+    it removes. The first part is read immediately. Raises `InvalidInput` (`unknown_format`), and `NotFound` if it was
+    erased in the meantime.
     """
     way = export_named(format_name)
     now = session_of(session.project, str(session.id))
@@ -104,7 +107,7 @@ def export_session(session: Session, format_name: str | None = None) -> Exported
 
 
 def _in_parts(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes in parts that are worth sending; one that is empty where there are none."""
+    """Join the pieces to parts of a reasonable size; yields one empty part if there are no pieces."""
     held: list[bytes] = []
     size, enough = 0, FIRST_PART
     for piece in pieces:
@@ -117,7 +120,7 @@ def _in_parts(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def about(session: Session) -> dict[str, Any]:
-    """The first line of an export: the session by names that mean the same elsewhere, no id of this server."""
+    """Return the first line of an export: the session by names that are valid elsewhere, without ids of this server."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -140,7 +143,7 @@ def about(session: Session) -> dict[str, Any]:
 
 
 def _parent_of(session: Session) -> dict[str, Any] | None:
-    """The key of the session that it went on from, and the step; of one that was deleted since only which deletion that was, where it is kept."""
+    """Return the key of the session it branched from, and the step. For a deleted one, only its id, if known."""
     if session.has_lost_parent:
         erased = session.parent_erased
         return {
@@ -153,7 +156,7 @@ def _parent_of(session: Session) -> dict[str, Any] | None:
 
 
 def exact(action: Action) -> dict[str, Any]:
-    """The action's document with money as it is kept, to the last digit, as a text."""
+    """Return the action's document with exact amounts of money as text."""
     return {
         **ActionOut.of(action).model_dump(),
         "cost_usd": None if action.cost_usd is None else f"{action.cost_usd:f}",
@@ -163,7 +166,11 @@ def exact(action: Action) -> dict[str, Any]:
 
 
 def _steps(session: Session) -> Iterator[Step]:
-    """Every action up to the session's last sequence, so many at a time as memory has room for: four queries for these, five where one was deleted. One that was deleted says when, by whom and why."""
+    """Yield every action up to the last sequence.
+
+    They are read in batches, with four queries each, five if a step was deleted. A deleted step says when, by whom
+    and why.
+    """
     every = Action.objects.filter(session=session).order_by("sequence")
     after = 0
     while after < session.last_sequence:
@@ -177,13 +184,13 @@ def _steps(session: Session) -> Iterator[Step]:
         )
         for action in some:
             given = action.parent_id_given if action.parent_id_given is not None else action.parent_sequence
-            gone = {"deleted": deleted[action.sequence].as_json()} if action.sequence in deleted else {}
-            yield Step(action=exact(action) | gone, parent=None if given is None else parents.get(given))
+            deletion = {"deleted": deleted[action.sequence].as_json()} if action.sequence in deleted else {}
+            yield Step(action=exact(action) | deletion, parent=None if given is None else parents.get(given))
         after = last
 
 
 def _last_that_fits(session: Session, after: int) -> int:
-    """The last of the next actions whose payloads fit into `BYTES_AT_ONCE` together, and always the first."""
+    """Return the last of the next actions whose payloads fit into `BYTES_AT_ONCE`, at least the first."""
     until = min(after + AT_ONCE, session.last_sequence)
     sizes = [Coalesce(F(f"{name}__size"), 0) for name in ("input", "output", "source")]
     found = Hit.objects.filter(action=OuterRef("pk")).order_by().values("action")
@@ -202,13 +209,13 @@ def _last_that_fits(session: Session, after: int) -> int:
 
 def _erased(session: Session) -> Conflict:
     return Conflict(
-        f"The session {session.key} was deleted while it was written out; the file is not whole.",
+        f"The session {session.key} was deleted during the export. The file is incomplete.",
         code="erased_meanwhile",
     )
 
 
 def _parents(session: Session, actions: list[Action]) -> dict[str | int, tuple[int, str | None]]:
-    """The actions that these are under, by what they are named by."""
+    """Return the parents of these actions by the ids and sequences that name them."""
     ids = {each.parent_id_given for each in actions if each.parent_id_given is not None}
     sequences = {each.parent_sequence for each in actions if each.parent_sequence is not None}
     if not ids and not sequences:

@@ -1,4 +1,4 @@
-"""The bytes of a file that is imported: in memory where they are few, else on a disk, read as if they were in memory."""
+"""The bytes of an uploaded file, in memory if it is small, else memory-mapped from disk."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,17 +17,18 @@ IN_MEMORY: Final = 4 * 1024 * 1024
 
 @contextmanager
 def received(parts: Iterable[bytes]) -> Iterator[Contents]:
-    """The file that the parts make, unpacked where it is packed with gzip; let go of at the end of the block.
+    """Yield the file that the parts make, unpacked if it is gzip; it is removed at the end of the block.
 
-    Raises `TooLarge` where it is, or unpacks to, more than `settings.MAX_IMPORT_BYTES`, and `InvalidInput` (`not_packed`).
+    Raises `TooLarge` if it is, or unpacks to, more than `settings.MAX_IMPORT_BYTES`, and `InvalidInput`
+    (`not_packed`).
     """
-    with TemporaryFile() as kept:
-        kept.writelines(unpacked(parts, settings.MAX_IMPORT_BYTES))
-        size = kept.tell()
-        kept.seek(0)
+    with TemporaryFile() as file:
+        file.writelines(unpacked(parts, settings.MAX_IMPORT_BYTES))
+        size = file.tell()
+        file.seek(0)
         if size <= IN_MEMORY:
-            yield kept.read()
+            yield file.read()
             return
-        kept.flush()
-        with mmap(kept.fileno(), 0, access=ACCESS_READ) as found:
-            yield found
+        file.flush()
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+            yield mapped

@@ -1,4 +1,4 @@
-"""What sessions of a file are called, cut to what a session may be called. Pure."""
+"""Cut the names of a file's sessions to the allowed length."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from timemachine.recording.sessions.pure.validation import LONGEST_WORD
 
 
 def cut_to_limit(found: ParsedFile) -> ParsedFile:
-    """The same sessions with their names, agents, users and tags within the limit; the report says of how many one was cut."""
+    """Return the sessions with names, agents, users and tags within the limit; the report counts the sessions that changed."""
     sessions = tuple(_within(session) for session in found.sessions)
     cut = sum(1 for before, after in zip(found.sessions, sessions, strict=True) if before != after)
     if not cut:

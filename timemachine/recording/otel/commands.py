@@ -27,7 +27,7 @@ from timemachine.recording.otel.pure import session_identity
 from timemachine.recording.otel.pure.decoding import Refused
 from timemachine.recording.otel.pure.drafts import draft_of, moment, resent_event
 from timemachine.recording.otel.pure.span import Span
-from timemachine.recording.otel.sql import describe_session, insert_traces, lock_against_erasure
+from timemachine.recording.otel.sql import describe_session, insert_traces, lock_project
 from timemachine.recording.sessions import action_rows
 from timemachine.recording.sessions.commands import append_new, known_ids, locked, start_session
 from timemachine.recording.sessions.models import Session
@@ -133,7 +133,7 @@ _batchers_lock = Lock()
 def _checked(draft: ActionDraft, *, large: bool) -> ActionDraft:
     validation.check_action(draft)
     if large:
-        action_rows.held(draft, settings.MAX_ACTION_BYTES)
+        action_rows.contents_of(draft, settings.MAX_ACTION_BYTES)
     return draft
 
 
@@ -206,7 +206,7 @@ def _sessions_of_traces(
     )
     sessions = {trace: first for trace, first in named_first.items() if trace in fresh and first is not None}
     rest = set(named_first) - set(sessions)
-    lock_against_erasure(project, exclusively=_may_move(project, rest, named_first))
+    lock_project(project, exclusively=_may_move(project, rest, named_first))
     known = _locked(project, rest)
     for trace, row in known.items():
         if row.session is not None:

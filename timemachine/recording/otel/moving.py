@@ -9,7 +9,7 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.recording.otel.models import Trace
 from timemachine.recording.otel.sql import describe_session
 from timemachine.recording.sessions import action_rows
-from timemachine.recording.sessions.locks import keep_from_sealing
+from timemachine.recording.sessions.locks import lock_against_sealing
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.signals import session_moved
 
@@ -52,7 +52,7 @@ def move_actions(trace: Trace, old: Session, new: Session, *, by: str) -> bool:
     Raises `NotFound` if one of the two was erased in the meantime. Locks in the order of `evidence.sealing.seals.locked_seals`.
     """
     for session in sorted((old, new), key=lambda each: str(each.id)):
-        keep_from_sealing(session)
+        lock_against_sealing(session)
     ids = [old.id, new.id]
     locked = {each.id: each for each in Session.objects.select_for_update().filter(id__in=ids).order_by("id")}
     if len(locked) < len(ids):
@@ -65,7 +65,7 @@ def move_actions(trace: Trace, old: Session, new: Session, *, by: str) -> bool:
         cursor.execute(_statement(_MOVE_ACTIONS, _COLUMNS), facts)
         cursor.execute(_statement(_MOVE_HITS, _HIT_COLUMNS), facts)
     moved = Action.objects.filter(session=target, sequence__gt=target.last_sequence)
-    action_rows.count(target, list(moved.values(*action_rows.COUNTED)))
+    action_rows.add_to_counters(target, list(moved.values(*action_rows.COUNTED)))
     target.save(update_fields=action_rows.COUNTERS)
     named = source.name if source.name != source.key else None
     describe_session(new, agent=source.agent, user=source.user, began=source.started_at, name=named)

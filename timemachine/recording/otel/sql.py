@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.postgres_text import storable
 from timemachine.knowledge import prepared_statements
-from timemachine.recording.sessions.locks import keep_from_sealing
+from timemachine.recording.sessions.locks import lock_against_sealing
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.validation import LONGEST_WORD
 
@@ -29,7 +29,7 @@ ORDER BY new.trace ON CONFLICT (project_id, trace) DO NOTHING RETURNING trace
 """
 
 
-def lock_against_erasure(project: Project, *, exclusively: bool) -> None:
+def lock_project(project: Project, *, exclusively: bool) -> None:
     """Keep anything of the project from being erased or moved until this transaction ends.
 
     `exclusively` if this transaction is going to move actions itself.
@@ -62,7 +62,7 @@ def describe_session(
 
 @transaction.atomic
 def _describe(session: Session, values: Mapping[str, Any]) -> None:
-    keep_from_sealing(session)
+    lock_against_sealing(session)
     with connection.cursor() as cursor:
         cursor.execute(_DESCRIBE, dict(values))
 

@@ -1,1 +1,1 @@
-"""Sessions, their ordered actions and the passages frozen with them; what was recorded is never changed."""
+"""Sessions, their ordered actions, and the passages frozen with them. What was recorded never changes."""

@@ -1,4 +1,4 @@
-"""Drafts as rows: payloads kept once, actions, their hits, and the session's counters."""
+"""Turn drafts into rows: payloads stored once, actions, their hits, and the session's counters."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ COUNTED: Final = (
     "cached",
     "saved_usd",
 )
-"""The columns that `count` reads."""
+"""The columns that `add_to_counters` reads."""
 COPIED: Final = (
     "kind",
     "layer",
@@ -69,37 +69,37 @@ PAYLOADS: Final = ("input", "output", "source")
 _copied: Final = attrgetter(*COPIED)
 TOKENS: Final = tuple(field.name for field in fields(Usage))
 _tokens: Final = attrgetter(*TOKENS)
-SAID: Final = ("tags", "parent_id_given", "parent_sequence", "retrieval", *COPIED, *TOKENS)
+SENT_COLUMNS: Final = ("tags", "parent_id_given", "parent_sequence", "retrieval", *COPIED, *TOKENS)
 OF_HIT: Final = ("rank", "score", "scores", "matched", "frame", "version", "title", "uri", "metadata")
 SEARCHED: Final = ("semantic_search", "curve", "below", "thresholds", "min_score")
-_beside: Final = attrgetter("name", "error_type", "error_message", "parameters", "prices", "cached_from", "grounding")  # fmt: skip
-_beside_hits: Final = attrgetter("cut_by", "embedding_model", "semantic_search", "curve", "below", "thresholds")  # fmt: skip
-_beside_passage: Final = attrgetter("frame", "title", "uri", "metadata", "scores", "matched")
-"""What of an action, of its search and of its hits may have any length, beside what is kept as payloads."""
-Kept = Mapping[Content, int]
+_unlimited: Final = attrgetter("name", "error_type", "error_message", "parameters", "prices", "cached_from", "grounding")  # fmt: skip
+_unlimited_of_search: Final = attrgetter("cut_by", "embedding_model", "semantic_search", "curve", "below", "thresholds")  # fmt: skip
+_unlimited_of_hit: Final = attrgetter("frame", "title", "uri", "metadata", "scores", "matched")
+"""The parts of an action, its search and its hits that may have any length and are not stored as payloads."""
+PayloadIds = Mapping[Content, int]
 type Row = dict[str, Any]
-"""The columns of a row that is to be written."""
-_NOT_COUNTED: Final = Usage()
+"""The columns of a row to be written."""
+_NO_USAGE: Final = Usage()
 
 
-class Held(NamedTuple):
-    """What an action holds, as bytes with their hashes: each is made once, and named by it afterwards."""
+class ActionContents(NamedTuple):
+    """The payloads of an action as bytes with their hashes: each is computed once and then referred to by its hash."""
 
     input: Content | None
     output: Content | None
     source: Content | None
     texts: tuple[Content | None, ...]
-    """Of its hits, in their order."""
+    """Of its hits, in order."""
 
 
-def held(draft: ActionDraft, largest: int) -> Held:
-    """The payloads and passages of a draft. Refuses what somebody sent where it is over `largest` bytes.
+def contents_of(draft: ActionDraft, largest: int) -> ActionContents:
+    """Return the payloads and passages of a draft. Raises `TooLarge` if the action has more than `largest` bytes.
 
-    The texts of frames that were found here stand in their collection already, whatever their size; `source` says the same again
-    in another tool's words. Neither counts.
+    Texts of frames found here are already in their collection, and `source` repeats the action in another tool's
+    format. Neither counts.
     """
     found = _hits(draft)
-    parts = Held(
+    parts = ActionContents(
         input=_content(draft.input),
         output=_content(draft.output),
         source=_content(draft.source),
@@ -108,18 +108,18 @@ def held(draft: ActionDraft, largest: int) -> Held:
     own = [parts.input, parts.output]
     own += [text for hit, text in zip(found, parts.texts, strict=True) if hit.stored_frame is None]
     size = sum(len(content.data) for content in own if content is not None)
-    validation.check_size(size + _size_beside(draft), largest)
+    validation.check_size(size + _row_bytes(draft), largest)
     return parts
 
 
-def _size_beside(draft: ActionDraft) -> int:
-    """The bytes of what an action holds in its own row and those of its hits."""
-    values = [*_beside(draft), draft.tags or None]
+def _row_bytes(draft: ActionDraft) -> int:
+    """Return the bytes of an action that are stored in its own row and in those of its hits."""
+    values = [*_unlimited(draft), draft.tags or None]
     if draft.retrieval is not None:
-        values += _beside_hits(draft.retrieval)
+        values += _unlimited_of_search(draft.retrieval)
     for hit in _hits(draft):
         if hit.stored_frame is None:
-            values += _beside_passage(hit)
+            values += _unlimited_of_hit(hit)
     return sum(_size(each) for each in values if each is not None)
 
 
@@ -128,14 +128,16 @@ def _size(value: Any) -> int:
     return len(text_bytes(text))
 
 
-def keep_payloads(project_id: UUID, parts: Sequence[Held]) -> Kept:
-    """Keep every payload and passage; the rows by content."""
+def store_payloads(project_id: UUID, parts: Sequence[ActionContents]) -> PayloadIds:
+    """Store every payload and passage; return the ids of their rows."""
     contents = (content for each in parts for content in (each.input, each.output, each.source, *each.texts))
     return store(project_id, (content for content in contents if content is not None))
 
 
-def action(session: Session, sequence: int, draft: ActionDraft, parts: Held, kept: Kept) -> Row:
-    """The row of one action."""
+def action_row(
+    session: Session, sequence: int, draft: ActionDraft, parts: ActionContents, payload_ids: PayloadIds
+) -> Row:
+    """Return the row of an action."""
     return {
         "project_id": session.project_id,
         "session_id": session.id,
@@ -143,41 +145,41 @@ def action(session: Session, sequence: int, draft: ActionDraft, parts: Held, kep
         "client_id": draft.id,
         "label": label(draft),
         "recorded_at": now(),
-        **said(draft),
-        **{f"{name}_id": _row_of(getattr(parts, name), kept) for name in PAYLOADS},
+        **sent_columns(draft),
+        **{f"{name}_id": _payload_id(getattr(parts, name), payload_ids) for name in PAYLOADS},
     }
 
 
-def said(draft: ActionDraft) -> Row:
-    """The columns that its sender fills, `SAID`, without payloads, passages and the id."""
+def sent_columns(draft: ActionDraft) -> Row:
+    """Return the columns that the sender fills (`SENT_COLUMNS`), without payloads, passages and the id."""
     return {
         "tags": list(draft.tags),
         "parent_id_given": draft.parent if isinstance(draft.parent, str) else None,
         "parent_sequence": draft.parent if isinstance(draft.parent, int) else None,
         "retrieval": _retrieval(draft.retrieval),
         **dict(zip(COPIED, _copied(draft), strict=True)),
-        **dict(zip(TOKENS, _tokens(draft.usage or _NOT_COUNTED), strict=True)),
+        **dict(zip(TOKENS, _tokens(draft.usage or _NO_USAGE), strict=True)),
     }
 
 
-def hits(action_id: int, draft: ActionDraft, parts: Held, kept: Kept) -> list[Row]:
-    """The rows of the passages that were found."""
+def hit_rows(action_id: int, draft: ActionDraft, parts: ActionContents, payload_ids: PayloadIds) -> list[Row]:
+    """Return the rows of the passages that were found."""
     return [
         {
             "action_id": action_id,
             **{name: getattr(hit, name) for name in OF_HIT},
             "sha256": hit.sha256 if text is None or hit.unhashed else text.sha256,
-            "payload_id": _row_of(text, kept),
+            "payload_id": _payload_id(text, payload_ids),
             "stored_frame_id": hit.stored_frame,
         }
         for hit, text in zip(_hits(draft), parts.texts, strict=True)
     ]
 
 
-def count(session: Session, actions: Sequence[Row]) -> None:
+def add_to_counters(session: Session, actions: Sequence[Row]) -> None:
     """Add the actions to the session's counters.
 
-    What no action recorded stays unrecorded; a call whose cost or saving is not known is counted as such.
+    A sum stays None until an action records a value. Calls with unknown cost or saving are counted separately.
     """
     session.last_sequence += len(actions)
     session.error_count += sum(
@@ -202,8 +204,8 @@ def _content(value: Any) -> Content | None:
     return None if value is None else content_of(value)
 
 
-def _row_of(content: Content | None, kept: Kept) -> int | None:
-    return None if content is None else kept[content]
+def _payload_id(content: Content | None, payload_ids: PayloadIds) -> int | None:
+    return None if content is None else payload_ids[content]
 
 
 def _retrieval(retrieval: RetrievalDraft | None) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""What branched from what: a session that was resumed goes on in others, each from a step of its parent."""
+"""Branches: a session that was resumed continues in other sessions, each from a step of its parent."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -21,16 +21,16 @@ WITH RECURSIVE above AS (
     SELECT id, parent_id FROM tm_session WHERE id = %s
     UNION ALL
     SELECT parent.id, parent.parent_id FROM tm_session AS parent JOIN above ON parent.id = above.parent_id
-) CYCLE id SET again USING way
-SELECT id FROM above WHERE NOT again LIMIT %s
+) CYCLE id SET is_cycle USING way
+SELECT id FROM above WHERE NOT is_cycle LIMIT %s
 """
 _BELOW: Final = """
 WITH RECURSIVE below AS (
     SELECT id FROM tm_session WHERE id = %s
     UNION ALL
     SELECT branch.id FROM tm_session AS branch JOIN below ON branch.parent_id = below.id
-) CYCLE id SET again USING way
-SELECT id FROM below WHERE NOT again LIMIT %s
+) CYCLE id SET is_cycle USING way
+SELECT id FROM below WHERE NOT is_cycle LIMIT %s
 """
 
 _COUNT: Final = "SELECT count(*) FROM tm_session WHERE parent_id = %(session)s"
@@ -42,17 +42,19 @@ WHERE parent_id = %(session)s AND parent_sequence = %(sequence)s ORDER BY id LIM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """A session of a family, and how many sessions are above it in what is told of the family."""
+    """A session among its branches, and how many of the listed sessions are above it."""
 
     session: Session
     depth: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
-    """A session with all that it branched from and all that branched from those: each after its parent, siblings by step and age.
+class BranchTree:
+    """A session with all that it branched from and all that branched from those. Children follow their parent, ordered
+    by step and age.
 
-    `complete` where it is told to its end: of at most `MOST_ABOVE` sessions above and `MOST` below the first of them.
+    `complete` is false if some are left out: at most `MOST_ABOVE` sessions above and `MOST` below the topmost are
+    listed.
     """
 
     branches: tuple[Branch, ...]
@@ -60,7 +62,7 @@ class Family:
 
 
 def is_branched(session: Session) -> bool:
-    """Whether the session goes on from another, be that deleted, or another from it."""
+    """Return whether the session branched from another one, even a deleted one, or has branches."""
     return (
         session.parent_id is not None
         or session.parent_key is not None
@@ -70,18 +72,18 @@ def is_branched(session: Session) -> bool:
 
 
 def branch_count(session: Session) -> int:
-    """How many sessions go on from this one."""
+    """Return the number of sessions that branched from this one."""
     return int(prepared_statements.rows(_COUNT, {"session": session.id})[0][0])
 
 
 def branches_at(session: Session, sequence: int, most: int) -> list[Session]:
-    """The sessions that went on from that step of this one, the earliest first, so many at most. One query."""
+    """Return the first sessions that branched from that step, the earliest first. One query."""
     facts = {"session": session.id, "sequence": sequence, "most": most}
     return list(rows_of(Session, _BRANCHES, facts))
 
 
-def family_of(session: Session) -> Family:
-    """The family of a session. Three queries."""
+def branch_tree(session: Session) -> BranchTree:
+    """Return the branches of a session. Three queries."""
     above = _ids(_ABOVE, session.id, MOST_ABOVE + 1)
     root = above[:MOST_ABOVE][-1]
     below = _ids(_BELOW, root, MOST + 1)
@@ -89,14 +91,14 @@ def family_of(session: Session) -> Family:
     branches: defaultdict[UUID | None, list[Session]] = defaultdict(list)
     for each in found.select_related("collection").order_by("parent_sequence", "id"):
         branches[None if each.id == root else each.parent_id].append(each)
-    return Family(
+    return BranchTree(
         branches=tuple(_in_order(branches)),
         complete=len(above) <= MOST_ABOVE and len(below) <= MOST,
     )
 
 
-def all_above(session: Session) -> list[UUID]:
-    """The session and all that it goes on from. One query."""
+def ancestors_of(session: Session) -> list[UUID]:
+    """Return the ids of the session and of everything it branched from. One query."""
     return _ids(_ABOVE, session.id, None)
 
 
@@ -111,5 +113,5 @@ def _in_order(branches: dict[UUID | None, list[Session]]) -> Iterator[Branch]:
     while waiting:
         branch = waiting.pop()
         yield branch
-        its = branches.get(branch.session.id, [])
-        waiting.extend(Branch(session=each, depth=branch.depth + 1) for each in reversed(its))
+        children = branches.get(branch.session.id, [])
+        waiting.extend(Branch(session=each, depth=branch.depth + 1) for each in reversed(children))

@@ -1,4 +1,4 @@
-"""What of a session may change after it was recorded: how people call and group it."""
+"""Changes of a session after it was recorded: its name, metadata and tags."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ CHANGEABLE = ("name", "metadata", "tags")
 
 
 def describe(session: Session, **values: Any) -> Session:
-    """Set the session's name, metadata or tags. Raises `InvalidInput` for an empty name, or what is too long."""
+    """Set the session's name, metadata or tags. Raises `InvalidInput` if the name is empty or something is too long."""
     given = {name: value for name, value in values.items() if name in CHANGEABLE and value is not None}
     if not str(given.get("name", session.name)).strip():
         raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
@@ -25,15 +25,16 @@ def describe(session: Session, **values: Any) -> Session:
     return session
 
 
-def let_go(collection: Collection) -> int:
-    """Take a collection that is about to be erased from the sessions that name it; what they froze stays with them."""
+def detach_collection(collection: Collection) -> int:
+    """Remove a collection that is about to be erased from the sessions that use it. Their frozen passages stay."""
     return Session.objects.filter(collection=collection).update(collection=None)
 
 
 def end_imported(session_id: UUID, *, ended: datetime | None) -> Session:
-    """Close an imported session at the end that its file tells, None where it tells none; of one that has grown the end moves, never to an earlier time.
+    """End an imported session at the time its file gives, or None. If the session has grown, its end can only move
+    later.
 
-    When it began stands in its sealed record, and stays what its first file said.
+    Its start is in its sealed record and does not change.
     """
     session = Session.objects.select_for_update().get(id=session_id)
     session.status = Session.ENDED

@@ -1,4 +1,4 @@
-"""Checkpoints: what an agent knew at a step, and getting it back to go on from there."""
+"""Checkpoints: the state of an agent at a step, from which it can resume."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,12 +22,12 @@ STATE: Final = (
     "model",
     "environment",
 )
-"""The parts of a state that have a name; whatever else an agent keeps there comes back as well."""
+"""The named parts of a state. Other parts are returned as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """A checkpoint to go on from. `at` is when it was set by the recorder's clock, None where that is not recorded."""
+    """A checkpoint to resume from. `at` is when it was set by the recorder's clock, or None if not recorded."""
 
     session: Session
     sequence: int
@@ -45,9 +45,9 @@ def set_checkpoint(
     idempotency_key: str | None = None,
     request_sha256: str = "",
 ) -> int:
-    """Record a checkpoint, and return its sequence; that of the first where the same idempotency key comes again.
+    """Record a checkpoint and return its sequence; for a repeated idempotency key, that of the first.
 
-    It is the session's agent's where no other is said. Secrets in `environment` are withheld before anything is kept.
+    `agent` defaults to the session's. Secrets in `environment` are withheld before anything is stored.
 
     Raises `InvalidInput` for an empty name, and what `append` raises.
     """
@@ -58,7 +58,7 @@ def set_checkpoint(
 
 
 def resume(session: Session, checkpoint: int | str | None) -> Resumed:
-    """The state of the checkpoint of that sequence or name, of the last one where none is named. Raises `NotFound`."""
+    """Return the state of the checkpoint with that sequence or name, or of the last one. Raises `NotFound`."""
     found = checkpoint_of(session, checkpoint)
     state = value(found.output)
     return Resumed(

@@ -1,4 +1,4 @@
-"""What changes in recording: a session begins, actions are appended, it ends. Nothing recorded is ever changed."""
+"""Start a session, append actions, end it. What was recorded never changes."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,15 +19,15 @@ from timemachine.core.pure.postgres_text import original, storable
 from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.models import Collection as FrameCollection
 from timemachine.recording.sessions import action_rows, idempotency
-from timemachine.recording.sessions.environments import as_kept
+from timemachine.recording.sessions.environments import redact_checkpoint
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.sessions.parents import Parent, found_or_awaited, hold_keys, tie_awaiting
+from timemachine.recording.sessions.parents import Parent, link_waiting_branches, lock_keys, resolve_parent
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
 from timemachine.recording.sessions.pure import validation
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 MOST_ACTIONS = 1_000
-# for one action, making these statements anew each time took longer than they do
+# building these statements with the ORM takes longer than running them
 _LOCK = f"SELECT {columns(Session)} FROM tm_session WHERE id = ANY(%(sessions)s) ORDER BY id FOR UPDATE"  # noqa: S608  # names of columns
 _KNOWN = """
 SELECT asked.session, asked.client_id, a.sequence, p.sha256
@@ -44,7 +44,7 @@ SELECT a.session_id, a.sequence, a.id FROM unnest(%s::uuid[], %s::bigint[]) AS a
 JOIN tm_action AS a ON a.session_id = asked.session AND a.sequence = asked.sequence
 """
 type More = tuple[Session, Sequence[ActionDraft]]
-"""A session, and what is recorded in it."""
+"""A session and the actions to record in it."""
 
 
 def start_session(
@@ -62,9 +62,13 @@ def start_session(
     started_at: datetime | None = None,
     imported_as: str | None = None,
 ) -> Session:
-    """A new session that records. Raises `Conflict` where the key is taken, `InvalidInput` where it has a wrong form, what it is called is too long, or its time is none.
+    """Start a session.
 
-    A parent that is not here yet is named by its key, and is tied to it when it comes, unless that one goes on from this session.
+    Raises `Conflict` if the key is taken, and `InvalidInput` if the key has the wrong form, a text is too long, or
+    the start time is out of range.
+
+    A parent that is not here yet is named by its key and linked when it arrives, unless it branched from this
+    session.
     """
     if not name.strip():
         raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
@@ -74,8 +78,8 @@ def start_session(
     named, sequence = parent or (None, None)
     try:
         with transaction.atomic():
-            hold_keys(project, chosen, named if isinstance(named, str) else None)
-            branched_from, awaited = found_or_awaited(project, named)
+            lock_keys(project, chosen, named if isinstance(named, str) else None)
+            branched_from, awaited = resolve_parent(project, named)
             begun = Session.objects.create(
                 project=project,
                 key=chosen,
@@ -94,20 +98,20 @@ def start_session(
                 imported_as=imported_as,
                 is_undated=imported_as is not None and started_at is None,
             )
-            tie_awaiting(begun)
+            link_waiting_branches(begun)
             return begun
     except IntegrityError as why:
         if "session_key_once" not in str(why):
             raise
         raise Conflict(
-            f"A session with the key {chosen!r} exists already; choose another key, or append to that session.",
+            f"A session with the key {chosen!r} already exists. Choose another key, or append to that session.",
             code="key_taken",
             key=chosen,
         ) from why
 
 
 def _free_key(project: Project) -> str:
-    """A key that no session of the project has: of a million sessions every four thousandth new one would draw a key that is taken."""
+    """Return a key that no session of the project has. With a million sessions, one random key in four thousand is taken."""
     while Session.objects.filter(project=project, key=(drawn := validation.new_key())).exists():
         pass
     return drawn
@@ -124,63 +128,71 @@ def append(
     as_it_is: bool = False,
     was_open: bool = False,
 ) -> list[int]:
-    """Record actions in their order, all or none, and return their sequences; durable when it returns.
+    """Record actions in order, all or none, and return their sequences. They are durable when this returns.
 
-    The session's row is locked, so that sequences run without a gap under any number of writers. A client id that the
-    session has already is the same action: its sequence is returned and nothing is added, also when the session has ended. The same
-    idempotency key again returns the first answer. Secrets of a checkpoint's environment are withheld before anything is kept, but for
-    actions that were recorded by a server like this and come back `as_it_is`. Raises `InvalidInput`, `TooLarge`, `Conflict` (the session
-    has ended; the key came with another request), `NotFound` (it was erased). An import may add to a session that has ended, and is
-    bound by the size of its file alone; so may what began while the session `was_open` and comes late.
+    The session's row is locked, so sequences have no gaps however many writers there are. A client id that the
+    session already has is the same action: its sequence is returned and nothing is added, even if the session has
+    ended. A repeated idempotency key returns the first answer. Secrets of a checkpoint's environment are withheld
+    before anything is stored, except in actions that were recorded by a server like this one and arrive `as_it_is`.
+
+    An import may add to a session that has ended and is limited only by the size of its file. `was_open` is for
+    actions that began while the session was open and arrive late.
+
+    Raises `InvalidInput`, `TooLarge`, `Conflict` (the session has ended, or the key was used for another request),
+    `NotFound` (the session was erased).
     """
     _check(drafts)
     if idempotency_key is not None:
         idempotency.check_key(idempotency_key)
     session = locked([session_id])[session_id]
-    earlier = idempotency_key and idempotency.delivery(session, idempotency_key, request_sha256)
+    earlier = idempotency_key and idempotency.find_delivery(session, idempotency_key, request_sha256)
     if earlier:
         return earlier.sequences
     largest = settings.MAX_REQUEST_BYTES if imported else settings.MAX_ACTION_BYTES
-    sequences, fresh = _placed(session, drafts if as_it_is else [as_kept(draft) for draft in drafts])
+    sequences, fresh = _placed(
+        session, drafts if as_it_is else [redact_checkpoint(draft) for draft in drafts]
+    )
     if (fresh or not drafts) and not imported and not was_open:
         require_open(session)
     if fresh:
         _insert([(session, fresh)], largest)
     if idempotency_key is not None:
-        idempotency.keep_delivery(session, idempotency_key, request_sha256, sequences=sequences)
+        idempotency.store_delivery(session, idempotency_key, request_sha256, sequences=sequences)
     return sequences
 
 
 def locked(session_ids: Collection[UUID]) -> dict[UUID, Session]:
-    """The sessions, and nobody else appends to them until the transaction that is open ends. Raises `NotFound` (one was erased)."""
+    """Lock the sessions until the open transaction ends, so that nobody else appends to them. Raises `NotFound` if one
+    was erased."""
     found = {each.id: each for each in rows_of(Session, _LOCK, {"sessions": list(session_ids)})}
     if len(found) < len(session_ids):
-        raise NotFound("The session was deleted; nothing is recorded.", code="session_not_found")
+        raise NotFound("The session was deleted, so nothing was recorded.", code="session_not_found")
     return found
 
 
 def append_new(some: Iterable[More]) -> None:
-    """Record actions that were checked and that their `locked` sessions, all of one project, do not have; durable when the open transaction ends.
+    """Record checked actions that their sessions do not have. The sessions are `locked` and belong to one project.
 
-    A session may have ended meanwhile: they began while it was open, and come late. Raises `TooLarge`.
+    Durable when the open transaction ends. A session may have ended in the meantime: the actions began while it was
+    open. Raises `TooLarge`.
     """
     each = ((session, draft) for session, drafts in some for draft in drafts)
-    for together in batched(each, MOST_ACTIONS, strict=False):
-        by_session = groupby(together, key=itemgetter(0))
+    for batch in batched(each, MOST_ACTIONS, strict=False):
+        by_session = groupby(batch, key=itemgetter(0))
         _insert(
             [(session, [draft for _, draft in its]) for session, its in by_session], settings.MAX_ACTION_BYTES
         )
 
 
 def require_open(session: Session) -> None:
-    """Raise `Conflict` for a session that has ended."""
+    """Raise `Conflict` if the session has ended."""
     if session.status != Session.RECORDING:
-        raise Conflict(f"The session {session.key} has ended; start a new one.", code="session_ended")
+        raise Conflict(f"Session {session.key} has ended. Start a new one.", code="session_ended")
 
 
 @transaction.atomic
 def end_session(session_id: UUID, *, at: datetime | None = None) -> Session:
-    """Close a session: nothing can be appended any more. Ending it twice is the same as once."""
+    """End a session, so that nothing can be appended. Ending it again changes nothing."""
     session = Session.objects.select_for_update().get(id=session_id)
     if session.status == Session.RECORDING:
         session.status = Session.ENDED
@@ -190,10 +202,10 @@ def end_session(session_id: UUID, *, at: datetime | None = None) -> Session:
 
 
 def check_count(actions: int) -> None:
-    """Refuse more actions than go in one request."""
+    """Raise `InvalidInput` for more actions than one request may have."""
     if actions > MOST_ACTIONS:
         raise InvalidInput(
-            f"{actions:,} actions in one request; send at most {MOST_ACTIONS:,}.",
+            f"The request has {actions:,} actions; the maximum is {MOST_ACTIONS:,}.",
             code="too_many_actions",
             limit=MOST_ACTIONS,
         )
@@ -212,7 +224,7 @@ def _check(drafts: Sequence[ActionDraft]) -> None:
 
 
 def _placed(session: Session, drafts: Sequence[ActionDraft]) -> tuple[list[int], list[ActionDraft]]:
-    """The sequence of each, and those that the session does not have yet."""
+    """Return the sequence of each draft, and the drafts that the session does not have yet."""
     found = known_ids([(session.id, draft.id) for draft in drafts if draft.id is not None])
     known = {client_id: sequence for (_, client_id), (sequence, _) in found.items()}
     fresh: list[ActionDraft] = []
@@ -228,13 +240,13 @@ def _placed(session: Session, drafts: Sequence[ActionDraft]) -> tuple[list[int],
     return sequences, fresh
 
 
-def known_ids(asked: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], tuple[int, str | None]]:
-    """Which of these client ids their sessions have: the sequence of each, and the SHA-256 of its source."""
-    if not asked:
+def known_ids(ids: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], tuple[int, str | None]]:
+    """Return which of these client ids their sessions have: the sequence of each, and the SHA-256 of its source."""
+    if not ids:
         return {}
     facts = {
-        "sessions": [session for session, _ in asked],
-        "names": [storable(each) for _, each in asked],
+        "sessions": [session for session, _ in ids],
+        "names": [storable(each) for _, each in ids],
     }
     return {
         (session, original(named)): (at, source)
@@ -246,40 +258,40 @@ class _Placed(NamedTuple):
     session: Session
     sequence: int
     draft: ActionDraft
-    parts: action_rows.Held
+    parts: action_rows.ActionContents
 
 
 def _insert(some: Sequence[More], largest: int) -> None:
-    """Into sessions of one project; a statement of each kind for all of them."""
+    """Insert the actions of sessions of one project, with one statement of each kind."""
     placed = [
-        _Placed(session, sequence, draft, action_rows.held(draft, largest))
+        _Placed(session, sequence, draft, action_rows.contents_of(draft, largest))
         for session, drafts in some
         for sequence, draft in enumerate(drafts, session.last_sequence + 1)
     ]
-    kept = action_rows.keep_payloads(some[0][0].project_id, [each.parts for each in placed])
-    actions = [action_rows.action(*each, kept) for each in placed]
+    payload_ids = action_rows.store_payloads(some[0][0].project_id, [each.parts for each in placed])
+    actions = [action_rows.action_row(*each, payload_ids) for each in placed]
     copy_rows(Action, actions)
-    _insert_hits([each for each in placed if each.parts.texts], kept)
+    _insert_hits([each for each in placed if each.parts.texts], payload_ids)
     by_session = {session: list(its) for session, its in groupby(actions, key=itemgetter("session_id"))}
     for session, _ in some:
-        action_rows.count(session, by_session[session.id])
+        action_rows.add_to_counters(session, by_session[session.id])
     _count([session for session, _ in some])
 
 
-def _insert_hits(placed: Sequence[_Placed], kept: action_rows.Kept) -> None:
-    """The passages that were found, in any number of sessions."""
+def _insert_hits(placed: Sequence[_Placed], payload_ids: action_rows.PayloadIds) -> None:
     if not placed:
         return
     with connection.cursor() as cursor:
         cursor.execute(_ROWS, [[each.session.id for each in placed], [each.sequence for each in placed]])
         ids = {(session, sequence): row for session, sequence, row in cursor.fetchall()}
     found = (
-        action_rows.hits(ids[each.session.id, each.sequence], each.draft, each.parts, kept) for each in placed
+        action_rows.hit_rows(ids[each.session.id, each.sequence], each.draft, each.parts, payload_ids)
+        for each in placed
     )
     copy_rows(Hit, list(chain.from_iterable(found)))
 
 
 def _count(sessions: Sequence[Session]) -> None:
-    """Write the counters of these sessions, in one statement."""
+    """Write the counters of these sessions in one statement."""
     new = [{name: getattr(session, name) for name in ("id", *action_rows.COUNTERS)} for session in sessions]
     prepared_statements.ask(_COUNTED, {"new": json.dumps(new, default=str)})

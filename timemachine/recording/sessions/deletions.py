@@ -1,4 +1,4 @@
-"""What is remembered of deleted sessions and steps: enough to say that they were, and nothing of what they were."""
+"""Records of deleted sessions and steps: that they existed and were deleted, nothing of their content."""
 
 import re
 from collections.abc import Collection
@@ -23,10 +23,10 @@ _SALT = "timemachine.recording.gone"
 IS_DELETED: Final = Exists(
     ErasedTurn.objects.filter(session=OuterRef("session"), sequence=OuterRef("sequence"))
 )
-"""Whether an action was deleted: its place is left, and it says nothing."""
+"""Whether an action was deleted: its place stays, without content."""
 
 
-def remember(
+def record_deletion(
     session: Session,
     *,
     actions: int,
@@ -36,7 +36,10 @@ def remember(
     log_index: int,
     summaries: list[dict[str, Any]],
 ) -> ErasedSession:
-    """Keep that a session is deleted, in the transaction that does it, which frames of `summaries` stay, and of its branches from what they went on."""
+    """Record that a session is deleted, in the transaction that deletes it.
+
+    `summaries` are frames that stay. Its branches keep the id of the deleted session.
+    """
     Session.objects.filter(parent=session).update(parent_erased=session.id)
     return ErasedSession.objects.create(
         project_id=session.project_id,
@@ -52,12 +55,12 @@ def remember(
 
 
 def deleted_before(project: Project, key: str) -> ErasedSession | None:
-    """The last deletion of a session with this key; None where there was none, or the server's secret was replaced since."""
+    """Return the last deletion of a session with this key; None if there was none, or the server's secret has been replaced."""
     return _deleted_before(project, key).order_by("-erased_at", "-id").first()
 
 
 def all_deleted_before(project: Project, key: str) -> list[UUID]:
-    """The ids of all deleted sessions that had this key; as `deleted_before`."""
+    """Return the ids of all deleted sessions that had this key, with the limits of `deleted_before`."""
     return list(_deleted_before(project, key).values_list("session", flat=True))
 
 
@@ -68,43 +71,43 @@ def _deleted_before(project: Project, key: str) -> QuerySet[ErasedSession]:
 
 
 def deletion_of(project: Project, id_or_key: str) -> ErasedSession | None:
-    """The last deletion of the project's session of that uuid or key; None where there was none. Two queries at most."""
-    wanted = uuid_of(id_or_key)
+    """Return the last deletion of the project's session with that uuid or key, or None. Two queries at most."""
+    session_id = uuid_of(id_or_key)
     found = None
-    if wanted is not None:
-        mine = ErasedSession.objects.filter(project=project, session=wanted)
+    if session_id is not None:
+        mine = ErasedSession.objects.filter(project=project, session=session_id)
         found = mine.order_by("-erased_at", "-id").first()
     return found or (deleted_before(project, id_or_key) if KEY.fullmatch(id_or_key) else None)
 
 
-def is_deleted(gone: ErasedSession, named: str) -> NotFound:
-    """That a session was deleted: when, by whom and why, what stays of it, and where the project's log has it; in words, and as facts."""
-    by = f" by {gone.erased_by}" if gone.erased_by else ""
-    because = f": {gone.reason}" if gone.reason else ", without a reason given"
+def session_deleted(deletion: ErasedSession, named: str) -> NotFound:
+    """Return the error for a deleted session: when, by whom and why, what remains of it, and its entry in the project's log."""
+    by = f" by {deletion.erased_by}" if deletion.erased_by else ""
+    because = f": {deletion.reason}" if deletion.reason else ", without a reason given"
     stays = "".join(
-        f" A summary of it stays in the collection {each['collection']}, frame {each['frame']:,}."
-        for each in gone.summaries or ()
+        f" A summary remains in the collection {each['collection']}, frame {each['frame']:,}."
+        for each in deletion.summaries or ()
     )
     return NotFound(
-        f"The session {named[:80]!r} was deleted on {gone.erased_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC{by}{because}. "
-        f"It had {counted(gone.actions, 'action')}; entry {gone.log_index:,} of the project's log says so, too.{stays}",
+        f"The session {named[:80]!r} was deleted on {deletion.erased_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC{by}{because}. "
+        f"It had {counted(deletion.actions, 'action')}; see entry {deletion.log_index:,} of the project's log.{stays}",
         code="session_deleted",
-        session=str(gone.session),
-        actions=gone.actions,
-        deleted={"at": written(gone.erased_at), "by": gone.erased_by, "reason": gone.reason},
-        summaries=gone.summaries or [],
-        log_index=gone.log_index,
+        session=str(deletion.session),
+        actions=deletion.actions,
+        deleted={"at": written(deletion.erased_at), "by": deletion.erased_by, "reason": deletion.reason},
+        summaries=deletion.summaries or [],
+        log_index=deletion.log_index,
     )
 
 
 def erased_turns(session: Session | UUID, sequences: Collection[int]) -> dict[int, ErasedTurn]:
-    """Which of these steps were deleted. One query."""
+    """Return which of these steps were deleted. One query."""
     found = ErasedTurn.objects.filter(session=session, sequence__in=list(sequences))
     return {each.sequence: each for each in found}
 
 
 def deletions_of(session: Session | UUID, sequences: Collection[int]) -> dict[int, Deleted]:
-    """When, by whom and why those of these steps went that were deleted. One query."""
+    """Return when, by whom and why these steps were deleted, for those that were. One query."""
     return {
         sequence: Deleted(at=found.erased_at, by=found.erased_by, reason=found.reason)
         for sequence, found in erased_turns(session, sequences).items()
@@ -112,5 +115,5 @@ def deletions_of(session: Session | UUID, sequences: Collection[int]) -> dict[in
 
 
 def _mark(project: UUID, key: str, secret: str) -> str:
-    """The key as nobody can read it, or guess it without the server's secret."""
+    """Return a keyed hash of the key, which cannot be read or guessed without the server's secret."""
     return salted_hmac(_SALT, f"{project} {key}", secret=secret, algorithm="sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""The environment of a checkpoint, without what is secret in it."""
+"""Withhold the secrets in the environment of a checkpoint."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -10,25 +10,26 @@ from timemachine.text.redaction.pure.values import redact_value
 _SECRETS: Final = Rules(detect=("secret",))
 
 
-def without_secrets(state: dict[str, Any]) -> dict[str, Any]:
-    """The state with the secrets of its `environment` withheld; the same one where it has none."""
+def redact_environment(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the state with the secrets of its `environment` withheld."""
     if state.get("environment") is None:
         return state
     return {**state, "environment": redact_value(state["environment"], _SECRETS).value}
 
 
-def as_kept(draft: ActionDraft) -> ActionDraft:
-    """The action as it may be kept: a checkpoint that a program sends as an action, or another tool's file has, is one like any other."""
+def redact_checkpoint(draft: ActionDraft) -> ActionDraft:
+    """Return the action as it may be stored: in every checkpoint, wherever it comes from, secrets of the environment are
+    withheld."""
     if draft.kind != "checkpoint":
         return draft
-    state = without_secrets(draft.output) if isinstance(draft.output, dict) else draft.output
+    state = redact_environment(draft.output) if isinstance(draft.output, dict) else draft.output
     return replace(draft, output=state, source=_without_environments(draft.source))
 
 
 def _without_environments(source: Any) -> Any:
-    """What another tool wrote, with the secrets of every `environment` in it withheld."""
+    """Return another tool's record with the secrets of every `environment` in it withheld."""
     if isinstance(source, list):
         return [_without_environments(each) for each in source]
     if isinstance(source, dict):
-        return without_secrets({name: _without_environments(each) for name, each in source.items()})
+        return redact_environment({name: _without_environments(each) for name, each in source.items()})
     return source

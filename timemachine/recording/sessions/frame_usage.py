@@ -1,4 +1,4 @@
-"""Which sessions used a frame: found it, or asked over it."""
+"""Sessions that used a frame: they found it, or asked about it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MOST_SESSIONS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UsedBy:
+class FrameUser:
     """A session that used the frame: in how many steps, and in which one last."""
 
     session: UUID
@@ -28,17 +28,18 @@ class UsedBy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """The sessions, the latest first, at most `MOST_SESSIONS`. `sessions` and `steps` count all; with `more`, at least so many."""
+class FrameUses:
+    """The sessions, the latest first, at most `MOST_SESSIONS`. `sessions` and `steps` count all; with `more`, they are
+    minimums."""
 
-    used_by: tuple[UsedBy, ...]
+    used_by: tuple[FrameUser, ...]
     sessions: int
     steps: int
     more: bool
 
 
-def usage_of(frames: Sequence[int]) -> Usage:
-    """Who used any of these rows of `Frame` (the versions of one frame). It looks at the latest `MOST_HITS` hits."""
+def frame_usage(frames: Sequence[int]) -> FrameUses:
+    """Return which sessions used any of these rows of `Frame` (versions of one frame). Reads the latest `MOST_HITS` hits."""
     hits = Hit.objects.filter(stored_frame__in=frames).order_by("-id").values("action_id")[:MOST_HITS]
     by_session = (
         Action.objects.filter(id__in=hits)
@@ -48,7 +49,7 @@ def usage_of(frames: Sequence[int]) -> Usage:
     )
     rows = list(by_session)
     steps = sum(row["steps"] for row in rows)
-    return Usage(
+    return FrameUses(
         used_by=tuple(_used_by(row) for row in rows[:MOST_SESSIONS]),
         sessions=len(rows),
         steps=steps,
@@ -56,13 +57,13 @@ def usage_of(frames: Sequence[int]) -> Usage:
     )
 
 
-def sessions_over(collection: Collection) -> int:
-    """How many sessions were started over the collection."""
+def session_count(collection: Collection) -> int:
+    """Return the number of sessions that use the collection."""
     return Session.objects.filter(collection=collection).count()
 
 
-def _used_by(row: Mapping[str, Any]) -> UsedBy:
-    return UsedBy(
+def _used_by(row: Mapping[str, Any]) -> FrameUser:
+    return FrameUser(
         session=row["session_id"],
         key=row["session__key"],
         name=row["session__name"],

@@ -1,4 +1,4 @@
-"""What legal holds keep: whether nothing of a session may be deleted or erased. The database refuses it as well, by triggers."""
+"""Legal holds on sessions: nothing of a held session may be deleted or erased. Database triggers enforce it as well."""
 
 from collections.abc import Iterable
 from datetime import UTC
@@ -19,25 +19,25 @@ _HELD: Final = (
 
 
 def holds_on(session: Session | UUID) -> list[Hold]:
-    """The holds under which a session is, oldest first. One query."""
+    """Return the holds on a session, the oldest first. One query."""
     return list(
         Hold.objects.filter(held__session=session, held__released_at=None).order_by("placed_at", "id")
     )
 
 
 def held_among(sessions: Iterable[UUID]) -> set[UUID]:
-    """Which of these sessions are under a hold. One query."""
+    """Return which of these sessions are under a hold. One query."""
     return {session for (session,) in prepared_statements.rows(_HELD, {"sessions": list(sessions)})}
 
 
-def require_free(session: Session) -> None:
-    """Raise `Conflict` (`on_hold`) where a hold keeps the session. Who deletes or erases asks it behind the lock of the session's row."""
+def require_no_hold(session: Session) -> None:
+    """Raise `Conflict` (`on_hold`) if the session is under a hold. Call it after locking the session's row."""
     found = holds_on(session)
     if found:
         first = found[0]
         raise Conflict(
-            f"The session {session.key} is under legal hold since {first.placed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC, placed by {first.placed_by}: {_sentence(first.reason)} "
-            "Nothing of it can be deleted or erased before an administrator releases the hold.",
+            f"The session {session.key} has been under legal hold since {first.placed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC, placed by {first.placed_by}: {_sentence(first.reason)} "
+            "It cannot be deleted or erased until an administrator releases the hold.",
             code="on_hold",
             holds=[str(each.id) for each in found],
         )

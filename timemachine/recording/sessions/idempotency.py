@@ -1,4 +1,4 @@
-"""What is sent again under its `Idempotency-Key`: it is done once, and answered as it was."""
+"""Requests with an `Idempotency-Key`: each runs once, and a repeat gets the first answer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,46 +8,50 @@ from django.db import IntegrityError, transaction
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.recording.sessions.models import Delivery, Session
-from timemachine.recording.sessions.parents import hold
+from timemachine.recording.sessions.parents import lock_names
 from timemachine.recording.sessions.pure import validation
 
 type Done = tuple[dict[str, Any], list[int]]
-"""What is answered, and the sequences of what was recorded."""
+"""The answer, and the sequences of the recorded actions."""
 
 
 def check_key(key: str) -> None:
-    """Refuse a key that is empty or too long. Raises `InvalidInput`."""
+    """Raise `InvalidInput` for a key that is empty or too long."""
     if not key.strip():
         raise InvalidInput(
-            "The Idempotency-Key is empty; send a text of your own that names this request, or leave the header out.",
+            "The Idempotency-Key is empty. Send a unique text for this request, or leave out the header.",
             code="invalid_field",
             field="Idempotency-Key",
         )
     validation.check_id("Idempotency-Key", key)
 
 
-def once(session: Session, key: str, request_sha256: str, make: Callable[[], Done]) -> dict[str, Any]:
-    """Do what records into the session, or answer what was answered to the same request before; others of the key wait meanwhile.
+def run_once(session: Session, key: str, request_sha256: str, make: Callable[[], Done]) -> dict[str, Any]:
+    """Record into the session, or return the answer of the same earlier request. Others with the same key wait.
 
-    Where it fails nothing is kept, and it may be sent again. Raises `Conflict` where the key came with another request.
+    If it fails, nothing is stored and the request may be repeated. Raises `Conflict` if the key was used for another
+    request.
     """
     check_key(key)
     with transaction.atomic():
-        hold_delivery(session, key)
-        earlier = delivery(session, key, request_sha256)
+        lock_delivery(session, key)
+        earlier = find_delivery(session, key, request_sha256)
         if earlier is not None:
             require_answered(earlier)
             return dict(earlier.answer or {})
         answer, sequences = make()
-        keep_delivery(session, key, request_sha256, sequences=sequences, status=200, answer=answer)
+        store_delivery(session, key, request_sha256, sequences=sequences, status=200, answer=answer)
         return answer
 
 
-def begun_once(project: Project, key: str, request_sha256: str, begin: Callable[[], Session]) -> Session:
-    """The session that `begin` makes, or the one that the same request began before. Raises `Conflict` where the key came with another."""
+def start_once(project: Project, key: str, request_sha256: str, begin: Callable[[], Session]) -> Session:
+    """Return the session that `begin` starts, or the one that the same earlier request started.
+
+    Raises `Conflict` if the key was used for another request.
+    """
     check_key(key)
     with transaction.atomic():
-        hold([f"beginning {project.id} {key}"])
+        lock_names([f"beginning {project.id} {key}"])
         earlier = Delivery.objects.filter(project=project, key=key, begins=True).first()
         if earlier is not None:
             _require_same(earlier, request_sha256)
@@ -59,21 +63,24 @@ def begun_once(project: Project, key: str, request_sha256: str, begin: Callable[
         return begun
 
 
-def hold_delivery(session: Session, key: str) -> None:
-    """Nobody else looks what this key has been answered, until the transaction ends."""
-    hold([f"delivery {session.id} {key}"])
+def lock_delivery(session: Session, key: str) -> None:
+    """Keep others from reading what this key was answered until the transaction ends."""
+    lock_names([f"delivery {session.id} {key}"])
 
 
-def delivery(session: Session, key: str, request_sha256: str) -> Delivery | None:
-    """What was kept of the request, None where it is new. Raises `Conflict` where the key came with another request."""
+def find_delivery(session: Session, key: str, request_sha256: str) -> Delivery | None:
+    """Return the stored answer of the request, None if it is new. Raises `Conflict` if the key was used for another request."""
     found = Delivery.objects.filter(session=session, key=key, begins=False).first()
     if found is not None:
         _require_same(found, request_sha256)
     return found
 
 
-def keep_delivery(session: Session, key: str, request_sha256: str, **columns: Any) -> Delivery:
-    """Keep what a request was answered, in the transaction that answers it. Raises `Conflict` where another of the session came under the key at once."""
+def store_delivery(session: Session, key: str, request_sha256: str, **columns: Any) -> Delivery:
+    """Store what a request was answered, in the transaction that answers it.
+
+    Raises `Conflict` if another request used the key at the same time.
+    """
     try:
         return Delivery.objects.create(
             project_id=session.project_id,
@@ -83,22 +90,22 @@ def keep_delivery(session: Session, key: str, request_sha256: str, **columns: An
             **columns,
         )
     except IntegrityError as why:
-        raise _another() from why
+        raise _key_reused() from why
 
 
 def require_answered(earlier: Delivery) -> None:
-    """Refuse what has no answer of its own any more. Raises `Conflict`."""
+    """Raise `Conflict` if the answer was erased."""
     if earlier.answer is None:
-        raise _another()
+        raise _key_reused()
 
 
 def _require_same(earlier: Delivery, request_sha256: str) -> None:
     if earlier.request_sha256 != request_sha256:
-        raise _another()
+        raise _key_reused()
 
 
-def _another() -> Conflict:
+def _key_reused() -> Conflict:
     return Conflict(
-        "This Idempotency-Key came with another request before, or what it recorded was erased since; use a new key for a new request.",
+        "This Idempotency-Key was used for another request, or what it recorded has been erased. Use a new key for a new request.",
         code="idempotency_key_reused",
     )

@@ -1,7 +1,7 @@
-"""Sealing and erasing exclude each other: what one of them has read is not changed by the other before it is written down.
+"""Locks that keep sealing and erasing of a session apart, so that neither changes what the other has read.
 
-A new seal has no row to lock yet, and a new row asks for its session only at the end of its transaction. So both take an advisory lock
-on the session's name, and always in this order: project, names of sessions, session, seals, log.
+A new seal has no row to lock yet, and a new row checks its session only at the end of its transaction. Both therefore
+take an advisory lock on the session's name, always in this order: project, names of sessions, session, seals, log.
 """
 
 from collections.abc import Iterable
@@ -13,15 +13,15 @@ from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.models import Session
 
 
-def keep_from_erasure(sessions: Iterable[UUID]) -> None:
+def lock_against_erasure(sessions: Iterable[UUID]) -> None:
     """Lock these sessions against erasure until the transaction ends."""
     with connection.cursor() as cursor:
         for each in sorted(sessions):
             cursor.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [_name(each)])
 
 
-def keep_from_sealing(session: Session) -> None:
-    """Lock the session, its replays and comparisons against sealing until the transaction ends, and the project's access logs with them."""
+def lock_against_sealing(session: Session) -> None:
+    """Lock the session, its replays and comparisons, and the project's access logs against sealing until the transaction ends."""
     Project.objects.select_for_update(no_key=True).get(pk=session.project_id)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [_name(session.pk)])

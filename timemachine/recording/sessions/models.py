@@ -1,4 +1,4 @@
-"""What we keep of a session: its actions in order, their payloads, and the passages frozen with them."""
+"""Sessions, their ordered actions, and the passages frozen with them."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -19,14 +19,14 @@ KEY_PATTERN = r"^[A-Za-z0-9._:@-]{1,200}$"
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
-    """Sessions, asked for from the project that may see them."""
+    """Sessions of a project."""
 
     def of(self, project: Project) -> "SessionQuerySet":
         return self.filter(project=project)
 
 
 class Session(models.Model):
-    """The ordered actions of one agent run. Its counters are kept in the transaction that appends."""
+    """The ordered actions of one agent run. Its counters are updated in the transaction that appends."""
 
     RECORDING, ENDED = "recording", "ended"
 
@@ -41,7 +41,7 @@ class Session(models.Model):
     parent = models.ForeignKey("self", null=True, on_delete=models.DB_SET_NULL, related_name="branches")
     parent_sequence = models.BigIntegerField(null=True)
     parent_key = models.CharField(max_length=200, null=True)
-    # the id of a parent that was deleted, by which the same session is known when it is imported again
+    # the id of a deleted parent, by which the session is recognised when it is imported again
     parent_erased = models.UUIDField(null=True)
     metadata = FaithfulJSONField(default=dict)
     tags = ArrayField(FaithfulTextField(), default=list)
@@ -50,7 +50,7 @@ class Session(models.Model):
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
     imported_as = models.CharField(max_length=30, null=True)
-    # the file that it was imported from told no times: `started_at` is when it came in, its place in lists, and nothing that is told
+    # imported from a file without times: `started_at` is when it arrived and only orders lists
     is_undated = models.BooleanField(default=False, db_default=False)
 
     last_sequence = models.BigIntegerField(default=0)
@@ -94,22 +94,22 @@ class Session(models.Model):
 
     @property
     def has_lost_parent(self) -> bool:
-        """Whether it went on from a session that was deleted since; of one that went in earlier versions the step alone is left."""
+        """Whether it branched from a session that was deleted. For deletions by earlier versions only the step is known."""
         named = self.parent_id is not None or self.parent_key is not None
         return not named and (self.parent_erased is not None or self.parent_sequence is not None)
 
     @property
     def began_at(self) -> datetime | None:
-        """When it began; None where the file that it was imported from told no times."""
+        """When it started; None if it was imported from a file without times."""
         return None if self.is_undated else self.started_at
 
 
-UNSAID = Q(kind="message", layer__in=("tool", "sys")) & (Q(role=None) | ~Q(role="system"))
-"""Messages that nobody said to the agent, and it to nobody: what tools and the system said among themselves. A system prompt is said."""
+INTERNAL_MESSAGES = Q(kind="message", layer__in=("tool", "sys")) & (Q(role=None) | ~Q(role="system"))
+"""Messages between tools and the system, neither to the agent nor from it. A system prompt is not one of them."""
 
 
 class Action(models.Model):
-    """One recorded step. Append-only: a trigger refuses every change; `recording.sessions.session_deletion` is the one way out."""
+    """One recorded step. Append-only: a trigger refuses changes; only `recording.sessions.session_deletion` can remove it."""
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
@@ -191,7 +191,7 @@ class Action(models.Model):
                 condition=Q(parent_id_given__isnull=False),
                 name="action_children_by_id",
             ),
-            models.Index(fields=["session", "sequence"], condition=UNSAID, name="action_unsaid"),
+            models.Index(fields=["session", "sequence"], condition=INTERNAL_MESSAGES, name="action_unsaid"),
         ]
 
     def __str__(self) -> str:
@@ -199,7 +199,7 @@ class Action(models.Model):
 
 
 class FrozenPassage(models.Model):
-    """A passage as it stood when it was found: the text by its payload, and the hash it had at that moment."""
+    """A passage as it was when it was found: its text as a payload, and its hash at that time."""
 
     rank = models.IntegerField()
     score = models.FloatField(null=True)
@@ -212,7 +212,7 @@ class FrozenPassage(models.Model):
     sha256 = models.CharField(max_length=64, null=True)
     matched = FaithfulJSONField(null=True)
     payload = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
-    # no constraint: a hit never changes, so it keeps naming a frame whose collection was erased
+    # no constraint: a hit never changes, so it still refers to a frame whose collection was erased
     stored_frame = models.ForeignKey(
         Frame, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
@@ -222,7 +222,7 @@ class FrozenPassage(models.Model):
 
 
 class Hit(FrozenPassage):
-    """One passage that a recorded find or ask returned. Append-only, like its action."""
+    """A passage that a recorded find or ask returned. Append-only, like its action."""
 
     action = models.ForeignKey(
         Action, on_delete=models.DB_CASCADE, related_name="hits", db_index=False
@@ -237,9 +237,10 @@ class Hit(FrozenPassage):
 
 
 class Hold(models.Model):
-    """A legal hold: nothing of its sessions can be deleted or erased before it is released. `wanted` is the filter that named them; None where each was named.
+    """A legal hold: nothing of its sessions can be deleted or erased until it is released.
 
-    It outlives its release, and its sessions their deletion after that: the history of holds stays.
+    `wanted` is the filter that selected them, None if they were named individually. The row stays after the release
+    and after the deletion of its sessions: the history of holds is permanent.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -272,7 +273,7 @@ class HeldSession(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     hold = models.ForeignKey(Hold, on_delete=models.DB_CASCADE, related_name="held")
-    # no constraint: what was held is still named once it was deleted after its release
+    # no constraint: the session stays named if it is deleted after the release
     session = models.ForeignKey(
         Session, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
     )
@@ -291,9 +292,10 @@ class HeldSession(models.Model):
 
 
 class ErasedSession(models.Model):
-    """That a session was deleted, when, by whom and why: what an import of the same session is told. `key_mark` tells its key to who knows it.
+    """That a session was deleted, when, by whom and why, for imports of the same session.
 
-    `summaries` are the frames of it that stayed (`collection`, `frame`), None where that was not kept yet.
+    `key_mark` is a keyed hash of its key. `summaries` are the frames that remain (`collection`, `frame`), None in
+    older rows.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -316,7 +318,7 @@ class ErasedSession(models.Model):
 
 
 class ErasedTurn(models.Model):
-    """That a step was deleted: its place stays with what kind it was, when, and what it used; the entry of the log has the same."""
+    """That a step was deleted, when, by whom and why. Its place in the session stays."""
 
     id = models.BigAutoField(primary_key=True)
     session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="erased_turns")
@@ -334,10 +336,11 @@ class ErasedTurn(models.Model):
 
 
 class Delivery(models.Model):
-    """What was answered to an Idempotency-Key, so that the same request again gets the same answer.
+    """The answer to an Idempotency-Key, so that a repeated request gets the same answer.
 
-    Actions are answered by their `sequences`, one that `begins` a session by it, and what else is recorded by its `answer`, with its `status`;
-    an ask that has none yet is under way, as `ask`. Erasing anything of the session takes the answer along, and the hash of the request.
+    For actions it is `sequences`, for a request that `begins` a session the session, for others `answer` with
+    `status`. An ask without an answer is in progress, as `ask`. Erasing anything of the session also removes the
+    answer and the hash of the request.
     """
 
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")

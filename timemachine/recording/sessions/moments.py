@@ -1,4 +1,4 @@
-"""WHEN, as it is written: a time, `now`, or `SESSION:SEQUENCE`, the moment of a recorded step."""
+"""Resolve an `as_of` moment: a time, `now`, or `SESSION:SEQUENCE`, the time of a recorded step."""
 
 import re
 from datetime import datetime
@@ -11,14 +11,15 @@ from timemachine.core.pure.numbers import whole_number
 from timemachine.knowledge.collection_time import check_has_come
 from timemachine.recording.sessions.queries import action_of, session_of
 
-# The hour of a time that is wrong or incomplete; a session's key may look like a date, but an hour in it is meant as one.
+# An invalid or incomplete time with an hour. A session's key may look like a date, but a text with an hour is meant as a time.
 _DAY_AND_HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: |T\d).*", re.IGNORECASE | re.DOTALL)
 
 
-def moment(project: Project, text: str | None) -> datetime | None:
-    """The moment that the text names, a time as `parse_typed_time` reads it; None for `now` and for nothing.
+def resolve_moment(project: Project, text: str | None) -> datetime | None:
+    """Return the moment that the text names, as `parse_typed_time` reads it; None for `now` and for an empty text.
 
-    `X:N` is a session's step unless X begins a time. Raises `InvalidInput`, also for a moment that has not come, `NotFound`.
+    `X:N` is a step of a session unless X begins a time. Raises `InvalidInput`, also for a time in the future, and
+    `NotFound`.
     """
     if text is None or text in ("", "now"):
         return None
@@ -30,7 +31,7 @@ def moment(project: Project, text: str | None) -> datetime | None:
         found = parse_typed_time(text)
     except InvalidInput as why:
         raise InvalidInput(
-            f"`as_of` cannot be {text[:60]!r}; write a time like 2026-11-20 09:00 (in UTC, unless it says otherwise), a date (its end), "
+            f"`as_of` cannot be {text[:60]!r}. Write a time like 2026-11-20 09:00 (UTC unless it has an offset), a date (its end), "
             "`now`, or SESSION:STEP.",
             code="not_a_time",
             field="as_of",

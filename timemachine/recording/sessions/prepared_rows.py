@@ -1,4 +1,5 @@
-"""Rows of a model by a statement that is written once and prepared: for Django's `raw` to work out columns and converters takes as long as the query."""
+"""Read rows of a model with prepared statements: with Django's `raw`, working out columns and converters takes as long
+as the query."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ type Read = Callable[[Any], Any]
 
 
 def columns(model: type[models.Model], table: str = "") -> str:
-    """The columns of a model as they stand behind SELECT, in the order in which `rows_of` reads them; of the `table` of that name, where it is one of several."""
+    """Return the columns of a model for SELECT, in the order in which `rows_of` reads them, optionally prefixed with a
+    table name."""
     of = f"{table}." if table else ""
     return ", ".join(
         f"{of}{connection.ops.quote_name(str(field.column))}" for field in model._meta.concrete_fields
@@ -22,21 +24,21 @@ def columns(model: type[models.Model], table: str = "") -> str:
 
 
 def rows_of[Row: models.Model](
-    model: type[Row], sql: str, facts: Mapping[str, Any], *beside: str
+    model: type[Row], sql: str, facts: Mapping[str, Any], *related: str
 ) -> Iterator[Row]:
-    """The rows that a statement returns with the `columns` of the model. One query.
+    """Yield the rows of a statement that returns the `columns` of the model. One query.
 
-    `beside`: behind them stand the columns of what these foreign keys of it refer to, all NULL where one refers to nothing.
+    `related` names foreign keys whose `columns` follow; they are all NULL if a row refers to nothing.
     """
-    for found, _ in rows_with(model, sql, facts, *beside):
+    for found, _ in rows_with(model, sql, facts, *related):
         yield found
 
 
 def rows_with[Row: models.Model](
-    model: type[Row], sql: str, facts: Mapping[str, Any], *beside: str
+    model: type[Row], sql: str, facts: Mapping[str, Any], *related: str
 ) -> Iterator[tuple[Row, list[Any]]]:
-    """The same, each with what stands behind those columns."""
-    keys = [model._meta.get_field(name) for name in beside]
+    """Yield the same rows, each with the values that follow those columns."""
+    keys = [model._meta.get_field(name) for name in related]
     plans = [_plan(model), *(_plan(key.related_model) for key in keys)]
     for row in prepared_statements.rows(sql, facts):
         values = iter(row)
@@ -48,7 +50,7 @@ def rows_with[Row: models.Model](
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A model, the names of its attributes, and what reads the columns that are not their values as they are."""
+    """A model, the names of its attributes, and converters for the columns that need one."""
 
     model: type[models.Model]
     names: list[str]

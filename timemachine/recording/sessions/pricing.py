@@ -1,4 +1,4 @@
-"""What calls that were made elsewhere cost, by the prices of their day."""
+"""Price calls that were made elsewhere, with the prices of their day."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,9 +16,9 @@ type PriceOf = Callable[[ModelName, TokenUsage | None, datetime], Priced]
 
 
 def priced(drafts: Sequence[ActionDraft], price_of: PriceOf = price) -> list[ActionDraft]:
-    """The drafts, each call that says its model and tokens and not its cost with that, where the price is known.
+    """Return the drafts with costs added to calls that have a model and tokens but no cost, if the price is known.
 
-    Raises `Unavailable` where the operator's prices cannot be read; with `price_if_known` the price is unknown then.
+    Raises `Unavailable` if the operator's prices cannot be read; with `price_if_known` the price is unknown instead.
     """
     return [
         _with_price(draft, price_of) if draft.cost_usd is None and draft.model and draft.usage else draft

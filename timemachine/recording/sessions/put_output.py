@@ -1,4 +1,4 @@
-"""What a put records as its output, so that the step which put a frame is found again by it."""
+"""The recorded output of a put, by which the step that put a frame is found."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from timemachine.knowledge.models import Frame
 def put_output(
     collection: str, frame: Frame, source: Mapping[str, Any] | None, *, already_there: bool
 ) -> dict[str, Any]:
-    """The output of a put: which version of which frame it was, and its place in a file where it comes from one."""
+    """Return the output of a put: the version of the frame, and its place in a file if it has one."""
     return {
         "collection": collection,
         "frame": frame.number,
@@ -22,13 +22,13 @@ def put_output(
 
 
 def sha256_of_put(frame: Frame) -> str:
-    """The SHA-256 of what the put that brought a version of a frame recorded as its output, in hex. It reads the frame's collection."""
-    brought_by = frame.source_id is not None
+    """Return the SHA-256 in hex of the output of the put that created this version of a frame. Reads the frame's collection."""
+    from_file = frame.source_id is not None
     source = place_in_file(f"{frame.source_id}", frame.uri, frame.source_start, frame.source_end)
-    said = put_output(frame.collection.name, frame, source if brought_by else None, already_there=False)
-    return content_of(said).sha256
+    output = put_output(frame.collection.name, frame, source if from_file else None, already_there=False)
+    return content_of(output).sha256
 
 
 def place_in_file(source: str, uri: str, start: int | None, end: int | None) -> dict[str, Any]:
-    """Where in which file a passage stood: from one character of its text to before another."""
+    """Return the file of a passage and its character range in the file's text; `end` is exclusive."""
     return {"id": source, "uri": uri, "start": start, "end": end}

@@ -1,4 +1,4 @@
-"""Finding sessions and their actions, always from the project that asks."""
+"""Find sessions and their actions within a project."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -11,14 +11,14 @@ from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import whole_number
 from timemachine.knowledge.models import Collection as FrameCollection
-from timemachine.recording.sessions.deletions import KEY, deletion_of, is_deleted
+from timemachine.recording.sessions.deletions import KEY, deletion_of, session_deleted
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
 
 _NAMED: Final = 5
-"""Checkpoints that a refusal names at most."""
+"""Maximum number of checkpoints that an error message lists."""
 FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
-"""Which actions recorded an error."""
+"""Actions that recorded an error."""
 
 
 _SESSION: Final = f"""
@@ -31,10 +31,13 @@ _BY_IDS: Final = f"SELECT {columns(Session)} FROM tm_session WHERE project_id = 
 
 
 def session_of(project: Project, id_or_key: str | UUID) -> Session:
-    """The project's session of that uuid or key. Raises `NotFound`, the same for another project's; of one that the project deleted it says so."""
+    """Return the project's session with that uuid or key.
+
+    Raises `NotFound`, also for another project's session; for a deleted session the error says so.
+    """
     written = str(id_or_key)
-    wanted = uuid_of(written)
-    found = None if wanted is None else _session(project, _BY_ID, wanted)
+    session_id = uuid_of(written)
+    found = None if session_id is None else _session(project, _BY_ID, session_id)
     if found is None and KEY.fullmatch(written):
         found = _session(project, _BY_KEY, written)
     if found is None:
@@ -48,13 +51,14 @@ def _session(project: Project, sql: str, wanted: UUID | str) -> Session | None:
 
 
 def sessions_by_id(project: Project, ids: Collection[UUID]) -> dict[UUID, Session]:
-    """Those of the sessions that are the project's. One query."""
+    """Return those of the sessions that belong to the project. One query."""
     facts = {"project": project.id, "sessions": list(ids)}
     return {each.id: each for each in rows_of(Session, _BY_IDS, facts)}
 
 
 def sessions_named(project: Project, names: Sequence[str]) -> list[Session]:
-    """The project's sessions of these uuids or keys, in their order. Two queries for any number. Raises `NotFound` as `session_of`."""
+    """Return the project's sessions with these uuids or keys, in order. Two queries for any number. Raises `NotFound` as
+    `session_of`."""
     of_project = Session.objects.filter(project=project).select_related("collection", "parent")
     by_id = of_project.in_bulk([wanted for each in names if (wanted := uuid_of(each))])
     keys = [each for each in names if uuid_of(each) not in by_id and KEY.fullmatch(each)]
@@ -67,18 +71,18 @@ def sessions_named(project: Project, names: Sequence[str]) -> list[Session]:
 
 
 def action_of(session: Session, sequence: int) -> Action:
-    """The session's action with that sequence. Raises `NotFound`."""
+    """Return the session's action with that sequence. Raises `NotFound`."""
     found = actions_of(session).filter(sequence=sequence).first() if sequence < 2**63 else None
     if found is None:
         raise NotFound(
-            f"The session {session.key} has no step {sequence}; it has steps 1 to {session.last_sequence}.",
+            f"Session {session.key} has no step {sequence}. It has steps 1 to {session.last_sequence}.",
             code="step_not_found",
         )
     return found
 
 
 def actions_of(session: Session) -> QuerySet[Action]:
-    """The session's actions with their payloads, in their order."""
+    """Return the session's actions with their payloads, in order."""
     return (
         Action.objects.filter(session=session)
         .select_related("input", "output", "source")
@@ -87,7 +91,7 @@ def actions_of(session: Session) -> QuerySet[Action]:
 
 
 def is_find_inside(asks: QuerySet[Action]) -> Q:
-    """Whether an action is a find inside one of these asks: by the ask's sequence, or by the id that its client gave it."""
+    """Return the condition for a find inside one of these asks, by the ask's sequence or client id."""
     same_session = asks.filter(session=OuterRef("session"))
     by_sequence = same_session.filter(sequence=OuterRef("parent_sequence"))
     by_id = same_session.filter(client_id=OuterRef("parent_id_given"))
@@ -95,7 +99,7 @@ def is_find_inside(asks: QuerySet[Action]) -> Q:
 
 
 def checkpoint_of(session: Session, name: int | str | None) -> Action:
-    """The session's checkpoint of that sequence or name; the last one where none is named. Raises `NotFound`."""
+    """Return the session's checkpoint with that sequence or name, or the last one. Raises `NotFound`."""
     found = actions_of(session).filter(kind="checkpoint").order_by("-sequence")
     if name is not None:
         number = whole_number(str(name))
@@ -112,21 +116,21 @@ def _no_checkpoint(session: Session, name: int | str | None) -> NotFound:
     there = [f"{(each.name or 'without a name')[:80]} ({each.sequence:,})" for each in latest]
     named = "" if name is None else f" {str(name)[:80]!r}"
     what_to_do = (
-        f"its latest are {', '.join(there)}; name one of them, by its name or number"
+        f"Its latest are {', '.join(there)}. Choose one by name or number"
         if there
-        else "it has none at all; set one while it records (`checkpoint` of the recorder, `timemachine session checkpoint`)"
+        else "It has none. Set one while it is recording (`checkpoint` of the recorder, `timemachine session checkpoint`)"
     )
     return NotFound(
-        f"The session {session.key} has no checkpoint{named}; {what_to_do}.", code="checkpoint_not_found"
+        f"Session {session.key} has no checkpoint{named}. {what_to_do}.", code="checkpoint_not_found"
     )
 
 
 def _not_found(project: Project, name: str) -> NotFound:
-    """That there is no such session, or that the project deleted it: `session_deleted`, with when, by whom and why."""
-    gone = deletion_of(project, name)
-    if gone is not None:
-        return is_deleted(gone, name)
+    """Return the error for an unknown session, or `session_deleted` if the project deleted it."""
+    deletion = deletion_of(project, name)
+    if deletion is not None:
+        return session_deleted(deletion, name)
     return NotFound(
-        f"There is no session {name[:80]!r} in this project; the list of sessions shows those there are.",
+        f"There is no session {name[:80]!r} in this project. See the list of sessions.",
         code="session_not_found",
     )

@@ -1,4 +1,4 @@
-"""Many questions to the database about one moment."""
+"""Run several queries on one snapshot of the database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ from django.db import connection, transaction
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """What is read inside is as it stood at the first question, whatever others write meanwhile; nothing can be written inside.
+    """Read everything inside as of the first query, whatever others write; writing is not possible.
 
-    Inside a transaction that runs already, it is that one, and promises what that one promises.
+    Inside a running transaction this does nothing: its isolation level applies.
     """
     if connection.in_atomic_block:
         yield

@@ -13,7 +13,7 @@ from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.schemas.collections import FrameOut, FramePlace
 from timemachine.recording.sessions.branches import Branch
 from timemachine.recording.sessions.checkpoints import STATE, Resumed
-from timemachine.recording.sessions.frame_usage import Usage
+from timemachine.recording.sessions.frame_usage import FrameUses
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Status
 
@@ -311,7 +311,7 @@ class FrameUsage(Schema):
     at_least: bool
 
     @classmethod
-    def of(cls, usage: Usage) -> "FrameUsage":
+    def of(cls, usage: FrameUses) -> "FrameUsage":
         """The usage of a frame."""
         sessions = [
             FrameUsedIn.model_construct(

@@ -1,4 +1,4 @@
-"""What packages above `recording` are told of, in the transaction in which it happens."""
+"""Signals to packages above `recording`, sent in the transaction of the change."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""The read side of a session: rows, one step in detail, the state at a step."""
+"""Reading a session: rows, one step in detail, and the state at a step."""

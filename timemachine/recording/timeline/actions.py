@@ -1,4 +1,4 @@
-"""Actions with all that is shown of them."""
+"""Actions with everything that is shown of them."""
 
 from collections.abc import Sequence
 
@@ -11,15 +11,16 @@ from timemachine.recording.timeline.schemas.actions import ActionOut
 
 
 def with_everything(actions: QuerySet[Action]) -> QuerySet[Action]:
-    """The actions with all that `ActionOut.of` reads: two queries for any number of them."""
+    """Return the actions with everything that `ActionOut.of` reads: two queries for any number."""
     hits = Prefetch("hits", Hit.objects.select_related("payload").order_by("rank"))
     return actions.select_related("input", "output", "source").prefetch_related(hits)
 
 
 def with_significance(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:
-    """The actions with the significance and importance that are in force. One query.
+    """Return the actions with their effective significance and importance. One query.
 
-    Where that is not what was recorded, `recorded` says what was, and `weighed` who changed it and when, or that the session was compressed.
+    If these differ from the record, `recorded` has the recorded values, and `weighed` who changed them and when, or
+    that the session was compressed.
     """
     changed = in_force(session, [each.sequence for each in actions])
     found = []

@@ -1,4 +1,4 @@
-"""Which ask an answer from the cache was first given to."""
+"""The ask that an answer from the cache was first given to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from timemachine.recording.sessions.models import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The first ask: its session and step, when it was, and how long the model took; None where that was not recorded.
+    """The first ask: its session and step, its time, and how long the model took; None if not recorded.
 
-    `outside` says that it was asked outside a session, `erased` that its session is no longer in the project. Where neither
-    holds and there is no session, the record does not say which it was.
+    `outside`: it was asked outside a session. `erased`: its session is no longer in the project. If neither is set
+    and there is no session, the record does not name it.
     """
 
     session: Session | None
@@ -28,7 +28,7 @@ class Origin:
 
 
 def origin_of(project_id: UUID, cached_from: Mapping[str, Any] | None) -> Origin | None:
-    """What the record says of the first ask; None for an answer that is not from the cache. One query."""
+    """Return the first ask as recorded; None for an answer that is not from the cache. One query."""
     if cached_from is None:
         return None
     named, sequence, at = (cached_from.get(name) for name in ("session", "sequence", "at"))
@@ -44,5 +44,5 @@ def origin_of(project_id: UUID, cached_from: Mapping[str, Any] | None) -> Origin
 
 
 def _session(project_id: UUID, named: str) -> Session | None:
-    found = uuid_of(named)  # None for another program's own name for it
+    found = uuid_of(named)  # None for another application's own session name
     return None if found is None else Session.objects.filter(project_id=project_id, id=found).first()

@@ -1,4 +1,5 @@
-"""The rows of the compact view: a window of whole hundreds around a place, calls with their results and repeats in one row each."""
+"""Rows of the compact view: a window of complete hundreds of steps, with calls and their results, and repeats, in one
+row each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,21 +11,21 @@ from timemachine.recording.timeline.pure.nesting import Place
 from timemachine.recording.timeline.rows import Row, View, Window, steps_before, steps_from
 
 SIDE: Final = WIDTH
-"""How many steps are looked at on each side of a place; less than a whole hundred would be none."""
+"""How many steps are read on each side of a place, at least one complete hundred."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compact:
-    """A window of rows, and for those that stand for several steps which these are, by their first."""
+    """A window of rows. `standing` lists, by their first step, the rows that stand for several steps."""
 
     window: Window
     standing: Mapping[int, Bundle[Row]]
 
 
 def compact_window(session: Session, around: int, view: View, selected: int | None = None) -> Compact:
-    """The rows around a step: those of its hundred and after, and those before it. Two queries.
+    """Return the rows around a step: those of its hundred and after, and those before it. Two queries.
 
-    What stands together with the selected step is shown one by one.
+    The row with the selected step is expanded.
     """
     begin = hundred(around) * WIDTH + 1
     before, earlier = _without_the_first_hundred(steps_before(session, begin, SIDE + 1, view))
@@ -34,7 +35,7 @@ def compact_window(session: Session, around: int, view: View, selected: int | No
 
 
 def compact_before(session: Session, sequence: int, view: View) -> Compact:
-    """The rows that end just before the one of that step. One query."""
+    """Return the rows that end just before the row of that step. One query."""
     end = (hundred(sequence) + 1) * WIDTH + 1
     steps, earlier = _without_the_first_hundred(
         steps_before(session, end, SIDE + WIDTH + 1, view), SIDE + WIDTH
@@ -45,7 +46,7 @@ def compact_before(session: Session, sequence: int, view: View) -> Compact:
 
 
 def compact_after(session: Session, sequence: int, view: View) -> Compact:
-    """The rows that begin just after the one of that step. One query."""
+    """Return the rows that begin just after the row of that step. One query."""
     begin = hundred(sequence) * WIDTH + 1
     steps, later = _without_the_last_hundred(steps_from(session, begin, SIDE + WIDTH + 1, view), SIDE + WIDTH)
     found = bundles(steps)
@@ -54,7 +55,7 @@ def compact_after(session: Session, sequence: int, view: View) -> Compact:
 
 
 def _without_the_first_hundred(rows: Sequence[Row], limit: int = SIDE) -> tuple[Sequence[Row], bool]:
-    """The rows without those of a hundred that may begin before them, and whether there are such."""
+    """Return the rows without the first, possibly incomplete, hundred, and whether there are such."""
     if len(rows) <= limit:
         return rows, False
     first = hundred(rows[0].sequence)
@@ -69,7 +70,7 @@ def _without_the_last_hundred(rows: Sequence[Row], limit: int) -> tuple[Sequence
 
 
 def _places(found: Sequence[Bundle[Row]], view: View, selected: int | None = None) -> list[Place[Row]]:
-    """A row for each bundle; one that is open is followed by the others that it stands for."""
+    """Return a row for each bundle; an expanded bundle is followed by its other steps."""
     places: list[Place[Row]] = []
     for bundle in found:
         first, *others = bundle.steps
@@ -89,7 +90,7 @@ def _inside(first: Row, step: Row) -> Place[Row]:
 
 
 def _index(places: Sequence[Place[Row]], sequence: int) -> tuple[int, int]:
-    """How many rows stand before that of a step, and how many up to and with it."""
+    """Return the number of rows before the row of a step, and the number up to and including it."""
     numbers = [place.step.sequence for place in places]
     if sequence in numbers:
         return numbers.index(sequence), numbers.index(sequence) + 1

@@ -1,4 +1,4 @@
-"""How long the list of a timeline is, and where in it a step stands, so that its scrollbar tells the truth."""
+"""The length of the timeline's list and the position of a step in it, for an accurate scrollbar."""
 
 from functools import lru_cache
 from typing import Final
@@ -13,22 +13,23 @@ from timemachine.recording.timeline.pure.filter import Filter
 from timemachine.recording.timeline.pure.scale import Scale
 from timemachine.recording.usage.models import BIN, Bin
 
-KEPT: Final = 64
-"""How many scales a process keeps: what was recorded stays as it is, so one is counted anew only when steps have come."""
+CACHED: Final = 64
+"""How many scales a process caches. Recorded steps do not change, so a scale is recounted only when new steps arrive."""
 
 
 def scale_of(session: Session, shown: Filter) -> Scale:
-    """How many rows the list of a filter has for every hundred steps; without one the steps in closed folds are no rows.
+    """Return the number of rows per hundred steps in the list of a filter; without a filter, collapsed steps are not
+    rows.
 
-    One query; none where the rows of such a filter are kept with the session and it has no new steps.
+    One query; none if it is cached and the session has no new steps.
     """
     if shown.is_counted:
-        return _kept(session.id, session.last_sequence, shown)
-    return Scale(rows=_by_hundreds(dict(_anew(session, shown)), session.last_sequence), width=BIN)
+        return _cached_scale(session.id, session.last_sequence, shown)
+    return Scale(rows=_by_hundreds(dict(_counted(session, shown)), session.last_sequence), width=BIN)
 
 
-@lru_cache(maxsize=KEPT)
-def _kept(session: UUID, last: int, shown: Filter) -> Scale:
+@lru_cache(maxsize=CACHED)
+def _cached_scale(session: UUID, last: int, shown: Filter) -> Scale:
     found = dict(_of_bins(session, shown))
     return Scale(rows=_within(_by_hundreds(found, last), shown), width=BIN)
 
@@ -38,7 +39,7 @@ def _by_hundreds(found: dict[int, int], last: int) -> list[int]:
 
 
 def _within(rows: list[int], shown: Filter) -> list[int]:
-    """The rows of the stretch that a filter looks at; in the hundreds where it begins and ends its part of theirs."""
+    """Return the rows within the filter's range; the hundreds at its ends count in proportion."""
     if shown.steps is None:
         return rows
     first, last = shown.steps
@@ -62,7 +63,7 @@ def _of_bins(session: UUID, shown: Filter) -> QuerySet[Bin, tuple[int, int]]:
     return bins.values("bin").annotate(rows=Cast(Sum(rows), IntegerField())).values_list("bin", "rows")
 
 
-def _anew(session: Session, shown: Filter) -> QuerySet[Action, tuple[int, int]]:
+def _counted(session: Session, shown: Filter) -> QuerySet[Action, tuple[int, int]]:
     steps = Action.objects.filter(matching(shown), session=session).order_by()
     counted = steps.annotate(bin=Cast((F("sequence") - 1) / BIN, IntegerField())).values("bin")
     return counted.annotate(rows=Count("id")).values_list("bin", "rows")

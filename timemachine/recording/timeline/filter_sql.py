@@ -1,4 +1,4 @@
-"""What a filter means in the database."""
+"""The timeline filter as a database condition."""
 
 import re
 from decimal import Decimal
@@ -18,7 +18,7 @@ from django.db.models.lookups import (
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE
 from timemachine.recording.sessions.queries import FAILED
-from timemachine.recording.timeline.pure.filter import LAST, Filter, Measured, Named, Said, Term
+from timemachine.recording.timeline.pure.filter import LAST, Containing, Filter, Measured, Named, Term
 
 _COMPARED: Final = {
     ">": GreaterThan,
@@ -38,7 +38,7 @@ _SEARCHED: Final = ("label", "error_message")
 
 
 def matching(shown: Filter) -> Q:
-    """The condition of a filter on actions."""
+    """Return the condition of a filter on actions."""
     condition = Q(kind__in=shown.kinds) if shown.kinds else Q()
     if shown.status is not None:
         condition &= FAILED if shown.status == "error" else ~FAILED
@@ -55,7 +55,7 @@ def _means(term: Term) -> Q:
         return _named(term)
     if isinstance(term, Measured):
         return _measured(term)
-    return _said(term)
+    return _containing(term)
 
 
 def _named(term: Named) -> Q:
@@ -73,12 +73,12 @@ def _is(field: str, value: str) -> Q:
 
 
 def like(column: str, value: str) -> Q:
-    """Rows whose column is that value, in which `*` stands for any characters."""
+    """Return the condition that a column has that value, in which `*` stands for any characters."""
     if "*" not in value:
         return Q(**{column: value})
     pattern = ".*".join(
         re.escape(part) for part in storable(value).split("*")
-    )  # a pattern does not go through the field
+    )  # the field does not convert a pattern
     return Q(**{f"{column}__regex": f"^{pattern}$"})
 
 
@@ -94,6 +94,6 @@ def _measured(term: Measured) -> Q:
     return Q(**{f"{_COLUMNS[term.field]}__{compared.lookup_name}": number})
 
 
-def _said(term: Said) -> Q:
+def _containing(term: Containing) -> Q:
     words = storable(term.words)
     return Q.create([Q(**{f"{column}__icontains": words}) for column in _SEARCHED], connector=Q.OR)

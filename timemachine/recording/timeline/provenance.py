@@ -1,4 +1,5 @@
-"""Where a passage came from and where it went: from a hit to the put that brought its frame, and from a put to the steps that used it."""
+"""Where a passage came from and where it was used: from a hit to the put of its frame, and from a put to the steps that
+used it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +10,10 @@ from uuid import UUID
 from django.db.models import Case, IntegerField, Value, When
 
 from timemachine.knowledge.models import Frame
-from timemachine.recording.sessions.frame_usage import MOST_HITS, Usage, usage_of
+from timemachine.recording.sessions.frame_usage import MOST_HITS, FrameUses, frame_usage
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.put_output import sha256_of_put
-from timemachine.recording.timeline.puts import Putting, frames_put, putting_of
+from timemachine.recording.timeline.puts import PutRecord, frames_put, put_record
 from timemachine.recording.timeline.step import Head, Passage
 
 MOST_USES: Final = 20
@@ -34,7 +35,7 @@ FRAME: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutAt:
-    """The step that put a frame; `session_name` is None where it is a step of the session that is looked at."""
+    """The step that put a frame; `session_name` is None for a step of the session being viewed."""
 
     session: UUID
     session_name: str | None
@@ -43,7 +44,7 @@ class PutAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where a version of a frame stands, who put it and when, and the step that did; None where no session recorded that."""
+    """The collection, author and time of a frame's version, and the step that put it; None if no session recorded that."""
 
     collection: str
     number: int
@@ -55,7 +56,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """A later step that found the frame at `rank`; `frame` is how its hit names it, `grounding` what was recorded of its answer."""
+    """A later step that found the frame at `rank`. `frame` is its name in the hit, `grounding` that of the recorded answer."""
 
     sequence: int
     kind: str
@@ -68,25 +69,27 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uses:
-    """What became of a frame that was put: the first of the `number` later steps of its session that used it, with `more` of at least so many.
+    """How a frame that was put has been used: the first of the `number` later steps of its session, with `more` at least
+    that many.
 
-    `everywhere` are all sessions that used it, this one too.
+    `everywhere` counts all sessions that used it, including this one.
     """
 
-    putting: Putting
+    putting: PutRecord
     frame: Frame
     uses: Sequence[Use]
     number: int
     more: bool
-    everywhere: Usage
+    everywhere: FrameUses
 
 
 def provenance_of(session: Session, passages: Sequence[Passage]) -> dict[int, Provenance]:
-    """Where the frames of recorded hits came from, by their rows; what came from no collection here, or was erased, is absent. Two queries."""
-    wanted = {row for each in passages if (row := each.hit.stored_frame_id) is not None}
-    if not wanted:
+    """Return the provenance of frames in recorded hits, by frame row. Frames from outside, or erased ones, are absent.
+    Two queries."""
+    rows = {row for each in passages if (row := each.hit.stored_frame_id) is not None}
+    if not rows:
         return {}
-    frames = list(Frame.objects.select_related("collection").only(*FRAME).filter(id__in=wanted))
+    frames = list(Frame.objects.select_related("collection").only(*FRAME).filter(id__in=rows))
     hashes = {frame.id: sha256_of_put(frame) for frame in frames}
     put_at = _steps_that_put(session, set(hashes.values()))
     return {
@@ -103,8 +106,9 @@ def provenance_of(session: Session, passages: Sequence[Passage]) -> dict[int, Pr
 
 
 def uses_of(session: Session, action: Action, output: Head | None) -> Uses | None:
-    """What became of what a step put; None for one that put nothing that stands in a collection. Seven queries at most."""
-    putting = putting_of(action.kind, output)
+    """Return how the frame that a step put has been used; None if it put nothing that is in a collection. At most seven
+    queries."""
+    putting = put_record(action.kind, output)
     if putting is None:
         return None
     frame = frames_put(session.project_id, [putting]).select_related("collection").only(*FRAME).first()
@@ -119,19 +123,19 @@ def uses_of(session: Session, action: Action, output: Head | None) -> Uses | Non
         uses=_uses(frame, later[:MOST_USES]),
         number=len(later),
         more=hits.count() == MOST_HITS,
-        everywhere=usage_of([frame.id]),
+        everywhere=frame_usage([frame.id]),
     )
 
 
 def grounding_around(session: Session, sequence: int) -> Any:
-    """What was recorded of the answer of a step; a find inside an ask leads to it. One query."""
+    """Return the recorded grounding of a step's answer; a find inside an ask leads to it. One query."""
     return (
         Action.objects.filter(session=session, sequence=sequence).values_list("grounding", flat=True).first()
     )
 
 
 def _steps_that_put(session: Session, hashes: Collection[str]) -> Mapping[str, PutAt]:
-    """The steps of the project whose output has one of these hashes: one of this session first, else the earliest."""
+    """Return the steps of the project whose output has one of these hashes: this session's first, else the earliest."""
     elsewhere = Case(When(session=session, then=Value(0)), default=Value(1), output_field=IntegerField())
     puts = Action.objects.filter(
         project_id=session.project_id,

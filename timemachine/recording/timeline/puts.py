@@ -1,4 +1,4 @@
-"""A put in the record: which version of which frame it put, and where that stands."""
+"""Recorded puts: which version of which frame a step put, and where that is now."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -18,8 +18,8 @@ _MOST_VERSION: Final = 2**31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Putting:
-    """What a put says of itself: the version of the frame, and whether it had stood in the collection before."""
+class PutRecord:
+    """What a put recorded: the version of the frame, and whether it was already in the collection."""
 
     collection: str
     number: int
@@ -27,44 +27,44 @@ class Putting:
     already_there: bool
 
 
-def putting_of(kind: str, output: Head | None) -> Putting | None:
-    """What a step says it put; None for one that is no put, or whose output names no frame of a collection."""
+def put_record(kind: str, output: Head | None) -> PutRecord | None:
+    """Return what a step put; None if it is not a put, or its output names no frame of a collection."""
     if kind != "put" or output is None or output.cut:
         return None
     try:
-        said = json.loads(output.text)
+        recorded = json.loads(output.text)
     except ValueError:
         return None
-    return _putting(said) if isinstance(said, Mapping) else None
+    return _put_record(recorded) if isinstance(recorded, Mapping) else None
 
 
-def puttings_of(actions: Iterable[Action]) -> dict[int, Putting]:
-    """What those of the actions that put something say they put, by their rows. One query."""
+def put_records(actions: Iterable[Action]) -> dict[int, PutRecord]:
+    """Return what these actions put, by action row. One query."""
     puts = [action for action in actions if action.kind == "put"]
     found = heads([action.output_id for action in puts], FIRST_BYTES) if puts else {}
-    said = {action.id: putting_of(action.kind, found.get(action.output_id)) for action in puts}
-    return {row: putting for row, putting in said.items() if putting is not None}
+    records = {action.id: put_record(action.kind, found.get(action.output_id)) for action in puts}
+    return {row: record for row, record in records.items() if record is not None}
 
 
-def frames_put(project_id: UUID, puttings: Iterable[Putting]) -> QuerySet[Frame]:
-    """The versions of frames that were put, where they stand in a collection of the project."""
-    wanted = Q(pk__in=())
-    for each in puttings:
-        wanted |= Q(collection__name=each.collection, number=each.number, version=each.version)
-    return Frame.objects.filter(wanted, collection__project_id=project_id)
+def frames_put(project_id: UUID, records: Iterable[PutRecord]) -> QuerySet[Frame]:
+    """Return the versions of frames that were put and are in a collection of the project."""
+    condition = Q(pk__in=())
+    for each in records:
+        condition |= Q(collection__name=each.collection, number=each.number, version=each.version)
+    return Frame.objects.filter(condition, collection__project_id=project_id)
 
 
-def _putting(said: Mapping[str, Any]) -> Putting | None:
-    collection, number, version = (said.get(name) for name in ("collection", "frame", "version"))
+def _put_record(output: Mapping[str, Any]) -> PutRecord | None:
+    collection, number, version = (output.get(name) for name in ("collection", "frame", "version"))
     if not isinstance(collection, str) or not is_plain(collection):
         return None
     if not (_is_whole(number, _MOST_NUMBER) and _is_whole(version, _MOST_VERSION)):
         return None
-    return Putting(
+    return PutRecord(
         collection=collection,
         number=number,
         version=version,
-        already_there=said.get("already_there") is True,
+        already_there=output.get("already_there") is True,
     )
 
 

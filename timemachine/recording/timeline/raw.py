@@ -1,4 +1,4 @@
-"""The steps of a sheet as the JSON documents of the contract, with no more of long payloads than their beginnings."""
+"""The steps of a sheet as JSON documents, with only the beginning of long payloads."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ LONGEST: Final = 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutPayload:
-    """A payload of which a document has only the beginning: where it stands in it, and what the whole is."""
+    """A payload of which the document has only the beginning: its place in the document, hash and full size."""
 
     name: str
     sha256: str
@@ -37,16 +37,19 @@ class RawStep:
 
     @property
     def cut(self) -> bool:
-        """Whether the document goes on."""
+        """Whether the document continues."""
         return self.size > len(self.text)
 
 
 type Amend = Callable[[Session, list[ActionOut]], list[ActionOut]]
-"""Adds what was changed, erased or deleted of recorded steps since."""
+"""Applies later changes, erasures and deletions to recorded steps."""
 
 
 def raw_steps(session: Session, sequences: Sequence[int], amend: Amend) -> list[RawStep]:
-    """The documents of these steps, each payload up to `FIRST_BYTES`. Three queries for any number, which read no payload whole, and those of `amend`."""
+    """Return the documents of these steps, each payload up to `FIRST_BYTES`.
+
+    Three queries for any number of steps, which read no payload in full, plus those of `amend`.
+    """
     if not sequences:
         return []
     hits = Prefetch("hits", Hit.objects.order_by("rank"))
@@ -85,7 +88,7 @@ def _cut(action: Action, found: Mapping[int | None, Head]) -> list[CutPayload]:
 
 
 def _beginning(payload: int | None, found: Mapping[int | None, Head]) -> Any:
-    """A payload as it is where all of it was read; else its beginning as a text that ends with an ellipsis."""
+    """Return a payload if all of it was read, else its beginning as text that ends with an ellipsis."""
     if payload is None:
         return None
     head = found[payload]

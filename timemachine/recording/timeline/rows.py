@@ -1,4 +1,4 @@
-"""The rows of a timeline: a window of one-line steps around a place, from the index and never by counting from the start."""
+"""Rows of a timeline: a window of one-line steps around a place, read by index, without counting from the start."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
@@ -15,7 +15,7 @@ from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter
 from timemachine.recording.timeline.pure.nesting import REACH, Place, flat, nest
 
 SIDE: Final = 50
-"""How many rows a page shows first, on each side of its step: more than the highest screen, few enough to be drawn at once."""
+"""How many rows a page first shows on each side of its step: more than the highest screen, few enough to render quickly."""
 MORE: Final = 100
 LOOK: Final = 2 * REACH
 COLUMNS: Final = (
@@ -34,7 +34,7 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of the timeline. `significance` is what is in force, or what was recorded where a reader sees the record alone."""
+    """One line of the timeline. `significance` is the effective one, or the recorded one for readers who see only the record."""
 
     sequence: int
     kind: str
@@ -52,7 +52,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """Consecutive rows that are to be seen; `earlier` and `later` are the sequences to go on from, None at an end."""
+    """Consecutive visible rows; `earlier` and `later` are the sequences to continue from, None at an end."""
 
     rows: Sequence[Place[Row]]
     earlier: int | None
@@ -61,7 +61,8 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What of a timeline is seen: the steps of a filter, with some folds open. Where a filter leaves steps out nothing nests or folds."""
+    """The visible part of a timeline: a filter, and expanded steps. If the filter leaves out steps, nothing is nested or
+    collapsed."""
 
     shown: Filter = EVERYTHING
     unfolded: frozenset[int] = frozenset()
@@ -73,52 +74,53 @@ ALL: Final = View()
 def window(
     session: Session, around: int, view: View = ALL, side: int = SIDE, selected: int | None = None
 ) -> Window:
-    """The rows around a step: `side` recorded ones before it and `side` from it on. One query, two with a filter.
+    """Return the rows around a step: `side` recorded ones before it and `side` from it on. One query, two with a filter.
 
-    The selected step, which is that one where none is named, is never folded away.
+    The selected step (by default that step) is never hidden.
     """
     before, after = _around(session, around, (side + LOOK, side + LOOK), view)
     return _window(before, after, (side, side), _places([*before, *after], view, selected or around))
 
 
 def rows_before(session: Session, sequence: int, view: View = ALL, limit: int = MORE) -> Window:
-    """The rows that end just before a step. One query, two with a filter."""
+    """Return the rows that end just before a step. One query, two with a filter."""
     before, beyond = _around(session, sequence, (limit + LOOK, LOOK), view)
     return _window(before, beyond, (limit, 0), _places([*before, *beyond], view))
 
 
 def rows_after(session: Session, sequence: int, view: View = ALL, limit: int = MORE) -> Window:
-    """The rows that begin just after a step. One query, two with a filter."""
+    """Return the rows that begin just after a step. One query, two with a filter."""
     beyond, after = _around(session, sequence + 1, (LOOK, limit + LOOK), view)
     return _window(beyond, after, (0, limit), _places([*beyond, *after], view))
 
 
 def rows_since(session: Session, sequence: int, view: View = ALL, selected: int | None = None) -> Window:
-    """What is new in a list that ended with a step: its last outermost row and all since then, `SIDE` after the step. One query, two with a filter.
+    """Return what is new in a list that ended with a step: its last outermost row and everything after, `SIDE` rows
+    after the step.
 
-    What was recorded since may be inside that row: no row before it changes.
+    Steps recorded since then may be inside that row; rows before it do not change. One query, two with a filter.
     """
     before, after = _around(session, sequence + 1, (LOOK, SIDE + LOOK), view)
     places = _places([*before, *after], view, selected)
-    again = next((n for n, place in enumerate(reversed(places[: len(before)]), 1) if not place.depth), 0)
-    return _window(before, after, (again, SIDE), places)
+    repeated = next((n for n, place in enumerate(reversed(places[: len(before)]), 1) if not place.depth), 0)
+    return _window(before, after, (repeated, SIDE), places)
 
 
 def matches_since(session: Session, sequence: int, shown: Filter) -> int:
-    """How many steps after that one a filter shows. One query, none for the empty filter."""
+    """Return the number of steps after that one that a filter shows. One query, none for the empty filter."""
     if not shown:
         return max(0, session.last_sequence - sequence)
     return Action.objects.filter(matching(shown), session=session, sequence__gt=sequence).count()
 
 
 def last_match(session: Session, shown: Filter) -> int | None:
-    """The last step that a filter shows. One query."""
+    """Return the last step that a filter shows. One query."""
     found = Action.objects.filter(matching(shown), session=session).order_by("-sequence")
     return found.values_list("sequence", flat=True).first()
 
 
 def next_match(session: Session, sequence: int, shown: Filter) -> int | None:
-    """The first step after that one that a filter shows. One query."""
+    """Return the first step after that one that a filter shows. One query."""
     found = Action.objects.filter(matching(shown), session=session, sequence__gt=sequence).order_by(
         "sequence"
     )
@@ -126,14 +128,14 @@ def next_match(session: Session, sequence: int, shown: Filter) -> int | None:
 
 
 def matches(session: Session, shown: Filter) -> int:
-    """How many steps a filter shows. One query, none for the empty filter."""
+    """Return the number of steps that a filter shows. One query, none for the empty filter."""
     if not shown:
         return session.last_sequence
     return Action.objects.filter(matching(shown), session=session).count()
 
 
 def first_match(session: Session, shown: Filter) -> int | None:
-    """The first step that a filter shows. One query, none for the empty filter."""
+    """Return the first step that a filter shows. One query, none for the empty filter."""
     if not shown:
         return 1 if session.last_sequence else None
     found = Action.objects.filter(matching(shown), session=session).order_by("sequence")
@@ -141,57 +143,58 @@ def first_match(session: Session, shown: Filter) -> int | None:
 
 
 def rows_of(session: Session, condition: Q, limit: int, *, recorded: bool = False) -> list[Row]:
-    """The first rows that fulfil a condition; with `recorded` without what was said of them since. One query."""
+    """Return the first rows that match a condition; with `recorded`, without later changes of significance. One query."""
     found = _rows(session, recorded=recorded).filter(condition).order_by("sequence")[:limit]
     return [_row(values) for values in found]
 
 
 def _rows(session: Session, *, recorded: bool = False) -> QuerySet[Action, dict[str, Any]]:
     failed = ExpressionWrapper(FAILED, output_field=BooleanField())
-    weight = F("significance") if recorded else SIGNIFICANCE
+    significance = F("significance") if recorded else SIGNIFICANCE
     steps: QuerySet[Action] = Action.objects.filter(session=session).annotate(
-        failed=failed, weight_now=weight
+        failed=failed, significance_now=significance
     )
-    found: QuerySet[Action, dict[str, Any]] = steps.values(*COLUMNS, "failed", "weight_now")
+    found: QuerySet[Action, dict[str, Any]] = steps.values(*COLUMNS, "failed", "significance_now")
     return found
 
 
 def _row(values: dict[str, Any]) -> Row:
-    significance = values.pop("weight_now")
+    significance = values.pop("significance_now")
     return Row(**values, significance=significance)
 
 
 def steps_before(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
-    """The last recorded steps before one, so many, in their order. One query."""
+    """Return the last recorded steps before one, in order. One query."""
     if not view.shown:
-        return _stretch(session, sequence, limit, 0)
+        return _range(session, sequence, limit, 0)
     found = _rows(session).filter(matching(view.shown), sequence__lt=sequence).order_by("-sequence")[:limit]
     return [_row(values) for values in reversed(found)]
 
 
 def steps_from(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
-    """The first recorded steps from one on, so many. One query."""
+    """Return the first recorded steps from one on. One query."""
     if not view.shown:
-        return _stretch(session, sequence, 0, limit)
+        return _range(session, sequence, 0, limit)
     return rows_of(session, matching(view.shown) & Q(sequence__gte=sequence), limit)
 
 
 def _around(
     session: Session, sequence: int, limits: tuple[int, int], view: View
 ) -> tuple[list[Row], list[Row]]:
-    """The last steps before one and the first from it on, so many of each. One query, two with a filter."""
+    """Return the last steps before one and the first from it on. One query, two with a filter."""
     before, after = limits
     if view.shown:
         return steps_before(session, sequence, before, view), steps_from(session, sequence, after, view)
-    found = _stretch(session, sequence, before, after)
+    found = _range(session, sequence, before, after)
     middle = bisect_left(found, sequence, key=lambda row: row.sequence)
     return found[:middle], found[middle:]
 
 
-def _stretch(session: Session, sequence: int, before: int, after: int) -> list[Row]:
-    """So many recorded steps before one and from it on. One query, bounded on both sides, which is possible because sequences have no gaps.
+def _range(session: Session, sequence: int, before: int, after: int) -> list[Row]:
+    """Return recorded steps before one and from it on.
 
-    With a LIMIT alone the database, until it has counted a new session, reads and sorts all of it.
+    One query, bounded on both sides, which is possible because sequences have no gaps. With only a LIMIT, the
+    database reads and sorts all of a new session until it has statistics.
     """
     middle = max(1, min(sequence, session.last_sequence + 1))
     return rows_of(session, Q(sequence__gte=middle - before, sequence__lt=middle + after), before + after)
@@ -204,7 +207,7 @@ def _places(rows: Sequence[Row], view: View, selected: int | None = None) -> lis
 def _window(
     before: Collection[Row], after: Collection[Row], sides: tuple[int, int], places: Sequence[Place[Row]]
 ) -> Window:
-    """So many rows of each side; those beyond are there only so that nesting knows what stands above."""
+    """Cut the window to size; rows beyond it are only there for nesting."""
     start = max(0, len(before) - sides[0])
     end = len(before) + min(len(after), sides[1])
     return Window(

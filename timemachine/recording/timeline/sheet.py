@@ -1,4 +1,4 @@
-"""A sheet of a session: so many of the steps that a filter shows, by keyset, for views that turn pages instead of scrolling."""
+"""A page of the steps that a filter shows, by keyset, for views with pages instead of scrolling."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from timemachine.recording.timeline.pure.filter import Filter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a sheet lies: before a step, after one, or at the step `near`, with so many in front of it as `lead` says."""
+    """The place of a sheet: before a step, after one, or at the step `near`, with `lead` steps before it."""
 
     near: int
     lead: int = 0
@@ -22,7 +22,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """The steps of a sheet in their order; `earlier` and `later` are the sequences to go on before and after, None at an end."""
+    """The steps of a sheet in order; `earlier` and `later` are the sequences to continue before and after, None at an end."""
 
     sequences: Sequence[int]
     earlier: int | None
@@ -30,7 +30,8 @@ class Sheet:
 
 
 def sheet(session: Session, shown: Filter, place: Place, size: int) -> Sheet:
-    """So many steps of a filter; the last ones where none is left at a place. Four queries at most, none of which reads more than a sheet."""
+    """Return a page of a filter's steps, or the last page if there are none at the place. At most four queries, none of
+    which reads more than a page."""
     steps = (
         Action.objects.filter(matching(shown), session=session)
         .order_by("sequence")

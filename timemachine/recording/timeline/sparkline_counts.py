@@ -1,4 +1,4 @@
-"""The course of sessions in few figures: how many of a session's steps fell into each fortieth of its time, and where errors were."""
+"""The activity of sessions for sparklines: the number of steps in each fortieth of their time, and where errors were."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from timemachine.recording.usage.models import BIN
 
 COLUMNS: Final = 40
 MOST_READ: Final = 400
-"""Up to so many steps of a session are read one by one; of a longer one the counts that are kept for every hundred."""
+"""Up to this many steps of a session are read individually; for longer ones the counts per hundred steps are used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
-    """How many steps fell into each of `COLUMNS` equal parts of a session's time, and whether one of them failed.
+class Activity:
+    """The number of steps in each of `COLUMNS` equal parts of a session's time, and whether one of them failed.
 
-    Without recorded times, or where all is one moment, the parts are of its sequence and `over_time` is false. A step without a
-    time stands with the one before it. Of a long session a hundred steps lie evenly between their first start and last end, and
-    an error may be anywhere among its hundred.
+    Without recorded times, or if all are equal, the parts are of its sequence and `over_time` is false. A step
+    without a time counts with the one before it. In a long session a hundred steps are spread evenly between their
+    first start and last end, and an error may be anywhere among them.
     """
 
     steps: Sequence[float]
@@ -29,7 +29,7 @@ class Course:
     over_time: bool
 
 
-_COURSES: Final = f"""
+_ACTIVITY: Final = f"""
 WITH part AS (
     SELECT session_id, (sequence - 1)::float AS begins, sequence::float AS ends, 1::float AS steps,
         error_type IS NOT NULL OR error_message IS NOT NULL AS failed,
@@ -60,9 +60,9 @@ GROUP BY session_id, over_time, here
 """  # noqa: S608  # constants of this file
 
 
-def courses_of(sessions: Sequence[Session]) -> dict[UUID, Course]:
-    """The course of each session that has steps. One query for any number of them."""
-    asked = {
+def activity_of(sessions: Sequence[Session]) -> dict[UUID, Activity]:
+    """Return the activity of each session that has steps. One query for any number of them."""
+    parameters = {
         "short": [each.id for each in sessions if each.last_sequence <= MOST_READ],
         "long": [each.id for each in sessions if each.last_sequence > MOST_READ],
     }
@@ -70,12 +70,12 @@ def courses_of(sessions: Sequence[Session]) -> dict[UUID, Course]:
     failed: dict[UUID, list[bool]] = {}
     over_time: dict[UUID, bool] = {}
     with connection.cursor() as cursor:
-        cursor.execute(_COURSES, asked)
+        cursor.execute(_ACTIVITY, parameters)
         for session, timed, column, number, any_failed in cursor:
             over_time[session] = timed
             steps.setdefault(session, [0.0] * COLUMNS)[column] = number
             failed.setdefault(session, [False] * COLUMNS)[column] = any_failed
     return {
-        session: Course(steps=steps[session], failed=failed[session], over_time=timed)
+        session: Activity(steps=steps[session], failed=failed[session], over_time=timed)
         for session, timed in over_time.items()
     }

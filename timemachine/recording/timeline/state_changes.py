@@ -1,4 +1,4 @@
-"""What changed in a session's state between two of its steps, without reading those that lie between them."""
+"""What changed in a session's state between two steps, without reading those in between."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from django.db.models import Count, Q, QuerySet
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.knowledge.queries import GONE
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline.puts import frames_put, puttings_of
+from timemachine.recording.timeline.puts import frames_put, put_records
 from timemachine.recording.timeline.state import (
-    Said,
+    StateMessage,
     UsedFrame,
+    internal_message_count,
     messages_in,
     messages_of,
     moment_of,
-    unsaid_in,
     used_frames,
 )
 from timemachine.recording.usage.pure.totals import NOTHING, Totals
@@ -29,11 +29,11 @@ FRAME: Final = ("number", "version", "title", "valid_from", "valid_until", "ende
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comings:
-    """How a collection changed after one moment and until another.
+class CollectionChanges:
+    """How a collection changed between two moments.
 
-    `came` counts new frames, `renewed` new versions of frames, `left` frames that were deleted or ended; `arrived` are the latest of the
-    first two, `gone` of the last.
+    `came` counts new frames, `renewed` new versions of frames, `left` frames that were deleted or ended. `arrived`
+    lists the latest of the first two, `gone` of the last.
     """
 
     since: datetime
@@ -54,33 +54,33 @@ class Comings:
 class Between:
     """What the steps after `first` and up to `last` changed; `first` is 0 for the beginning of the session.
 
-    `messages` are the latest of `message_count`, `frames_used` the latest of the `frames_used_count` that were used for the first
-    time; `unsaid` messages are none of these. `collection` is None where the session has none.
+    `messages` are the latest of `message_count`; `frames_used` are the latest of the `frames_used_count` used for the
+    first time. `unsaid` internal messages are not among them. `collection` is None if the session has none.
     """
 
     first: int
     last: int
     before: Totals
     after: Totals
-    messages: Sequence[Said]
+    messages: Sequence[StateMessage]
     unsaid: int
     frames_used: Sequence[UsedFrame]
     frames_used_count: int
-    collection: Comings | None
+    collection: CollectionChanges | None
 
     @property
     def message_count(self) -> int:
-        """How many messages were said, an ask as one."""
+        """The number of messages; an ask is one."""
         return messages_in(self.after) - messages_in(self.before) - self.unsaid
 
     @property
     def more_messages(self) -> bool:
-        """Whether more were said than are among `messages`."""
+        """Whether there are more than in `messages`."""
         return self.message_count > MOST_MESSAGES
 
 
 def between(session: Session, first: Action | None, last: Action) -> Between:
-    """What changed from the state at one step to that at a later one; None is the beginning. Fifteen queries at most."""
+    """Return what changed from the state at one step to that at a later one; None is the beginning. At most fifteen queries."""
     after = first.sequence if first is not None else 0
     steps = Action.objects.filter(session=session, sequence__gt=after, sequence__lte=last.sequence)
     used = frames_first_used(session, after, last.sequence)
@@ -90,14 +90,14 @@ def between(session: Session, first: Action | None, last: Action) -> Between:
         before=totals_through(session, after) if after else NOTHING,
         after=totals_through(session, last.sequence),
         messages=messages_of(steps, MOST_MESSAGES),
-        unsaid=unsaid_in(steps),
+        unsaid=internal_message_count(steps),
         frames_used=used_frames(used[:MOST_FRAMES]),
         frames_used_count=used.count(),
-        collection=_comings(session, first, last),
+        collection=_collection_changes(session, first, last),
     )
 
 
-def _comings(session: Session, first: Action | None, last: Action) -> Comings | None:
+def _collection_changes(session: Session, first: Action | None, last: Action) -> CollectionChanges | None:
     if session.collection is None:
         return None
     done = _moments_of_puts(session, [each for each in (first, last) if each is not None])
@@ -106,24 +106,25 @@ def _comings(session: Session, first: Action | None, last: Action) -> Comings | 
 
 
 def _moments_of_puts(session: Session, steps: Sequence[Action]) -> dict[int, datetime]:
-    """When what a put brought stood in the collection, by its row: a put begins before that, and its state includes it."""
-    puttings = {row: each for row, each in puttings_of(steps).items() if not each.already_there}
+    """Return when the frame of a put was in the collection, by action row: a put starts earlier, and its state includes
+    the frame."""
+    records = {row: each for row, each in put_records(steps).items() if not each.already_there}
     stood = {
         (name, number, version): moment
-        for name, number, version, moment in frames_put(session.project_id, puttings.values()).values_list(
+        for name, number, version, moment in frames_put(session.project_id, records.values()).values_list(
             "collection__name", "number", "version", "valid_from"
         )
     }
-    found = {row: stood.get((each.collection, each.number, each.version)) for row, each in puttings.items()}
+    found = {row: stood.get((each.collection, each.number, each.version)) for row, each in records.items()}
     return {row: moment for row, moment in found.items() if moment is not None}
 
 
-def _changed(collection: Collection, since: datetime, until: datetime) -> Comings:
+def _changed(collection: Collection, since: datetime, until: datetime) -> CollectionChanges:
     frames = Frame.objects.filter(collection=collection)
     arrived = frames.filter(valid_from__gt=since, valid_from__lte=until)
     gone = frames.filter(valid_until__gt=since, valid_until__lte=until, ended_by__in=GONE)
     came = arrived.aggregate(new=Count("id", filter=Q(version=1)), all=Count("id"))
-    return Comings(
+    return CollectionChanges(
         since=since,
         until=until,
         came=came["new"],

@@ -1,4 +1,4 @@
-"""One step: what was recorded, what was frozen with it, and the steps beside, above and inside it."""
+"""One step: what was recorded, what was frozen with it, and its neighbours, parent and children."""
 
 import codecs
 import json
@@ -26,7 +26,7 @@ _NEAREST: Final = """
 SELECT (SELECT max(sequence) FROM tm_action WHERE session_id = %(session)s AND sequence <= %(target)s),
 (SELECT min(sequence) FROM tm_action WHERE session_id = %(session)s AND sequence >= %(target)s)
 """
-# In the order of the fields of `Neighbours`. Compiling this from eight query sets takes ten times as long as running it.
+# In the order of the fields of `Neighbours`. Compiling eight querysets takes ten times as long as running this.
 _NEIGHBOURS: Final = """
 WITH steps AS NOT MATERIALIZED (SELECT * FROM tm_action WHERE session_id = %(session)s),
 before AS NOT MATERIALIZED (SELECT * FROM steps WHERE sequence < %(sequence)s),
@@ -41,7 +41,8 @@ SELECT (SELECT max(sequence) FROM before), (SELECT min(sequence) FROM after),
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The beginning of a payload: its text up to a number of bytes, and what the whole is. `withheld`: it was redacted before, and has no hash."""
+    """The beginning of a payload: its text up to a number of bytes, and hash and size of the payload. `withheld`:
+    redacted earlier, without hash."""
 
     sha256: str
     media_type: str
@@ -53,7 +54,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A frozen hit with the beginning of its text; None where no text was recorded."""
+    """A frozen hit with the beginning of its text; None if no text was recorded."""
 
     hit: Hit
     text: Head | None
@@ -61,7 +62,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The sequences beside a step: in the filter, of its kind, of a failed step and of a checkpoint; None where there is none."""
+    """The sequences next to a step: in the filter, of its kind, of failed steps and of checkpoints; None if there is none."""
 
     previous: int | None
     next: int | None
@@ -75,7 +76,7 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step with the beginnings of its payloads, its frozen passages, and the steps above and inside it."""
+    """One step with the beginnings of its payloads, its frozen passages, its parent and its children."""
 
     action: Action
     input: Head | None
@@ -92,7 +93,7 @@ class Step:
 
     @property
     def partial_text(self) -> str | None:
-        """What a model had written when its ask failed, as much of it as is shown; None where that was nothing."""
+        """What a model had written when its ask failed, as far as it is shown, or None."""
         if not self.failed or self.action.kind != "ask" or self.output is None:
             return None
         try:
@@ -103,25 +104,25 @@ class Step:
         return text if isinstance(text, str) else self.output.text
 
 
-def nearest(session: Session, wanted: int) -> int | None:
-    """The recorded step nearest to that number, the earlier of two; None for a session without steps. One query."""
-    target = max(1, min(wanted, session.last_sequence))
+def nearest(session: Session, number: int) -> int | None:
+    """Return the recorded step nearest to that number, the earlier of two; None for a session without steps. One query."""
+    target = max(1, min(number, session.last_sequence))
     ((*found,),) = prepared_statements.rows(_NEAREST, {"session": session.id, "target": target})
     there = [sequence for sequence in found if sequence is not None]
     return min(there, key=lambda sequence: (abs(sequence - target), sequence), default=None)
 
 
 def step(session: Session, sequence: int, first_bytes: int = FIRST_BYTES) -> Step:
-    """One step in detail, each payload up to so many bytes. Four queries. Raises `NotFound`."""
+    """Return one step in detail, each payload up to that many bytes. Four queries. Raises `NotFound`."""
     action = (
         Action.objects.filter(session=session, sequence=sequence)
-        .annotate(now_significance=SIGNIFICANCE, now_importance=IMPORTANCE, pressed=COMPRESSED_NOW)
+        .annotate(now_significance=SIGNIFICANCE, now_importance=IMPORTANCE, is_compressed=COMPRESSED_NOW)
         .select_related("weight")
         .first()
     )
     if action is None:
         raise NotFound(
-            f"The session {session.key} has no step {sequence}; it has steps 1 to {session.last_sequence}.",
+            f"Session {session.key} has no step {sequence}. It has steps 1 to {session.last_sequence}.",
             code="step_not_found",
         )
     hits = list(Hit.objects.filter(action=action).order_by("rank"))
@@ -140,10 +141,10 @@ def step(session: Session, sequence: int, first_bytes: int = FIRST_BYTES) -> Ste
 
 
 def heads(payload_ids: Iterable[int | None], first_bytes: int = FIRST_BYTES) -> dict[int | None, Head]:
-    """The beginnings of payloads by their id, None never among them. One query that reads no more than it shows."""
-    wanted = {payload for payload in payload_ids if payload is not None}
+    """Return the beginnings of payloads by id. One query, which reads only what is shown."""
+    ids = {payload for payload in payload_ids if payload is not None}
     rows = (
-        Payload.objects.filter(id__in=wanted)
+        Payload.objects.filter(id__in=ids)
         .annotate(head=Substr("data", 1, first_bytes, output_field=BinaryField()))
         .values_list("id", "sha256", "media_type", "size", "head")
     )
@@ -156,7 +157,7 @@ def heads(payload_ids: Iterable[int | None], first_bytes: int = FIRST_BYTES) -> 
 
 
 def neighbours(session: Session, action: Action, shown: Filter = EVERYTHING) -> Neighbours:
-    """The steps beside a step. One query, three with a filter."""
+    """Return the neighbours of a step. One query, three with a filter."""
     facts = {"session": session.id, "sequence": action.sequence, "kind": action.kind}
     found = Neighbours(*prepared_statements.rows(_NEIGHBOURS, facts)[0])
     if not shown:
@@ -170,7 +171,7 @@ def neighbours(session: Session, action: Action, shown: Filter = EVERYTHING) -> 
 
 
 def relatives(session: Session, action: Action) -> tuple[Row | None, list[Row]]:
-    """The parent of a step and its children, at most `MOST_RELATIVES`, wherever they stand. One query."""
+    """Return the parent of a step and at most `MOST_RELATIVES` children, wherever they are. One query."""
     children = Q(parent_sequence=action.sequence)
     if action.client_id is not None:
         children |= Q(parent_id_given=action.client_id)
@@ -194,5 +195,5 @@ def _is_above(row: Row, action: Action) -> bool:
 
 
 def _text(head: bytes) -> str:
-    """The text of the bytes, without a character that the cut took apart."""
+    """Return the text of the bytes, without a character that was cut."""
     return codecs.getincrementaldecoder("utf-8")("surrogatepass").decode(head)

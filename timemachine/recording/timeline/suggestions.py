@@ -1,4 +1,4 @@
-"""What may be meant by what somebody types in a filter: fields by their names, and values that the session really has."""
+"""Suggestions while a filter is typed: fields by name, and values that the session has."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ from timemachine.recording.usage.queries import kinds_of
 
 MOST: Final = 10
 LATEST: Final = 2_000
-"""Of so many of the latest steps the names and tags are read; what else is suggested is counted as it is recorded."""
+"""Names and tags are read from this many of the latest steps; other suggestions use counts."""
 COUNTED: Final = frozenset({"tool", "model", "agent"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A field, or a value with how many steps have it where that is known; and the filter with it, the caret at `at`.
+    """A field, or a value with the number of its steps if known; `filter` is the filter with it, `at` the caret.
 
-    With `of_latest` the number is of so many of the latest steps.
+    With `of_latest`, the number covers only that many of the latest steps.
     """
 
     words: str
@@ -37,7 +37,7 @@ class Suggestion:
 
 
 def suggestions(session: Session, text: str, at: int) -> list[Suggestion]:
-    """At most `MOST` of what may be meant where the caret stands in a filter. At most one query."""
+    """Return at most `MOST` suggestions for the caret's place in a filter. At most one query."""
     piece = typed(text, at)
     if piece.field is None:
         return list(islice(_fields(piece), MOST))
@@ -58,9 +58,9 @@ def _value(piece: Typed, value: str, number: int | None, latest: int | None) -> 
 
 
 def _values(session: Session, field: str, words: str) -> Iterable[tuple[str, int | None]]:
-    """The values of a field that have these words in them, the most frequent first."""
+    """Return the values of a field that contain these words, the most frequent first."""
     if field in COUNTED:
-        return _kept(session, field, words)
+        return _from_counts(session, field, words)
     if field in {"name", "tag"}:
         return _latest(session, field, words)
     if field in CHOICES:
@@ -78,7 +78,7 @@ def _few(session: Session, field: str, words: str) -> Iterator[tuple[str, int | 
     yield from sorted(found, key=lambda each: (-each[1], each[0]))
 
 
-def _kept(session: Session, field: str, words: str) -> Iterable[tuple[str, int | None]]:
+def _from_counts(session: Session, field: str, words: str) -> Iterable[tuple[str, int | None]]:
     named = Usage.objects.filter(session=session, **{f"{field}__isnull": False}).order_by()
     if words:
         named = named.filter(**{f"{field}__icontains": storable(words)})

@@ -1,4 +1,4 @@
-"""What a session adds up to: counts, tokens, cost, duration, tools, models, errors; when it began and ended is its own, all else computed from its actions."""
+"""The totals of a session: counts, tokens, cost, duration, tools, models, errors, all computed from its actions."""
 
 from datetime import timedelta
 from typing import cast
@@ -14,7 +14,7 @@ from timemachine.recording.usage.queries import totals_of
 
 
 def summary_of(session: Session) -> SessionTotals:
-    """What the session adds up to. Five queries."""
+    """Return the totals of the session. Five queries."""
     actions = Action.objects.filter(session=session)
     totals = totals_of(actions)
     more = actions.aggregate(iterations=Max("iteration"), cached=Sum("cached_tokens"))
@@ -44,7 +44,7 @@ def summary_of(session: Session) -> SessionTotals:
 
 
 def _took(session: Session) -> float | None:
-    """From its own beginning to its own end; None while it records, and where one of them is not recorded."""
+    """Return the time from the session's start to its end; None while it is recording, or if one is not recorded."""
     if session.began_at is None or session.ended_at is None:
         return None
     return (session.ended_at - session.began_at) / timedelta(milliseconds=1)

@@ -1,4 +1,4 @@
-"""The steps of a sheet as rows of a table: what each was, by whom, when, how long, how many tokens, what it cost."""
+"""The steps of a sheet as table rows: kind, agent, start, duration, tokens, cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from timemachine.recording.sessions.queries import FAILED
 from timemachine.recording.sessions.unknown_costs import UNKNOWN_COST
 
 SIZE: Final = 80
-"""How many rows a table has: one row is some twenty elements."""
+"""Rows per table; a row is about twenty elements."""
 COLUMNS: Final = (
     "sequence",
     "kind",
@@ -32,7 +32,7 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
-    """One step as it was recorded; an agent of its own or its session's. `unknown_cost` says that it is a call of unknown price."""
+    """One step as recorded, with its own agent or its session's. `unknown_cost`: it is a call with unknown cost."""
 
     sequence: int
     kind: str
@@ -52,7 +52,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """Where in the time of a table a step lies: its start and its length, each from 0 to 1."""
+    """The place of a step in the time of a table: start and length, each from 0 to 1."""
 
     start: float
     length: float
@@ -66,7 +66,7 @@ class Span:
     last: datetime
 
     def bar(self, row: TableRow) -> Bar | None:
-        """A step's place in it; None where its start was not recorded. Of a step without a duration the start."""
+        """Return the place of a step in it; None if its start was not recorded. Without a duration it is the start only."""
         if row.started_at is None:
             return None
         whole = (self.last - self.first) / timedelta(milliseconds=1)
@@ -77,7 +77,7 @@ class Span:
 
 
 def table_rows(session: Session, sequences: Sequence[int]) -> list[TableRow]:
-    """The rows of these steps, in the order of the session. One query."""
+    """Return the rows of these steps, in the order of the session. One query."""
     if not sequences:
         return []
     found = (
@@ -91,7 +91,7 @@ def table_rows(session: Session, sequences: Sequence[int]) -> list[TableRow]:
 
 
 def span_of(rows: Sequence[TableRow]) -> Span | None:
-    """The time that these steps take up; None where no start was recorded."""
+    """Return the time that these steps cover; None if no start was recorded."""
     starts = [row.started_at for row in rows if row.started_at is not None]
     ends = [
         row.started_at + timedelta(milliseconds=row.duration_ms or 0)

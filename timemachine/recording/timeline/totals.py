@@ -1,4 +1,4 @@
-"""What the steps of a filter add up to by kind, tool, model or agent: from kept counts where these are exact, else from the steps."""
+"""Totals of a filter's steps by kind, tool, model or agent: from stored counts if these are exact, else from the steps."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -21,27 +21,28 @@ _IS_TOOL_CALL: Final = Q(kind="tool_call")
 
 
 def totals_by(session: Session, by: str, shown: Filter = EVERYTHING) -> BottomUp:
-    """The totals of the steps that a filter shows, by one of `GROUPS`. One query. Raises `InvalidInput` for any other group.
+    """Return the totals of the steps that a filter shows, by one of `GROUPS`. One query. Raises `InvalidInput` for any
+    other group.
 
-    A step without an agent of its own is its session's.
+    A step without an agent belongs to its session's agent.
     """
     if by not in GROUPS:
         raise InvalidInput(
-            f"Totals are not told by {by[:40]!r}; `by` is one of {', '.join(GROUPS)}.",
+            f"Totals cannot be grouped by {by[:40]!r}. Use one of: {', '.join(GROUPS)}.",
             code="invalid_field",
             field="by",
         )
-    rows = _kept(session, by, shown) if _is_kept(shown) else _anew(session, by, shown)
+    rows = _from_counts(session, by, shown) if _has_counts(shown) else _from_actions(session, by, shown)
     return bottom_up(by, ((_value(session, by, row[by]), _sums(row)) for row in rows))
 
 
-def _is_kept(shown: Filter) -> bool:
-    """Whether the counts by kind, tool, model and agent tell which steps a filter shows."""
+def _has_counts(shown: Filter) -> bool:
+    """Return whether the counts by kind, tool, model and agent are enough for a filter."""
     named = all(isinstance(term, Named) and term.field in COUNTED for term in shown.terms)
     return named and shown.status is None and shown.steps is None
 
 
-def _kept(session: Session, by: str, shown: Filter) -> Iterable[Any]:
+def _from_counts(session: Session, by: str, shown: Filter) -> Iterable[Any]:
     found = Usage.objects.filter(session=session).order_by()
     if shown.kinds:
         found = found.filter(kind__in=shown.kinds)
@@ -64,7 +65,7 @@ def _kept(session: Session, by: str, shown: Filter) -> Iterable[Any]:
     return rows
 
 
-def _anew(session: Session, by: str, shown: Filter) -> Iterable[Any]:
+def _from_actions(session: Session, by: str, shown: Filter) -> Iterable[Any]:
     steps = Action.objects.filter(matching(shown), session=session).order_by()
     rows: Iterable[Any] = steps.values(by).annotate(
         steps=Count("id"),
@@ -101,5 +102,5 @@ def _sums(row: Any) -> Sums:
 
 
 def _whole(number: Any) -> int | None:
-    """A sum of whole numbers as Python counts them."""
+    """Return a sum of whole numbers as an int."""
     return None if number is None else int(number)

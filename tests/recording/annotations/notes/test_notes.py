@@ -56,9 +56,9 @@ def test_any_text_is_given_back_as_it_was(api: Program, session: Session, text: 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "Write what is to be remembered"),
-        (" \n\t", "Write what is to be remembered"),
-        ("x" * (LONGEST_TEXT + 1), "at most 2,000 characters, and this one has 2,001"),
+        ("", "A note needs a text"),
+        (" \n\t", "A note needs a text"),
+        ("x" * (LONGEST_TEXT + 1), "has 2,001 characters; the maximum is 2,000"),
     ],
 )
 def test_a_text_that_can_be_no_note_is_refused_with_its_field(

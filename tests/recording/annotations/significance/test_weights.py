@@ -10,7 +10,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.evidence.models import SealedRecord
 from timemachine.evidence.sealing import seals
 from timemachine.recording.annotations.significance.effective import COMPRESSED, IMPORTANCE, KEPT
-from timemachine.recording.annotations.significance.models import Compression, Weight
+from timemachine.recording.annotations.significance.models import Compression, SignificanceOverride
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE, SIGNIFICANCES
 from timemachine.recording.timeline.filter_sql import matching
@@ -80,7 +80,7 @@ def test_going_back_to_the_record_is_kept_in_the_history(api: Program, story: Se
     assert weigh(api, 3, significance=None)["importance"] == 0.1
     found = weigh(api, 3, importance=None)
     assert (found["significance"], found["importance"], "recorded" in found) == ("hypothesis", 0.5, False)
-    assert not Weight.objects.exists()
+    assert not SignificanceOverride.objects.exists()
     history = api.get("/sessions/story/weights").json()["items"]
     assert [(each["significance"], each["importance"]) for each in history] == [
         (None, None),
@@ -124,7 +124,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(
 ) -> None:
     assert story
     assert api.patch(f"/sessions/story/actions/{sequence}", sent).status_code == status
-    assert not Weight.objects.exists()
+    assert not SignificanceOverride.objects.exists()
 
 
 def test_another_project_finds_nothing_and_who_only_reads_changes_nothing(
@@ -149,7 +149,7 @@ def test_a_session_that_is_erased_takes_what_was_said_of_it(api: Program, story:
     assert story
     weigh(api, 2, significance="decision")
     assert api.delete("/sessions/story").status_code == 200
-    assert not Weight.objects.exists()
+    assert not SignificanceOverride.objects.exists()
 
 
 def importance(
@@ -183,7 +183,9 @@ def test_the_importance_in_force_follows_the_vocabulary(api: Program, project: P
     actions = {action.sequence: action for action in session.actions.all()}
     for place, (a, b, _, _) in enumerate(cases, 1):
         if (a, b) != (None, None):
-            Weight.objects.create(action=actions[place], importance=a, significance=b, by="test")
+            SignificanceOverride.objects.create(
+                action=actions[place], importance=a, significance=b, by="test"
+            )
     for compressed in (False, True):
         if compressed:
             Compression.objects.create(session=session, through=session.last_sequence, by="test")

@@ -11,7 +11,7 @@ from tests.threads import in_a_thread
 from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
 from timemachine.evidence.sealing.session_deletion import erase_session
-from timemachine.recording.otel.sql import lock_against_erasure
+from timemachine.recording.otel.sql import lock_project
 from timemachine.recording.sessions.commands import locked, start_session
 from timemachine.recording.sessions.models import Session
 
@@ -38,7 +38,7 @@ def test_an_erasure_that_waits_for_a_sender_that_waits_for_it_is_done_in_the_end
             locked([session.id])
             entered.set()
             wait_until(waiting, 30)
-            lock_against_erasure(project, exclusively=False)
+            lock_project(project, exclusively=False)
 
     with ThreadPoolExecutor(1) as pool:
         sending = in_a_thread(pool, send)

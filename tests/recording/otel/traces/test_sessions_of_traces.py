@@ -290,7 +290,7 @@ def test_whatever_people_make_of_a_session_keeps_it_where_it_is() -> None:
     made_by_people = {field.model.__name__ for field in attached_relations()}
     assert made_by_people == {
         "AskUnderWay", "CachedAnswer", "Compression", "CompressionChange", "Declined", "ErasedField", "ErasedTurn", "Erasure", "HeldSession",
-        "Intake", "Judgement", "LongDiff", "Note", "Replay", "Session", "SessionSummary", "ShareLink", "SuiteReplay", "SuiteSession", "Sweep", "WeightChange",
+        "Intake", "Judgement", "LongDiff", "Note", "Replay", "Session", "SessionSummary", "ShareLink", "SuiteReplay", "SuiteSession", "SignificanceChange", "Sweep",
     }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from timemachine.governance.deletion.erasure.rewriting import (
 )
 from timemachine.knowledge.models import Frame
 from timemachine.recording.answering.models import AskUnderWay
-from timemachine.recording.answering.summaries import that_stay
+from timemachine.recording.answering.summaries import remaining_summaries
 from timemachine.recording.intake.models import RUNNING, WAITING, Intake
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import CellOpinion
@@ -94,7 +94,7 @@ def apply(session: Session, scan: Scan, steps: list[int]) -> Applied:
     rewrite_deliveries(session, scan, recorded.sequences)
     frames = recorded.frames | replayed.frames
     names = Frame.objects.filter(pk__in=frames).values_list("collection__name", flat=True)
-    found.summaries = that_stay(session, since=min(recorded.sequences, default=0))
+    found.summaries = remaining_summaries(session, since=min(recorded.sequences, default=0))
     found.collections = sorted({*names, *(each["collection"] for each in found.summaries)})
     found.shared = still_used(recorded.released | replayed.released)
     found.released = recorded.released | replayed.released | derived.released

@@ -35,10 +35,10 @@ from timemachine.governance.deletion.erasure.pure.repeats import quotes
 from timemachine.governance.deletion.erasure.pure.selection import Chosen, chosen_of
 from timemachine.memory.patterns.reader import read_anew
 from timemachine.memory.search.indexing import index_anew
-from timemachine.recording.annotations.significance.models import Declined, Weight
+from timemachine.recording.annotations.significance.models import Declined, SignificanceOverride
 from timemachine.recording.sessions import deletions
-from timemachine.recording.sessions.holds import require_free
-from timemachine.recording.sessions.locks import keep_from_sealing
+from timemachine.recording.sessions.holds import require_no_hold
+from timemachine.recording.sessions.locks import lock_against_sealing
 from timemachine.recording.sessions.models import Action, ErasedTurn, Session
 from timemachine.recording.usage.commands import recount
 from timemachine.text.redaction.pure.marks import DELETED_TURN
@@ -112,7 +112,7 @@ def prepare(
     """Prepare an erasure; nothing is erased until `confirm`. Raises `InvalidInput`, and `Conflict`
     (`on_hold`) for a session under legal hold.
     """
-    require_free(session)
+    require_no_hold(session)
     stored_profile = None if profile is None else profile.as_json()
     chosen_of(stored_profile, fields, steps)
     missing = [each for each in steps if not 1 <= each <= session.last_sequence]
@@ -143,7 +143,7 @@ def confirm(erasure: Erasure, *, reason: str, by: str) -> Erasure:
     has not finished, found nothing, or was confirmed before.
     """
     row = Erasure.objects.select_for_update().get(pk=erasure.pk)
-    require_free(row.session)
+    require_no_hold(row.session)
     chosen = chosen_of(row.profile, row.fields, row.steps, whole=row.turn)
     checked = checked_reason(reason, chosen.rules)
     if not checked:
@@ -236,10 +236,10 @@ def _erase(lease: Lease[Erasure], row: Erasure) -> None:
     steps = touched_steps(row.session, scan)
     with transaction.atomic():
         _allow_erasing()
-        keep_from_sealing(row.session)
+        lock_against_sealing(row.session)
         session = _locked(row)
         row = lease.locked()
-        require_free(session)
+        require_no_hold(session)
         if extend_scan(session, scan, after=seen_through):
             steps = touched_steps(session, scan)
         else:
@@ -280,7 +280,7 @@ def _leave_tombstone(session: Session, sequence: int, *, by: str, reason: str, a
     ErasedTurn.objects.create(session=session, sequence=sequence, erased_at=at, erased_by=by, reason=reason)
     step = session.actions.filter(sequence=sequence)
     step.update(label=f"{DELETED_TURN} {at:%Y-%m-%d %H:%M} UTC")
-    Weight.objects.filter(action__in=step).delete()
+    SignificanceOverride.objects.filter(action__in=step).delete()
     Declined.objects.filter(action__in=step).delete()
 
 

@@ -1,1 +1,1 @@
-"""Sentences pinned to the steps of a session, beside its record; `web/notes.py`, which says one thing once, is another matter."""
+"""Notes that people and programs add to the steps of a session, stored separately from the record."""

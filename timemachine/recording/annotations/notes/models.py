@@ -1,4 +1,4 @@
-"""What we keep of notes: sentences that people and programs pin to steps. They lie beside the record, which never changes."""
+"""Notes that people and programs add to steps, stored separately from the record, which never changes."""
 
 from typing import Final
 
@@ -14,12 +14,12 @@ from timemachine.recording.sessions.models import Session
 
 LONGEST_TEXT: Final = 2_000
 LONGEST_STORED: Final = 6 * LONGEST_TEXT
-"""How long such a text can become in the database, where every character is one that Postgres refuses (`core.pure.postgres_text`)."""
+"""Length of such a text in the database if Postgres refuses every character of it (see `core.pure.postgres_text`)."""
 LIVE: Final = Q(deleted_at=None)
 
 
 class Note(models.Model):
-    """A sentence pinned to one step of a session. Deleting takes its text away and keeps who deleted it and when."""
+    """A note on one step of a session. Deleting it removes its text and keeps who deleted it and when."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")

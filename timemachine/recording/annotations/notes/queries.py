@@ -1,4 +1,4 @@
-"""What we ask of notes: those of a session, of a stretch of it, of one step. A deleted one is in none of these."""
+"""Queries about notes: of a session, of a range of it, of one step. Deleted notes are in none of these."""
 
 from collections.abc import Collection
 from typing import Final
@@ -21,20 +21,20 @@ SELECT DISTINCT sequence {_LIVE} AND sequence BETWEEN %(first)s AND %(last)s ORD
 
 
 def notes_of(session: Session, through_sequence: int | None = None) -> QuerySet[Note]:
-    """The session's notes by their steps, of one step the earliest first; with `through_sequence` those of the steps up to that one."""
+    """Return the session's notes ordered by step and age; with `through_sequence`, only those of the steps up to that one."""
     found = Note.objects.filter(LIVE, session=session).order_by(*ORDER)
     return found if through_sequence is None else found.filter(sequence__lte=through_sequence)
 
 
 def notes_at(session: Session, sequence: int) -> QuerySet[Note]:
-    """The notes of one step, the earliest first."""
+    """Return the notes of one step, the earliest first."""
     return notes_of(session).filter(sequence=sequence)
 
 
 def notes_after(session: Session, after: UUID | None) -> QuerySet[Note]:
-    """The session's notes that follow the one with that id, which may have been deleted meanwhile; without one, all of them.
+    """Return the session's notes after the one with that id, even if it has been deleted; without an id, all of them.
 
-    Raises `InvalidInput` where this session never had such a note. One query more than the rows need.
+    Raises `InvalidInput` if this session never had such a note. One additional query.
     """
     if after is None:
         return notes_of(session)
@@ -45,29 +45,29 @@ def notes_after(session: Session, after: UUID | None) -> QuerySet[Note]:
 
 
 def note_of(session: Session, note_id: UUID) -> Note:
-    """The session's note of that id. Raises `NotFound`; of one that was deleted it says by whom and when."""
+    """Return the session's note with that id. Raises `NotFound`; if it was deleted, the error says by whom and when."""
     found = Note.objects.filter(session=session, id=note_id).first()
     if found is None:
         raise NotFound("This session has no such note.", code="note_not_found")
     if found.deleted_at is not None:
-        raise deleted(found)
+        raise note_deleted(found)
     return found
 
 
 def note_counts(session: Session, sequences: Collection[int]) -> dict[int, int]:
-    """How many notes these steps have; those without any are left out. One query."""
+    """Return the number of notes of each of these steps, without those that have none. One query."""
     facts = {"session": session.id, "sequences": list(sequences)}
     return dict(prepared_statements.rows(_COUNTS, facts))
 
 
 def noted_steps(session: Session, first: int, last: int, limit: int) -> list[int]:
-    """The first steps from `first` to `last` that have a note, each once, at most `limit`. One query."""
+    """Return the first steps from `first` to `last` that have a note, at most `limit`. One query."""
     facts = {"session": session.id, "first": first, "last": last, "limit": limit}
     return [sequence for (sequence,) in prepared_statements.rows(_NOTED, facts)]
 
 
-def deleted(note: Note) -> NotFound:
-    """What to raise for a note that was deleted."""
+def note_deleted(note: Note) -> NotFound:
+    """Return the error for a note that was deleted."""
     return NotFound(
         f"This note was deleted by {note.deleted_by} at {written(note.deleted_at)}.",
         code="note_deleted",

@@ -1,1 +1,1 @@
-"""How much each step matters: what a person or a program said of it since, and which sessions were compressed. Beside the record."""
+"""How significant each step is: changes by people and programs, and compressed sessions, stored separately from the record."""

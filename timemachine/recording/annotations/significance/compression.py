@@ -1,4 +1,7 @@
-"""Compression of ended sessions: exploratory turns count 0.30, decisions, solutions and breakthroughs stay. Reversible; no turn is lost or changed."""
+"""Compress ended sessions: lower the importance of exploratory steps to 0.30. Reversible; no step is lost or changed.
+
+Decisions, solutions and breakthroughs keep their importance.
+"""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -20,57 +23,59 @@ from timemachine.recording.sessions.models import Session
 
 MOST_DAYS: Final = 3_650
 AT_ONCE: Final = 1_000
-"""So many sessions are compressed by one statement."""
+"""Number of sessions that one statement compresses."""
 RULE_EVERY: Final = timedelta(hours=1)
 
 _COMPRESS: Final = """
-WITH pressed AS (
+WITH newly AS (
     INSERT INTO tm_compression AS known (session_id, through, by, at)
     SELECT id, last_sequence, %(by)s, %(at)s FROM tm_session WHERE id = ANY(%(sessions)s) AND status = 'ended' FOR KEY SHARE
     ON CONFLICT (session_id) DO UPDATE SET through = excluded.through, by = excluded.by, at = excluded.at
     WHERE known.through < excluded.through RETURNING session_id
 )
 INSERT INTO tm_compression_change (id, session_id, compressed, by_rule, by, at)
-SELECT given.id, pressed.session_id, true, %(by_rule)s, %(by)s, %(at)s
-FROM pressed JOIN unnest(%(ids)s::uuid[], %(sessions)s::uuid[]) AS given(id, session) ON given.session = pressed.session_id
+SELECT given.id, newly.session_id, true, %(by_rule)s, %(by)s, %(at)s
+FROM newly JOIN unnest(%(ids)s::uuid[], %(sessions)s::uuid[]) AS given(id, session) ON given.session = newly.session_id
 """
 
 
 def compress(session: Session, *, by: str) -> None:
-    """Compress one session up to its last turn; one that is compressed so far already stays so.
+    """Compress a session up to its last step. If it already is, nothing changes.
 
-    Raises `Conflict` while it records, `NotFound` where it was erased meanwhile.
+    Raises `Conflict` while it is recording, `NotFound` if it was erased in the meantime.
     """
     if session.status == Session.RECORDING:
         raise Conflict(
-            f"The session {session.key} still records; end it, then compress it.", code="session_records"
+            f"Session {session.key} is still recording. End it first, then compress it.",
+            code="session_records",
         )
     compress_all([session.id], by=by)
     if not Session.objects.filter(id=session.id).exists():
-        raise NotFound("This session was deleted meanwhile.", code="session_not_found")
+        raise NotFound("This session was deleted in the meantime.", code="session_not_found")
 
 
 @transaction.atomic
 def undo(session: Session, *, by: str) -> None:
-    """Let every turn of a compressed session count what it counted before. The rule of the project leaves such a session alone.
+    """Restore the importance of every step of a compressed session. The project's rule then leaves the session alone.
 
-    Raises `NotFound` where it is not compressed.
+    Raises `NotFound` if it is not compressed.
     """
-    gone, _ = Compression.objects.filter(session=session).delete()
-    if not gone:
-        raise NotFound(f"The session {session.key} is not compressed.", code="not_compressed")
+    deleted, _ = Compression.objects.filter(session=session).delete()
+    if not deleted:
+        raise NotFound(f"Session {session.key} is not compressed.", code="not_compressed")
     CompressionChange.objects.create(session=session, compressed=False, by=by[:254])
 
 
 @transaction.atomic
 def compress_all(sessions: list[UUID], *, by: str, by_rule: bool = False) -> int:
-    """Compress those of the sessions that have ended, up to their last turns; how many of them were not yet. One statement for `AT_ONCE`."""
+    """Compress those of the sessions that have ended, up to their last steps; return how many changed. One statement for
+    `AT_ONCE` sessions."""
     done = 0
     for start in range(0, len(sessions), AT_ONCE):
-        some = sessions[start : start + AT_ONCE]
+        batch = sessions[start : start + AT_ONCE]
         facts: dict[str, Any] = {
-            "sessions": some,
-            "ids": [CompressionChange().id for _ in some],
+            "sessions": batch,
+            "ids": [CompressionChange().id for _ in batch],
             "by": by[:254],
             "at": now(),
             "by_rule": by_rule,
@@ -82,9 +87,10 @@ def compress_all(sessions: list[UUID], *, by: str, by_rule: bool = False) -> int
 
 
 def older_than(project: Project, days: int) -> QuerySet[Session]:
-    """The project's sessions that ended so many days ago or more and are not compressed to their end, without those for which somebody undid it.
+    """Return the project's sessions that ended at least this many days ago and are not fully compressed.
 
-    Raises `InvalidInput` for a number of days that is not from 1 to `MOST_DAYS`.
+    Sessions for which someone undid a compression are left out. Raises `InvalidInput` if `days` is not from 1 to
+    `MOST_DAYS`.
     """
     _check(days)
     undone = CompressionChange.objects.filter(session=OuterRef("pk"), compressed=False)
@@ -95,26 +101,27 @@ def older_than(project: Project, days: int) -> QuerySet[Session]:
             project=project,
             status=Session.ENDED,
         )
-        .alias(over=Coalesce("ended_at", "created_at"))
-        .filter(over__lte=now() - timedelta(days=days))
+        .alias(finished_at=Coalesce("ended_at", "created_at"))
+        .filter(finished_at__lte=now() - timedelta(days=days))
         .order_by("started_at", "id")
     )
 
 
 def compress_older(project: Project, days: int, *, by: str, by_rule: bool = False) -> int:
-    """Compress what `older_than` finds; how many sessions these were."""
+    """Compress the sessions of `older_than`; return how many."""
     return compress_all(list(older_than(project, days).values_list("id", flat=True)), by=by, by_rule=by_rule)
 
 
 def rule_of(project: Project) -> CompressionRule | None:
-    """After how many days the project's sessions are compressed; None for never."""
+    """Return the rule by which the project's sessions are compressed automatically, or None."""
     return CompressionRule.objects.filter(project=project).first()
 
 
 def set_rule(project: Project, days: int | None, *, by: str) -> CompressionRule | None:
-    """Compress the project's sessions from now on so many days after they ended; None for no rule. What is compressed stays so.
+    """Compress the project's sessions automatically this many days after they end; None removes the rule. Compressed
+    sessions stay so.
 
-    Raises `InvalidInput` for a number of days that is not from 1 to `MOST_DAYS`.
+    Raises `InvalidInput` if `days` is not from 1 to `MOST_DAYS`.
     """
     if days is None:
         CompressionRule.objects.filter(project=project).delete()
@@ -125,7 +132,7 @@ def set_rule(project: Project, days: int | None, *, by: str) -> CompressionRule 
 
 
 def follow_rules(at: datetime | None = None) -> int:
-    """Compress what the rules of all projects find, each looked at once in `RULE_EVERY`; how many sessions these were."""
+    """Apply the rules of all projects, each at most once per `RULE_EVERY`; return how many sessions were compressed."""
     at = at or now()
     due = CompressionRule.objects.exclude(looked_at__gt=at - RULE_EVERY).select_related("project")
     done = 0

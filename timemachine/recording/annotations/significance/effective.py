@@ -1,6 +1,6 @@
-"""What is in force for a step: what was said of it since, else what was recorded; and, where its session is compressed, what became of that.
+"""The effective significance of a step: as changed, else as recorded, and lowered if its session is compressed.
 
-One function in the database says it, for queries made of models and for plain SQL alike.
+One database function computes the importance, for the ORM and for plain SQL.
 """
 
 from typing import Final
@@ -9,10 +9,10 @@ from django.db.models import BooleanField, ExpressionWrapper, F, FloatField, Fun
 from django.db.models.functions import Coalesce
 
 SIGNIFICANCE: Final = Coalesce("weight__significance", "significance")
-"""The significance of an action; None where nobody gave it one."""
+"""The significance of an action, or None."""
 
 COMPRESSED_NOW: Final = ExpressionWrapper(Q(session__compression__through__gte=F("sequence")), BooleanField())
-"""Whether an action lies in the compressed part of its session; None or false where not."""
+"""Whether an action is in the compressed part of its session; None or false if not."""
 
 IMPORTANCE: Final = Func(
     F("weight__importance"),
@@ -23,17 +23,17 @@ IMPORTANCE: Final = Func(
     function="tm_importance",
     output_field=FloatField(),
 )
-"""The importance of an action, from 0 to 1: what it was given, else what its significance is worth; None where it has neither.
+"""The importance of an action from 0 to 1: as given, else by its significance; None if it has neither.
 
-What an exploratory step of a compressed session was recorded with counts no more than `COMPRESSED`.
+In the compressed part of a session, the recorded importance of an exploratory step counts at most `COMPRESSED`.
 """
 
 JOINED: Final = "LEFT JOIN tm_weight now ON now.action_id = a.id LEFT JOIN tm_compression pressed ON pressed.session_id = a.session_id"
-"""What plain SQL joins to `tm_action a`, for `SIGNIFICANCE_SQL` and `IMPORTANCE_SQL`."""
+"""Joins for `SIGNIFICANCE_SQL` and `IMPORTANCE_SQL` in plain SQL over `tm_action a`."""
 SIGNIFICANCE_SQL: Final = "coalesce(now.significance, a.significance)"
 IMPORTANCE_SQL: Final = "tm_importance(now.importance, now.significance, a.importance, a.significance, pressed.through >= a.sequence)"
 
 KEPT: Final = ("decision", "solution", "breakthrough")
-"""What compression leaves as it is; every other step is exploratory."""
+"""Significances that compression does not lower; every other step is exploratory."""
 COMPRESSED: Final = 0.30
-"""What an exploratory step of a compressed session counts at most."""
+"""Maximum importance of an exploratory step of a compressed session."""

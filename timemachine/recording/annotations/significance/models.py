@@ -1,4 +1,4 @@
-"""What we keep of how much steps matter: what was said of one since it was recorded, and by whom. It lies beside the record, which never changes."""
+"""Changes of the significance of steps, and compression, stored separately from the record, which never changes."""
 
 from typing import Final, Literal, get_args
 
@@ -13,14 +13,14 @@ from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
 
 Rule = Literal["first_error", "error_gone", "decision", "hypothesis", "root_cause", "solved"]
 RULES: Final[tuple[str, ...]] = get_args(Rule)
-"""The rules by which a significance is proposed."""
+"""The rules that suggest a significance."""
 
 _KNOWN: Final = Q(significance=None) | Q(significance__in=SIGNIFICANCES)
 _IMPORTANCE: Final = Q(importance=None) | Q(importance__gte=0, importance__lte=1)
 
 
-class Weight(models.Model):
-    """What is in force for one step besides what was recorded. What is null here is as recorded."""
+class SignificanceOverride(models.Model):
+    """What differs from the record for one step. A null field is as recorded."""
 
     action = models.OneToOneField(
         Action, on_delete=models.DB_CASCADE, primary_key=True, related_name="weight"
@@ -40,11 +40,11 @@ class Weight(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"weight of action {self.action_id}"
+        return f"significance of action {self.action_id}"
 
 
-class WeightChange(models.Model):
-    """One change of what is in force for a step: what it was set to, null for what was recorded. These rows stay."""
+class SignificanceChange(models.Model):
+    """One change of a step's significance or importance; null restored what was recorded. These rows are permanent."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     action = models.ForeignKey(Action, on_delete=models.DB_CASCADE, related_name="+")
@@ -67,11 +67,11 @@ class WeightChange(models.Model):
         indexes = [models.Index(fields=["session", "sequence", "id"], name="weight_change_in_order")]
 
     def __str__(self) -> str:
-        return f"change of the weight of step {self.sequence} of {self.session_id}"
+        return f"change of the significance of step {self.sequence} of {self.session_id}"
 
 
 class Declined(models.Model):
-    """A proposal that somebody said no to; it is not made again."""
+    """A declined suggestion, which is not made again."""
 
     action = models.ForeignKey(Action, on_delete=models.DB_CASCADE, related_name="+")
     session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+")
@@ -87,11 +87,12 @@ class Declined(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"no to {self.rule} for action {self.action_id}"
+        return f"{self.rule} declined for action {self.action_id}"
 
 
 class Compression(models.Model):
-    """A session whose exploratory steps up to `through` count 0.30, until it is undone: then the row goes, and the change stays."""
+    """A session whose exploratory steps up to `through` count at most 0.30. Undoing it deletes the row; the change stays
+    logged."""
 
     session = models.OneToOneField(
         Session, on_delete=models.DB_CASCADE, primary_key=True, related_name="compression"
@@ -108,7 +109,8 @@ class Compression(models.Model):
 
 
 class CompressionChange(models.Model):
-    """That a session was compressed, or that it was undone, and by whom: a person, a key, or the rule of the project. These rows stay."""
+    """That a session was compressed or this was undone, and by whom: a person, a key, or the project's rule. These rows
+    are permanent."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+")
@@ -126,7 +128,8 @@ class CompressionChange(models.Model):
 
 
 class CompressionRule(models.Model):
-    """After how many days behind their end the sessions of a project are compressed; a project without one compresses none by itself."""
+    """The number of days after their end when a project's sessions are compressed. Without a row this never happens
+    automatically."""
 
     project = models.OneToOneField(Project, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
     days = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""What we ask of how much steps matter: what is in force besides the record, and the history of it."""
+"""The effective significance of steps, and its history."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,15 +10,19 @@ from django.db.models import F, Q, QuerySet
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE
-from timemachine.recording.annotations.significance.models import Compression, CompressionChange, WeightChange
+from timemachine.recording.annotations.significance.models import (
+    Compression,
+    CompressionChange,
+    SignificanceChange,
+)
 from timemachine.recording.sessions.models import Action, Session
 
-SAID: Final = Q(weight__isnull=False)
+IS_OVERRIDDEN: Final = Q(weight__isnull=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InForce:
-    """What is in force for a step and differs from the record: who said it and when, None where only its session was compressed."""
+    """What differs from the record for a step; `by` and `at` are None if only its session was compressed."""
 
     significance: str | None
     importance: float | None
@@ -28,11 +32,11 @@ class InForce:
 
 
 def in_force(session: Session, sequences: Collection[int]) -> dict[int, InForce]:
-    """What is in force besides the record for these steps; those for which nothing is are left out. One query."""
-    pressed = Q(session__compression__through__gte=F("sequence"))
+    """Return what differs from the record for these steps, without those that are as recorded. One query."""
+    compressed = Q(session__compression__through__gte=F("sequence"))
     found = (
         Action.objects.filter(session=session, sequence__in=sequences)
-        .filter(SAID | pressed)
+        .filter(IS_OVERRIDDEN | compressed)
         .annotate(now_significance=SIGNIFICANCE, now_importance=IMPORTANCE)
         .values_list(
             "sequence",
@@ -55,26 +59,27 @@ def in_force(session: Session, sequences: Collection[int]) -> dict[int, InForce]
     }
 
 
-def changes_of(session: Session, sequence: int | None = None) -> QuerySet[WeightChange]:
-    """What was changed of the session's steps, or of one, the latest first."""
-    found = WeightChange.objects.filter(session=session).order_by("-id")
+def changes_of(session: Session, sequence: int | None = None) -> QuerySet[SignificanceChange]:
+    """Return the changes of the session's steps, or of one step, the latest first."""
+    found = SignificanceChange.objects.filter(session=session).order_by("-id")
     return found if sequence is None else found.filter(sequence=sequence)
 
 
-def changes_before(session: Session, before: UUID | None) -> QuerySet[WeightChange]:
-    """The changes that came before the one with that id, the latest first; without one all. Raises `InvalidInput` where there is no such."""
+def changes_before(session: Session, before: UUID | None) -> QuerySet[SignificanceChange]:
+    """Return the changes before the one with that id, the latest first; without an id, all. Raises `InvalidInput` for an
+    unknown id."""
     if before is None:
         return changes_of(session)
-    if not WeightChange.objects.filter(session=session, id=before).exists():
+    if not SignificanceChange.objects.filter(session=session, id=before).exists():
         raise InvalidInput("Invalid page. Open the list from its first page.", code="unknown_after")
     return changes_of(session).filter(id__lt=before)
 
 
 def compression_of(session: Session) -> Compression | None:
-    """How the session is compressed; None where it is not."""
+    """Return the session's compression, or None."""
     return Compression.objects.filter(session=session).first()
 
 
 def compressions_of(session: Session) -> QuerySet[CompressionChange]:
-    """When the session was compressed and when that was undone, the latest first."""
+    """Return when the session was compressed and when this was undone, the latest first."""
     return CompressionChange.objects.filter(session=session).order_by("-id")

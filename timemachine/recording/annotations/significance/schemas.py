@@ -7,7 +7,7 @@ from pydantic import Field
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.recording.annotations.significance.compression import MOST_DAYS
-from timemachine.recording.annotations.significance.models import CompressionChange, Rule, WeightChange
+from timemachine.recording.annotations.significance.models import CompressionChange, Rule, SignificanceChange
 from timemachine.recording.annotations.significance.models import CompressionRule as StoredRule
 from timemachine.recording.sessions.pure.vocabulary import Significance
 
@@ -31,7 +31,7 @@ class SignificanceChangeOut(Schema):
     at: str
 
     @classmethod
-    def of(cls, change: WeightChange) -> "SignificanceChangeOut":
+    def of(cls, change: SignificanceChange) -> "SignificanceChangeOut":
         """The change."""
         return cls.model_construct(
             id=str(change.id),

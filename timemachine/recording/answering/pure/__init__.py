@@ -1,1 +1,1 @@
-"""The parts of `answering` that import no framework."""
+"""Framework-free parts of `answering`."""

@@ -1,4 +1,4 @@
-"""What makes two asks the same ask: the key under which an answer is kept. Pure."""
+"""The key under which an answer is cached: what makes two asks the same."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from timemachine.core.pure.content import canonical_json, sha256_hex
 class SameAsk:
     """Everything that an answer depends on and that is known before the model is called.
 
-    `base_url` is where the model is called: two servers may serve two models under one name. `passages` are the SHA-256 and
-    the title of each, in their order. `adapter_version` is of the code that speaks to the provider.
+    `base_url` is the model's server: two servers may have two models with one name. `passages` are the SHA-256 and
+    title of each, in order. `adapter_version` is that of the code that talks to the provider.
     """
 
     provider: str
@@ -28,7 +28,7 @@ class SameAsk:
 
 
 def cache_key(ask: SameAsk) -> str:
-    """SHA-256, in hex, over canonical JSON of all parts; the question in Unicode's form NFC, everything else as it is."""
+    """Return SHA-256 in hex over the canonical JSON of all parts; the question in Unicode NFC, everything else unchanged."""
     return sha256_hex(
         canonical_json(
             {

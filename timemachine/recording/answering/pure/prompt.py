@@ -1,7 +1,7 @@
-"""The prompt of an ask: a versioned template, so that what was sent then can be sent again. Pure.
+"""The prompt of an ask: a versioned template, so that an earlier prompt can be rebuilt.
 
-A template never changes once it was used; a better one gets the next number. `ask/1` is the first. In its place somebody may
-write one: a text with `{passages}` and `{question}` where these belong, and `{{` and `}}` for braces.
+A template never changes once it was used; a better one gets the next number. `ask/1` is the first. Users can supply
+their own: a text with `{passages}` and `{question}`, and `{{` and `}}` for braces.
 """
 
 import re
@@ -27,7 +27,7 @@ _FENCE = re.compile(r"^</?passage[^>]*>$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A passage as it goes into a prompt."""
+    """A passage in a prompt."""
 
     title: str
     text: str
@@ -35,7 +35,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A rendered prompt: its messages, the template (its name, or its text) and system prompt they were made with, and their hash."""
+    """A rendered prompt: its messages, the template (name or text) and system prompt, and their hash."""
 
     template: str
     system_prompt: str
@@ -43,14 +43,15 @@ class Prompt:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the messages as canonical JSON: equal exactly where the same bytes would be sent."""
+        """SHA-256 of the messages as canonical JSON: equal exactly if the same bytes would be sent."""
         return sha256_hex(canonical_json([[each.role, each.content] for each in self.messages]))
 
 
 def render(
     question: str, passages: Sequence[Passage], *, system_prompt: str | None = None, template: str = TEMPLATE
 ) -> Prompt:
-    """The messages of a question over its passages, by the template of that name or text. Raises `InvalidInput` as `check_template`."""
+    """Return the prompt for a question about passages, from a template's name or text. Raises `InvalidInput` as
+    `check_template`."""
     system = SYSTEM_PROMPT if system_prompt is None else system_prompt
     if template == TEMPLATE:
         content = "\n\n".join([*_numbered(passages), f"Question: {question}"])
@@ -64,7 +65,10 @@ def render(
 def length(
     *, question: int, passages: int, text: int, system_prompt: int | None = None, template: str = TEMPLATE
 ) -> int:
-    """The characters of a rendered prompt by those of its parts; `text` has all passages, their titles and a line end after each title."""
+    """Return the length in characters of a rendered prompt from the lengths of its parts.
+
+    `text` is all passages with their titles, and a line end after each title.
+    """
     numbered = len("\n\n".join(_numbered([Passage(title="", text="")] * passages))) + text
     system = len(SYSTEM_PROMPT) if system_prompt is None else system_prompt
     if template == TEMPLATE:
@@ -75,26 +79,26 @@ def length(
 
 
 def check_template(text: str) -> None:
-    """Raise `InvalidInput` for a text that is no template: both placeholders have to be in it, and no other."""
+    """Raise `InvalidInput` unless the text has both placeholders and no others."""
     if text == TEMPLATE:
         return
     if len(text) > LONGEST_TEMPLATE:
-        raise _wrong(f"has {len(text):,} characters; it may have {LONGEST_TEMPLATE:,}")
+        raise _invalid_template(f"has {len(text):,} characters; the maximum is {LONGEST_TEMPLATE:,}")
     try:
         fields = [field for _, field in _pieces(text) if field is not None]
     except ValueError:
-        raise _wrong("has a brace that stands alone; write a brace as `{{` or `}}`") from None
-    strange = [field for field in fields if field not in PLACEHOLDERS]
-    if strange:
-        raise _wrong(
-            f"has `{{{strange[0]}}}`, which is nothing; it may have `{{passages}}` and `{{question}}`"
+        raise _invalid_template("has a single brace. Write a brace as `{{` or `}}`") from None
+    unknown = [field for field in fields if field not in PLACEHOLDERS]
+    if unknown:
+        raise _invalid_template(
+            f"has the unknown placeholder `{{{unknown[0]}}}`. Use `{{passages}}` and `{{question}}`"
         )
     missing = [name for name in PLACEHOLDERS if name not in fields]
     if missing:
-        raise _wrong(f"lacks `{{{missing[0]}}}`; write it where that belongs")
+        raise _invalid_template(f"has no `{{{missing[0]}}}`. Add it")
 
 
-def _wrong(why: str) -> InvalidInput:
+def _invalid_template(why: str) -> InvalidInput:
     return InvalidInput(f"The prompt template {why}.", code="not_a_template", field="prompt_template")
 
 
@@ -105,7 +109,7 @@ def _filled(template: str, values: dict[str, str]) -> str:
 
 
 def _pieces(template: str) -> Iterator[tuple[str, str | None]]:
-    """The text between placeholders, each with the placeholder that follows it, conversions and formats spelled out."""
+    """Yield the text between placeholders, each with the placeholder after it, including conversions and formats."""
     for literal, field, spec, conversion in Formatter().parse(template):
         more = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
         yield literal, None if field is None else field + more
@@ -119,6 +123,6 @@ def _numbered(passages: Sequence[Passage]) -> list[str]:
 
 
 def _unfenced(passage: Passage) -> str:
-    """Title and text, with lines that would close the fence early made harmless."""
+    """Return title and text, with lines that would close the fence made harmless."""
     text = f"{passage.title}\n{passage.text}" if passage.title else passage.text
     return _FENCE.sub(lambda match: match.group().replace("<", "‹").replace(">", "›"), text)

@@ -1,1 +1,1 @@
-"""The parts of `sessions` that import no framework."""
+"""Framework-free parts of `sessions`."""

@@ -1,6 +1,6 @@
-"""An action before it is recorded: what the API, the recorder and every importer hand to `append`. Pure.
+"""An action before it is recorded, as the API, the recorder and importers pass it to `append`.
 
-None means "not recorded", everywhere; nothing here has a default that somebody could take for a recorded value.
+None always means "not recorded"; no default here could be mistaken for a recorded value.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one model call. `input_tokens` counts all that the model read, cached tokens included."""
+    """Tokens of one model call. `input_tokens` includes cached tokens."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -23,10 +23,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitDraft:
-    """One passage that a find returned, frozen as it was: `rank` from 1; `sha256` is over the UTF-8 bytes of `text`.
+    """A passage that a find returned, as it was. `rank` counts from 1; `sha256` is over the UTF-8 bytes of `text`.
 
-    `matched` is why it was found: `terms` and `identifiers`, each with its part of the lexical score. `stored_frame` is the frame's row where the passage came from a collection of ours.
-    `unhashed` is a passage whose hash was erased: none is made of what stands in its place.
+    `matched` shows why it was found: `terms` and `identifiers` with their parts of the lexical score. `stored_frame`
+    is the frame's row if the passage came from a collection here. `unhashed` passages had their hash erased; none is
+    computed for the text that replaces them.
     """
 
     rank: int
@@ -48,9 +49,9 @@ class HitDraft:
 class RetrievalDraft:
     """How passages were found, and which.
 
-    `curve` is what the cut-off looked at (`leg`, `scores` best first, how many were `kept`), `below` the first frame that it
-    left out, `semantic_search` how vectors were searched (`exact` or `hnsw`). `thresholds` are those of an adaptive cut (`relative`,
-    `cliff`, `floor`), `min_score` the floor that was asked for.
+    `curve` is what the cut-off examined (`leg`, `scores` best first, how many were `kept`), `below` the first frame
+    that it left out, `semantic_search` how vectors were searched (`exact` or `hnsw`). `thresholds` are those of an
+    adaptive cut (`relative`, `cliff`, `floor`), `min_score` the requested minimum.
     """
 
     mode: str | None = None
@@ -70,11 +71,11 @@ class RetrievalDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionDraft:
-    """One action to be recorded. Times are aware; money is US dollars; durations are milliseconds.
+    """An action to be recorded. Times are aware, money is US dollars, durations are milliseconds.
 
-    `parent` is the client id or the sequence of another action of the same session, which may arrive later.
-    `cached_from` says which ask an answer from a cache was first given to: `session`, `sequence`, `at`, `call_ms`, `usage`.
-    `source` is the record of another tool that the action was made from, whole.
+    `parent` is the client id or sequence of another action of the session, which may arrive later. `cached_from`
+    names the ask that a cached answer was first given to: `session`, `sequence`, `at`, `call_ms`, `usage`. `source`
+    is the complete record of another tool that the action was made from.
     """
 
     kind: str

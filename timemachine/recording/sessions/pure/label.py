@@ -1,4 +1,4 @@
-"""The one line by which a row of the timeline names an action: taken from what was recorded, never made up. Pure."""
+"""The one-line label of an action in the timeline, taken from what was recorded."""
 
 import json
 from typing import Any
@@ -6,17 +6,17 @@ from typing import Any
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 LONGEST = 200
-LONGEST_QUESTION = 120  # of one that failed: why it did follows
+LONGEST_QUESTION = 120  # for a failed step: its error follows
 
 
 def label(draft: ActionDraft) -> str:
-    """One line of at most `LONGEST` characters; empty where nothing was recorded that could name the action."""
+    """Return one line of at most `LONGEST` characters; empty if nothing recorded can name the action."""
     parts = [_who(draft), _what(draft)]
     return one_line(" ".join(part for part in parts if part))
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """The text with every run of white space as one space, cut with an ellipsis where it is too long."""
+    """Return the text with white space collapsed, cut with an ellipsis if it is too long."""
     folded = " ".join(text[: LONGEST * 8].split())
     return folded if len(folded) <= longest else folded[: longest - 1] + "…"
 
@@ -29,16 +29,16 @@ def _who(draft: ActionDraft) -> str:
 
 def _what(draft: ActionDraft) -> str:
     if draft.error_message:
-        asked = one_line(_words(draft.input), LONGEST_QUESTION) if draft.kind in {"ask", "find"} else ""
-        return f"{asked} · {draft.error_message}" if asked else draft.error_message
-    said = draft.output if draft.kind in {"llm_call", "tool_result", "event", "message"} else draft.input
-    if said is None:
-        said = draft.input if draft.input is not None else draft.output
-    return _words(said)
+        question = one_line(_words(draft.input), LONGEST_QUESTION) if draft.kind in {"ask", "find"} else ""
+        return f"{question} · {draft.error_message}" if question else draft.error_message
+    shown = draft.output if draft.kind in {"llm_call", "tool_result", "event", "message"} else draft.input
+    if shown is None:
+        shown = draft.input if draft.input is not None else draft.output
+    return _words(shown)
 
 
 def _words(value: Any) -> str:
-    """The first words that a person would read in a value."""
+    """Return the first words of a value that a person would read."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""A recorded step as words for a prompt, and as messages of a chat. Pure.
+"""Render a recorded step as text for a prompt, and as chat messages.
 
-What a call of a model was given is told from behind the last thing that the model itself had said: what stands before that was told with
-the steps before.
+The input of a model call is rendered only from after the model's own last message: what precedes it was rendered with
+earlier steps.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from timemachine.core.pure.clock import written
 
 LONGEST_COUNTED: Final = 16_384
-"""Turns of more bytes than that are not counted in tokens, but estimated: to count one takes a second for each half megabyte or so."""
+"""Turns with more bytes are estimated instead of counted in tokens: counting takes about a second per half megabyte."""
 _CHAT_ROLES: Final = {
     "agent": "assistant",
     "assistant": "assistant",
@@ -21,9 +21,9 @@ _CHAT_ROLES: Final = {
     "developer": "system",
 }
 _OF_THE_AGENT: Final = {"tool_call", "put", "find", "memory_op"}
-"""Kinds of steps that say what the agent did; whatever else is no message is told to the agent."""
+"""Kinds of steps that are the agent's own actions. Any other step that is not a message is input to the agent."""
 _KINDS: Final = {"llm_call": "model", "tool_call": "tool", "tool_result": "result of", "memory_op": "memory"}
-_SAID: Final = ("content", "text")
+_TEXT_FIELDS: Final = ("content", "text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,18 +36,20 @@ class Deleted:
 
     @property
     def moment(self) -> str:
-        """What stands in its place where others may read it, a provider of models: `deleted 2026-11-23 17:05 UTC`; the project reads by whom and why, too."""
+        """The text in its place for outside readers such as model providers: `deleted 2026-11-23 17:05 UTC`. The project
+        also sees who and why."""
         return f"deleted {self.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
     def as_json(self) -> dict[str, Any]:
-        """The same as a document."""
+        """Return the deletion as JSON."""
         return {"at": written(self.at), "by": self.by, "reason": self.reason}
 
 
 class Turn(NamedTuple):
-    """What is told of one recorded step. `input` and `output` are values as they were recorded, `error` is its type and message.
+    """The parts of a recorded step that are rendered. `input` and `output` are the recorded values, `error` is type and
+    message.
 
-    One that was `deleted` says that, and nothing else.
+    A `deleted` turn has nothing else.
     """
 
     sequence: int
@@ -65,27 +67,27 @@ class Turn(NamedTuple):
 
 
 def text_of(turn: Turn) -> str:
-    """One step: its number, who speaks or what is done, its significance where that is not `normal`, and what was said."""
-    weight = f", {turn.significance}" if turn.significance not in {None, "normal"} else ""
-    return f"[{turn.sequence}] {who_of(turn)}{weight}: {content_of(turn)}"
+    """Return one step as text: number, speaker or action, significance unless it is `normal`, and content."""
+    significance = f", {turn.significance}" if turn.significance not in {None, "normal"} else ""
+    return f"[{turn.sequence}] {who_of(turn)}{significance}: {content_of(turn)}"
 
 
 def messages_of(turn: Turn) -> list[dict[str, str]]:
-    """The step as messages that any chat model takes: roles `system`, `user` and `assistant`, and text.
+    """Return the step as chat messages for any model: roles `system`, `user` and `assistant`, and text.
 
-    What the agent did stands as its own words, what came back to it as words to it; a step that says nothing is no message.
+    What the agent did is an assistant message, what it received a user message. A step without text gives no message.
     """
     found = [(role, text) for role, text in _spoken(turn) if text]
     return [{"role": role, "content": text} for role, text in found]
 
 
-def left_out(turns: int) -> str:
-    """The mark of turns that are not told."""
+def omission_mark(turns: int) -> str:
+    """Return the mark for omitted turns."""
     return f"[{turns:,} turn{'s' if turns != 1 else ''} left out]"
 
 
 def paragraph(text: str) -> str:
-    """A turn or a mark as it stands in a text of several: tokens are counted of this."""
+    """Return a turn or mark as part of a longer text. Tokens are counted for this form."""
     return f"{text}\n\n"
 
 
@@ -99,14 +101,14 @@ def _spoken(turn: Turn) -> Iterator[tuple[str, str]]:
         yield "assistant", _written(turn.output) if turn.error == (None, None) else _failed(turn)
     elif turn.kind == "llm_call":
         for message in _given(turn.input):
-            yield _CHAT_ROLES.get(str(message.get("role", "")), "user"), said_in(message)
-        yield "assistant", _joined(said_in(turn.output), _failed(turn))
+            yield _CHAT_ROLES.get(str(message.get("role", "")), "user"), message_text(message)
+        yield "assistant", _joined(message_text(turn.output), _failed(turn))
     else:
         yield "assistant" if turn.kind in _OF_THE_AGENT else "user", f"{who_of(turn)}: {content_of(turn)}"
 
 
 def who_of(turn: Turn) -> str:
-    """Who speaks, or what is done."""
+    """Return who speaks, or what is done."""
     if turn.kind == "message":
         return turn.role or "message"
     named = None if turn.deleted else _named(turn)
@@ -119,14 +121,14 @@ def _named(turn: Turn) -> str | None:
 
 
 def content_of(turn: Turn) -> str:
-    """What was said, asked, answered and gone wrong."""
+    """Return what was said, asked, answered, and what went wrong."""
     if turn.deleted is not None:
         return f"[{turn.deleted.moment}]"
     if turn.kind == "message":
         return _joined(_written(turn.input) if turn.output is None else _written(turn.output), _failed(turn))
     if turn.kind == "llm_call":
-        asked = "\n".join(filter(None, (said_in(each) for each in _given(turn.input))))
-        return _joined(_answered(asked, said_in(turn.output)), _failed(turn))
+        asked = "\n".join(filter(None, (message_text(each) for each in _given(turn.input))))
+        return _joined(_answered(asked, message_text(turn.output)), _failed(turn))
     return _joined(_answered(_written(turn.input), _written(turn.output)), _failed(turn))
 
 
@@ -144,7 +146,7 @@ def _joined(*parts: str) -> str:
 
 
 def _given(value: Any) -> list[dict[str, Any]]:
-    """The messages of a call behind the model's own last one; anything else that it was given, as one message."""
+    """Return the messages of a call after the model's own last one; any other input as one message."""
     messages = value.get("messages") if isinstance(value, dict) else value
     if not isinstance(messages, list) or not all(isinstance(each, dict) for each in messages):
         return [] if value is None else [{"role": "user", "content": value}]
@@ -152,15 +154,15 @@ def _given(value: Any) -> list[dict[str, Any]]:
     return messages[own[-1] + 1 :] if own else messages
 
 
-def said_in(value: Any) -> str:
-    """The text of a message, or of the parts of one; whatever has none as it is written."""
+def message_text(value: Any) -> str:
+    """Return the text of a message or of its parts; other values as JSON."""
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        return "\n".join(filter(None, map(said_in, value)))
+        return "\n".join(filter(None, map(message_text, value)))
     if isinstance(value, dict):
-        found = next((value[name] for name in _SAID if isinstance(value.get(name), str | list)), None)
+        found = next((value[name] for name in _TEXT_FIELDS if isinstance(value.get(name), str | list)), None)
         rest = {name: each for name, each in value.items() if name == "tool_calls" and each}
         if found is not None or rest:
-            return _joined("" if found is None else said_in(found), _written(rest or None))
+            return _joined("" if found is None else message_text(found), _written(rest or None))
     return _written(value)
 
 

@@ -1,4 +1,4 @@
-"""What an action must be before it is recorded. Pure: each function raises `InvalidInput` that names the part, or returns."""
+"""Checks of an action before it is recorded. Each function raises `InvalidInput` that names the field, or returns."""
 
 import re
 import secrets
@@ -22,7 +22,7 @@ HIGHEST_COST = Decimal(1_000_000)
 COST_DIGITS = 15
 LONGEST_WORD = 1_000
 LONGEST_ID_BYTES = 2_000
-"""Of what an index holds whole: an entry of a b-tree has 2,704 bytes at most."""
+"""Limit for values that an index stores in full: a b-tree entry has at most 2,704 bytes."""
 KEY = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 HEX_SHA256 = re.compile(r"[0-9a-f]{64}")
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -34,15 +34,15 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 
 def key_of(recorded: str, otherwise: str) -> str:
-    """What another tool calls a session, where that can be a key, else `otherwise` and 12 hex digits of its SHA-256."""
+    """Return another tool's name of a session if it can be a key, else `otherwise` and 12 hex digits of its SHA-256."""
     return recorded if KEY.fullmatch(recorded) else f"{otherwise}-{text_sha256(recorded)[:12]}"
 
 
 def check_key(key: str) -> str:
-    """The session key, if it has the right form."""
+    """Return the session key if it has the right form."""
     if not KEY.fullmatch(key):
         raise InvalidInput(
-            f"The key {key[:60]!r} has a form that keys may not have; use 1 to 200 of A–Z a–z 0–9 . _ : @ -.",
+            f"The key {key[:60]!r} is not valid. Use 1 to 200 of these characters: A–Z a–z 0–9 . _ : @ -",
             code="invalid_key",
         )
     return key
@@ -51,7 +51,7 @@ def check_key(key: str) -> str:
 def check_head(
     *, name: str | None = None, agent: str | None = None, user: str | None = None, tags: Sequence[str] = ()
 ) -> None:
-    """Refuse a session of which a name, its agent, its user or a tag is too long."""
+    """Raise `TooLarge` if a name, agent, user or tag of a session is too long."""
     given = [("name", name), ("agent", agent), ("user", user), *(("tags", tag) for tag in tags)]
     for field, text in given:
         if text is not None:
@@ -59,31 +59,31 @@ def check_head(
 
 
 def check_moment(field: str, at: datetime | None) -> None:
-    """Refuse a moment beyond the years in which things are recorded."""
+    """Raise `InvalidInput` for a time outside the supported years."""
     if at is not None and at.year not in YEARS:
         raise InvalidInput(
-            f"`{field}` must lie between the years 1900 and 9000.", code="invalid_field", field=field
+            f"`{field}` must be between the years 1900 and 9000.", code="invalid_field", field=field
         )
 
 
 def check_end(began: datetime, at: datetime | None) -> None:
-    """Refuse an end of a session beyond the years in which things are recorded, or before it began."""
+    """Raise `InvalidInput` for an end outside the supported years or before the start."""
     check_moment("ended_at", at)
     if at is not None and at < began:
         raise InvalidInput(
-            f"`ended_at` lies before {began.isoformat()}, when the session began; send a later moment, or none.",
+            f"`ended_at` is before the session's start, {began.isoformat()}. Send a later time, or none.",
             code="invalid_field",
             field="ended_at",
         )
 
 
 def new_key() -> str:
-    """The key of a session that was given none: `sess-` and eight hex digits."""
+    """Return a key for a session without one: `sess-` and eight hex digits."""
     return f"sess-{secrets.token_hex(4)}"
 
 
 def check_action(draft: ActionDraft) -> None:
-    """Refuse an action that cannot be recorded as it is."""
+    """Raise `InvalidInput` or `TooLarge` for an action that cannot be recorded."""
     for field, allowed in CHOICES.items():
         _check_choice(field, getattr(draft, field), allowed)
     _check_importance(draft.importance)
@@ -101,11 +101,11 @@ def check_action(draft: ActionDraft) -> None:
 
 
 def check_id(field: str, given: str) -> None:
-    """Refuse an id that is longer than one may be."""
+    """Raise `InvalidInput` for an id that is too long."""
     size = id_bytes(given)
     if size > LONGEST_ID_BYTES:
         raise InvalidInput(
-            f"`{field}` has {size:,} bytes as it is stored, in UTF-8; it may have {LONGEST_ID_BYTES:,}.",
+            f"`{field}` has {size:,} bytes in UTF-8; the maximum is {LONGEST_ID_BYTES:,}.",
             code="invalid_field",
             field=field,
             limit_bytes=LONGEST_ID_BYTES,
@@ -113,15 +113,15 @@ def check_id(field: str, given: str) -> None:
 
 
 def id_bytes(given: str) -> int:
-    """How long an id is where it is stored."""
+    """Return the size of an id as it is stored."""
     return len(storable(given).encode())
 
 
 def check_size(size: int, limit: int) -> None:
-    """Refuse an action that is over the limit, in bytes."""
+    """Raise `TooLarge` for an action over the limit, in bytes."""
     if size > limit:
         raise TooLarge(
-            f"This action has {size:,} bytes; one action may have {limit:,}. Split it, or store the file elsewhere and record its address.",
+            f"This action has {size:,} bytes; the maximum is {limit:,}. Split it, or store the file elsewhere and record its URL.",
             limit_bytes=limit,
             size_bytes=size,
         )
@@ -131,7 +131,7 @@ def _check_choice(field: str, value: str | None, allowed: tuple[str, ...]) -> No
     if value is None or value in allowed:
         return
     raise InvalidInput(
-        f"`{field}` cannot be {value[:60]!r}; it is one of {', '.join(allowed)}.",
+        f"`{field}` cannot be {value[:60]!r}. Use one of: {', '.join(allowed)}.",
         code="invalid_field",
         field=field,
         allowed=list(allowed),
@@ -141,7 +141,7 @@ def _check_choice(field: str, value: str | None, allowed: tuple[str, ...]) -> No
 def _check_times(draft: ActionDraft) -> None:
     if draft.duration_ms is not None and not 0 <= draft.duration_ms <= LONGEST_DURATION_MS:
         raise InvalidInput(
-            "`duration_ms` must lie between 0 and 30 years, in milliseconds.",
+            "`duration_ms` must be between 0 and 30 years, in milliseconds.",
             code="invalid_field",
             field="duration_ms",
         )
@@ -153,7 +153,7 @@ def _check_cost(field: str, dollars: Decimal | None) -> None:
         return
     if not 0 <= dollars <= HIGHEST_COST or round(dollars, COST_DIGITS) != dollars:
         raise InvalidInput(
-            f"`{field}` must lie between 0 and {HIGHEST_COST:,} US dollars, with at most {COST_DIGITS} decimal digits.",
+            f"`{field}` must be between 0 and {HIGHEST_COST:,} US dollars, with at most {COST_DIGITS} decimal digits.",
             code="invalid_field",
             field=field,
         )
@@ -161,14 +161,12 @@ def _check_cost(field: str, dollars: Decimal | None) -> None:
 
 def _check_importance(importance: float | None) -> None:
     if importance is not None and not 0 <= importance <= 1:
-        raise InvalidInput("`importance` must lie between 0 and 1.", code="invalid_field", field="importance")
+        raise InvalidInput("`importance` must be between 0 and 1.", code="invalid_field", field="importance")
 
 
 def _check_integer(field: str, value: int | None, largest: int = LARGEST_INTEGER) -> None:
     if value is not None and not 0 <= value <= largest:
-        raise InvalidInput(
-            f"`{field}` must lie between 0 and {largest:,}.", code="invalid_field", field=field
-        )
+        raise InvalidInput(f"`{field}` must be between 0 and {largest:,}.", code="invalid_field", field=field)
 
 
 def _check_parent(draft: ActionDraft) -> None:
@@ -190,7 +188,7 @@ def _check_words(draft: ActionDraft) -> None:
 def _check_length(field: str, text: str) -> None:
     if len(text) > LONGEST_WORD:
         raise TooLarge(
-            f"`{field}` has {len(text):,} characters; it may have {LONGEST_WORD:,}.",
+            f"`{field}` has {len(text):,} characters; the maximum is {LONGEST_WORD:,}.",
             field=field,
             limit=LONGEST_WORD,
         )
@@ -205,7 +203,7 @@ def _check_hits(hits: tuple[HitDraft, ...]) -> None:
     ranks = [hit.rank for hit in hits]
     if ranks != sorted(set(ranks)) or any(rank < 1 for rank in ranks):
         raise InvalidInput(
-            "The ranks of `retrieval.hits` must rise from 1, each once.",
+            "The ranks of `retrieval.hits` must start at 1 or later and increase.",
             code="invalid_field",
             field="retrieval.hits",
         )
@@ -226,26 +224,26 @@ def _check_hash(hit: HitDraft) -> None:
         )
     if hit.text is not None and text_sha256(hit.text) != hit.sha256:
         raise InvalidInput(
-            f"The text of hit {hit.rank} does not hash to its sha256; send the UTF-8 text that was hashed, or no sha256.",
+            f"The sha256 of hit {hit.rank} is not that of its text. Send the UTF-8 text that was hashed, or no sha256.",
             code="hash_mismatch",
             field="retrieval.hits",
         )
 
 
 def check_parents(drafts: Sequence[ActionDraft]) -> None:
-    """Refuse actions of one request that stand under each other in a circle."""
+    """Raise `InvalidInput` if actions of one request are their own ancestors."""
     parents = {each.id: each.parent for each in drafts if each.id is not None}
-    over: set[str] = set()
+    checked: set[str] = set()
     for begin in parents:
         way: list[str] = []
         at: int | str | None = begin
-        while isinstance(at, str) and at in parents and at not in over:
+        while isinstance(at, str) and at in parents and at not in checked:
             if at in way:
                 raise InvalidInput(
-                    f"The action {at[:60]!r} stands under itself, by way of its parents; name the action that each is part of.",
+                    f"The action {at[:60]!r} is its own ancestor. Name the action that each one is part of.",
                     code="invalid_field",
                     field="parent",
                 )
             way.append(at)
             at = parents[at]
-        over.update(way)
+        checked.update(way)

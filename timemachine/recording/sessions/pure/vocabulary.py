@@ -1,4 +1,4 @@
-"""The words an action may use. Pure."""
+"""The values that fields of an action may have."""
 
 from typing import Final, Literal, get_args
 
@@ -23,7 +23,7 @@ KINDS: Final[tuple[str, ...]] = get_args(Kind)
 LAYERS: Final[tuple[str, ...]] = get_args(Layer)
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 SAME_ROLE: Final = {"assistant": "agent", "model": "agent", "human": "user", "developer": "system"}
-"""Other words for roles, as chats and models use them; the recorder has the same."""
+"""Other names of roles, as chats and models use them; the recorder has the same table."""
 STATUSES: Final[tuple[str, ...]] = get_args(Status)
 DEFAULT_IMPORTANCE: Final = {
     "normal": 0.72,
@@ -37,7 +37,7 @@ SIGNIFICANCES: Final[tuple[str, ...]] = get_args(Significance)
 MODES: Final = ("hybrid", "semantic", "lexical")
 
 PARTIAL_TEXT: Final = "partial_text"
-"""The one field of a failed ask's output: an object, so that nothing takes it for an answer, which is a text."""
+"""The only field of a failed ask's output. The output is an object so that it is not mistaken for an answer, which is a text."""
 
 CACHED_FOR_AN_HOUR: Final = "cache_write_1h_tokens"
-"""The parameter of a call that says how many of its tokens were written to a provider's cache for an hour: they cost more."""
+"""The call parameter with the number of tokens written to a provider's cache for an hour, which cost more."""

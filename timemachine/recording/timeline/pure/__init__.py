@@ -1,1 +1,1 @@
-"""The parts of `timeline` that import no framework."""
+"""Framework-free parts of `timeline`."""

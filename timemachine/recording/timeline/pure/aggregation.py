@@ -1,6 +1,6 @@
-"""What some steps of a session add up to, and the same by kind, tool, model or agent. Pure.
+"""Totals of some steps of a session, and the same by kind, tool, model or agent.
 
-Time is what each step recorded, added up: a step that contains others counts theirs too, and steps side by side count each.
+Time is the sum of recorded durations: a step that contains others includes theirs, and parallel steps each count.
 """
 
 from collections.abc import Iterable
@@ -13,15 +13,16 @@ from timemachine.recording.timeline.pure.filter import Filter, Named
 
 GROUPS: Final = ("kind", "tool", "model", "agent")
 LONGEST_NAME: Final = 500
-"""A filter is part of an address: it takes no longer name."""
+"""A filter is part of a URL, which limits its length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """Counts and sums of some steps. Tokens are None where none were recorded, US dollars where nothing was priced: costs are of the calls whose cost is known.
+    """Counts and sums of some steps.
 
-    `timed` steps recorded how long they took, `duration_ms` together. `calls` are calls of models, `tool_calls` those of tools, `errors`
-    failed steps. `unknown_cost_calls` are in no sum.
+    Tokens are None if none were recorded. US dollars cover the calls whose cost is known, and are None if there are
+    none. `timed` steps have a duration; `duration_ms` is their total. `calls` are model calls, `tool_calls` tool
+    calls, `errors` failed steps. `unknown_cost_calls` are in no sum.
     """
 
     steps: int = 0
@@ -37,13 +38,14 @@ class Sums:
 
     @property
     def took_ms(self) -> float | None:
-        """The time of the steps together; None where no step recorded any."""
+        """The total time of the steps; None if none was recorded."""
         return self.duration_ms if self.timed else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One kind, tool, model or agent, None for the steps that name none; `share` of the whole time is from 0 to 1, None where no time was recorded."""
+    """One kind, tool, model or agent; None for the steps without one. `share` of the total time is 0 to 1, None if no
+    time was recorded."""
 
     value: str | None
     sums: Sums
@@ -52,7 +54,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BottomUp:
-    """Some steps together, and a line for each group of them, the one that took longest first."""
+    """The totals of some steps, and a line for each group, the slowest first."""
 
     by: str
     whole: Sums
@@ -60,7 +62,7 @@ class BottomUp:
 
 
 def bottom_up(by: str, parts: Iterable[tuple[str | None, Sums]]) -> BottomUp:
-    """The lines of one grouping, from sums by value; a value may come several times."""
+    """Return the lines of one grouping, from sums by value; a value may occur several times."""
     found: dict[str | None, list[Sums]] = {}
     for value, sums in parts:
         found.setdefault(value, []).append(sums)
@@ -71,7 +73,7 @@ def bottom_up(by: str, parts: Iterable[tuple[str | None, Sums]]) -> BottomUp:
 
 
 def summed(several: Iterable[Sums]) -> Sums:
-    """All of them together."""
+    """Return the sum of all."""
     found = list(several)
     return Sums(
         steps=sum(each.steps for each in found),
@@ -88,7 +90,8 @@ def summed(several: Iterable[Sums]) -> Sums:
 
 
 def narrowed(shown: Filter, by: str, value: str | None) -> Filter | None:
-    """The filter that shows only the steps of a line; None where no filter can be written: an empty or very long name, or one with a `*` in it."""
+    """Return the filter for the steps of a line; None if no filter can express it: an empty or very long name, or one
+    with `*`."""
     if by == "kind" and value is not None:
         return replace(shown, kinds=(value,))
     if value is not None and (not 0 < len(value) <= LONGEST_NAME or "*" in value):
@@ -104,7 +107,7 @@ def _share(sums: Sums, whole: Sums) -> float | None:
 
 
 def _order(line: Line) -> tuple[bool, float, int, bool, str]:
-    """By time, those that recorded none last; then by steps, then by name."""
+    """By time, those without one last; then by steps, then by name."""
     return (
         not line.sums.timed,
         -line.sums.duration_ms,

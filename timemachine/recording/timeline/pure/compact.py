@@ -1,7 +1,7 @@
-"""Which steps stand together in the compact view: a call with its result, and repeats of the same in a row. Pure.
+"""Group steps for the compact view: a call with its results, and consecutive repeats.
 
-Steps are only ever collapsed within a hundred of the session (1 to 100, 101 to 200 …): so what stands together does not depend on
-which part of the session is looked at, and a run over a hundred's end is told in two rows.
+Steps are grouped only within a hundred of the session (1 to 100, 101 to 200 …), so that groups do not depend on which
+part is viewed. A run across the end of a hundred is two rows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ WIDTH: Final = 100
 
 
 class Collapsible(Protocol):
-    """What collapsing needs to know of a recorded action."""
+    """The parts of an action that grouping needs."""
 
     @property
     def sequence(self) -> int: ...
@@ -39,39 +39,39 @@ class Collapsible(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle[S: Collapsible]:
-    """Steps that one row stands for, in their order: `units` repeats, each a step, or a call with its results."""
+    """The steps of one row, in order: `units` are repeats, each a step, or a call with its results."""
 
     units: Sequence[Sequence[S]]
 
     @property
     def head(self) -> S:
-        """The first of them."""
+        """The first step."""
         return self.units[0][0]
 
     @property
     def steps(self) -> list[S]:
-        """All of them, in the order of the session."""
+        """All steps, in the order of the session."""
         return sorted((step for unit in self.units for step in unit), key=lambda step: step.sequence)
 
     @property
     def failed(self) -> bool:
-        """Whether any of them failed; failed ones are never collapsed with others."""
+        """Whether any failed; failed steps are never grouped with others."""
         return _failed(self.units[0])
 
     @property
     def duration_ms(self) -> float | None:
-        """The time of its units together: a call's own where it was recorded, else its results'; None where none was."""
+        """The total time of its units: that of a call if recorded, else of its results; None if there is none."""
         recorded = [took for unit in self.units if (took := _took(unit)) is not None]
         return sum(recorded) if recorded else None
 
 
 def hundred(sequence: int) -> int:
-    """Which hundred a step is in; steps 1 to 100 are in 0."""
+    """Return the hundred of a step; steps 1 to 100 are in 0."""
     return (sequence - 1) // WIDTH
 
 
 def bundles[S: Collapsible](steps: Sequence[S]) -> list[Bundle[S]]:
-    """The rows of these steps, each by its first step; every step is in exactly one."""
+    """Return the rows of these steps, ordered by first step; every step is in exactly one."""
     return [
         bundle
         for _, within in groupby(steps, key=lambda step: hundred(step.sequence))
@@ -80,7 +80,7 @@ def bundles[S: Collapsible](steps: Sequence[S]) -> list[Bundle[S]]:
 
 
 def _units[S: Collapsible](steps: Sequence[S]) -> list[list[S]]:
-    """Each step by itself, but the results of a tool's call with it: those of the same call id, or whose parent is the call."""
+    """Return each step separately, but the results of a tool call with their call (by call id, or by parent)."""
     units: list[list[S]] = []
     calls: dict[tuple[str, str | int], list[S]] = {}
     for step in steps:
@@ -121,7 +121,7 @@ def _runs[S: Collapsible](units: Sequence[Sequence[S]]) -> Iterator[Bundle[S]]:
 
 
 def _alike(unit: Sequence[Collapsible]) -> tuple[str, bool, str | None, str]:
-    """What repeats have in common: their kind, whether they failed, and their tool, or their label where there is none."""
+    """Return what repeats have in common: kind, failure, and tool, or label if there is no tool."""
     head = unit[0]
     return head.kind, _failed(unit), head.tool, head.label if head.tool is None else ""
 

@@ -1,4 +1,4 @@
-"""The filter language of the timeline: `kind:ask,find status:error tool:read* took:>2s step:100-200 -tag:noise "null check"`. Pure."""
+"""The filter language of the timeline: `kind:ask,find status:error tool:read* took:>2s step:100-200 -tag:noise "null check"`."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ _STEPS: Final = re.compile(r"(?P<sign>>=|<=|>|<|)(?P<first>\d{1,18})(?:(?:-|\.\.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """Steps whose `field` is one of the values, where `*` stands for any characters; with `negated` the others."""
+    """Steps whose `field` is one of the values, in which `*` stands for any characters; with `negated` all others."""
 
     field: str
     values: tuple[str, ...]
@@ -49,7 +49,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Steps whose `field` compares so with a number, in milliseconds, tokens or US dollars; with `negated` the others."""
+    """Steps whose `field` compares like this with a number, in milliseconds, tokens or US dollars; with `negated` all others."""
 
     field: str
     sign: str
@@ -62,8 +62,8 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """Steps in which those words stand, whatever their case; with `negated` those in which they do not."""
+class Containing:
+    """Steps that contain these words, ignoring case; with `negated` steps that do not."""
 
     words: str
     negated: bool = False
@@ -72,14 +72,14 @@ class Said:
         return ("-" if self.negated else "") + quoted(self.words, r'[\s",\\:]|^-')
 
 
-Term = Named | Measured | Said
+Term = Named | Measured | Containing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which steps are shown: those of one of the kinds (all where there are none), of that status, and that fulfil every term.
+    """Which steps are shown: those of the kinds (all if there are none), with that status, that match every term.
 
-    `steps` are the first and the last that are looked at; it leaves no step between them out.
+    `steps` are the first and last step shown; it leaves out no steps between them.
     """
 
     kinds: tuple[str, ...] = ()
@@ -97,11 +97,11 @@ class Filter:
 
     @property
     def is_counted(self) -> bool:
-        """Whether counts by kind and error tell how many steps it shows."""
+        """Whether counts by kind and error are enough to count its steps."""
         return not self.terms
 
     def __str__(self) -> str:
-        """The filter as it is written; `parse` is its inverse."""
+        """Return the filter as text; `parse` is the inverse."""
         return " ".join([*self._kinds_and_status(), *map(str, self.terms)])
 
     def _kinds_and_status(self) -> Iterator[str]:
@@ -117,20 +117,20 @@ class Filter:
             yield f"step:>={first}" if last == LAST else f"step:{first}-{last}"
 
     def toggled(self, kind: str) -> "Filter":
-        """The same filter with that kind added, or taken out where it was in."""
-        kept = set(self.kinds) ^ {kind}
-        return replace(self, kinds=tuple(each for each in KINDS if each in kept))
+        """Return the filter with that kind added, or removed if it was there."""
+        kinds = set(self.kinds) ^ {kind}
+        return replace(self, kinds=tuple(each for each in KINDS if each in kinds))
 
     def with_status(self, status: str) -> "Filter":
-        """The same filter for that status, or for any where it asked for that one already."""
+        """Return the filter with that status, or without one if it had that status."""
         return replace(self, status=None if self.status == status else status)
 
     def within(self, steps: tuple[int, int] | None) -> "Filter":
-        """The same filter over other steps; None for all."""
+        """Return the filter for other steps; None for all."""
         return replace(self, steps=steps)
 
     def without(self, term: Term) -> "Filter":
-        """The same filter without one of its terms."""
+        """Return the filter without one of its terms."""
         return replace(self, terms=tuple(each for each in self.terms if each != term))
 
 
@@ -138,7 +138,7 @@ EVERYTHING: Final = Filter()
 
 
 def parse(text: str) -> Filter:
-    """The filter that was written. Raises `InvalidInput` (`unknown_filter`) with what may be meant instead."""
+    """Return the filter of a text. Raises `InvalidInput` (`unknown_filter`) with a suggestion."""
     found = EVERYTHING
     at = 0
     while at < len(text):
@@ -148,7 +148,7 @@ def parse(text: str) -> Filter:
         token = _TOKEN.match(text, at)
         if token is None or token.end() == at:
             raise _refused(
-                text[at:], 'A quotation mark has no second one. Write words with spaces as "two words".'
+                text[at:], 'A quotation mark is not closed. Write words with spaces as "two words".'
             )
         found = _with(found, token)
         at = token.end()
@@ -166,7 +166,7 @@ def _with(found: Filter, token: re.Match[str]) -> Filter:
     if term is None or term in found.terms:
         return found
     if len(found.terms) == MOST_TERMS:
-        raise _refused(whole, f"A filter may have {MOST_TERMS} terms; leave some out.")
+        raise _refused(whole, f"A filter can have at most {MOST_TERMS} terms.")
     return replace(found, terms=(*found.terms, term))
 
 
@@ -176,7 +176,7 @@ def _term(name: str, value: str, negated: bool, whole: str) -> Term | None:
     if name in WORDS:
         return _named(name, value, negated, whole)
     words = ",".join(values_of(value)).strip()
-    return Said(words=words, negated=negated) if words else None
+    return Containing(words=words, negated=negated) if words else None
 
 
 def _named(name: str, value: str, negated: bool, whole: str) -> Named | None:
@@ -202,17 +202,17 @@ def _measured(name: str, value: str, negated: bool, whole: str) -> Measured:
 
 
 def _kinds(found: Filter, values: Sequence[str], negated: bool, whole: str) -> Filter:
-    wanted = {kind for kind in values if kind}
-    for kind in wanted:
+    chosen = {kind for kind in values if kind}
+    for kind in chosen:
         if kind not in KINDS:
             raise _unknown(whole, f"kind:{kind}", kind, KINDS)
-    if negated and wanted:
-        kept = {*(found.kinds or KINDS)} - wanted
-        if not kept:
-            raise _refused(whole, "This leaves no kind of step to show.")
+    if negated and chosen:
+        kinds = {*(found.kinds or KINDS)} - chosen
+        if not kinds:
+            raise _refused(whole, "This excludes every kind of step.")
     else:
-        kept = {*found.kinds, *wanted}
-    return replace(found, kinds=tuple(kind for kind in KINDS if kind in kept))
+        kinds = {*found.kinds, *chosen}
+    return replace(found, kinds=tuple(kind for kind in KINDS if kind in kinds))
 
 
 def _status(found: Filter, values: Sequence[str], negated: bool, whole: str) -> Filter:
@@ -224,22 +224,22 @@ def _status(found: Filter, values: Sequence[str], negated: bool, whole: str) -> 
 
 
 def _steps(found: Filter, values: Sequence[str], negated: bool, whole: str) -> Filter:
-    asked = _STEPS.fullmatch(",".join(values))
-    if asked is None or negated or (asked["sign"] and asked["last"]):
+    written = _STEPS.fullmatch(",".join(values))
+    if written is None or negated or (written["sign"] and written["last"]):
         raise _refused(whole, "Write the first and the last step: step:100-200, or step:>100.")
-    number = int(asked["first"])
-    last = int(asked["last"] or number)
+    number = int(written["first"])
+    last = int(written["last"] or number)
     first, until = {
         "": (min(number, last), max(number, last)),
         ">": (number + 1, LAST),
         ">=": (number, LAST),
         "<": (1, number - 1),
         "<=": (1, number),
-    }[asked["sign"]]
+    }[written["sign"]]
     old = found.steps or (1, LAST)
     both = max(first, old[0], 1), min(until, old[1])
     if both[0] > both[1]:
-        raise _refused(whole, "No step lies in both ranges." if found.steps else "Steps are counted from 1.")
+        raise _refused(whole, "No step is in both ranges." if found.steps else "Steps are numbered from 1.")
     return replace(found, steps=both)
 
 
@@ -251,7 +251,7 @@ _TERMS: Final[dict[str, Callable[[Filter, Sequence[str], bool, str], Filter]]] =
 
 
 def values_of(written: str) -> list[str]:
-    """The values between the commas, without their quotation marks."""
+    """Return the values between commas, without quotation marks."""
     values = [""]
     for part in _PART.finditer(written):
         if part["comma"]:
@@ -262,7 +262,7 @@ def values_of(written: str) -> list[str]:
 
 
 def quoted(value: str, confusing: str = r'[\s",\\]') -> str:
-    """A value as it is written: in quotation marks where it would be read as something else."""
+    """Return a value as written in a filter: in quotation marks if it would be read as something else."""
     if value and not re.search(confusing, value):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -271,15 +271,15 @@ def quoted(value: str, confusing: str = r'[\s",\\]') -> str:
 def _unknown(
     term: str, form: str, tried: str, names: Iterable[str], value: str | None = None
 ) -> InvalidInput:
-    """The refusal of a term, with the known name that is nearest to the one that was tried."""
+    """Return the error for an unknown term, with the most similar known name."""
     known = list(names)
     near = get_close_matches(tried, known, n=1, cutoff=0.6)
-    advice = f"Known are {', '.join(known)}."
+    advice = f"Known: {', '.join(known)}."
     if near:
         meant = f"{near[0]}:{value}" if value is not None else form.removesuffix(tried) + near[0]
         advice = f"Did you mean {_short(meant)}?"
     if value is not None:
-        advice += f" Words to look for stand in quotation marks: {_short(_in_marks(term))}."
+        advice += f" To search for words, use quotation marks: {_short(_in_marks(term))}."
     return _refused(term, advice, known)
 
 
@@ -290,9 +290,9 @@ def _in_marks(term: str) -> str:
 
 def _refused(term: str, advice: str, known: Sequence[str] = ()) -> InvalidInput:
     shown = _short(term)
-    wrong = "is not known" if known else "cannot be read"
+    problem = "is not known" if known else "is not valid"
     return InvalidInput(
-        f"The filter {shown} {wrong}. {advice}", code="unknown_filter", term=shown, known=list(known)
+        f"The filter {shown} {problem}. {advice}", code="unknown_filter", term=shown, known=list(known)
     )
 
 

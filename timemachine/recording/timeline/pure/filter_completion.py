@@ -1,4 +1,4 @@
-"""What somebody is typing in a filter: a field's name or one of its values, and the filter with a suggestion in its place. Pure."""
+"""The part of a filter that is being typed (a field's name or a value), and the filter with a suggestion in its place."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,9 +30,10 @@ _FIELD: Final = re.compile(r"-?(?P<name>[A-Za-z_]+):")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typed:
-    """A filter and the piece of it that is being typed, from `first` up to `last`: of that field, or a field's name where it is None.
+    """A filter and its part being typed, from `first` up to `last`: a value of `field`, or a field's name if that is
+    None.
 
-    `words` is the piece as far as the caret, without its quotation marks.
+    `words` is the part up to the caret, without quotation marks.
     """
 
     text: str
@@ -42,11 +43,11 @@ class Typed:
     words: str
 
     def with_field(self, name: str) -> tuple[str, int]:
-        """The filter with that field's name in place of the piece, and where the caret then stands: at its value."""
+        """Return the filter with that field's name in place, and the caret after it."""
         return self._with(f"{name}:", "")
 
     def with_value(self, value: str) -> tuple[str, int]:
-        """The filter with that value in place of the piece, written so that it is read as itself, and the caret behind it."""
+        """Return the filter with that value in place, quoted if necessary, and the caret after it."""
         return self._with(quoted(value), " " if self.last == len(self.text) else "")
 
     def _with(self, piece: str, after: str) -> tuple[str, int]:
@@ -55,7 +56,7 @@ class Typed:
 
 
 def typed(text: str, at: int) -> Typed:
-    """What is typed where the caret stands in a filter."""
+    """Return what is being typed at the caret of a filter."""
     at = min(max(at, 0), len(text))
     first, last = _piece(text, at, "", 0)
     field = _FIELD.match(text, first, at)
@@ -70,14 +71,14 @@ def typed(text: str, at: int) -> Typed:
 
 
 def fields_like(words: str) -> Iterator[str]:
-    """The names of fields for what was typed of one: those that begin so, then those that have it inside."""
-    asked = words.lower()
-    yield from (name for name in HINTS if name.startswith(asked))
-    yield from (name for name in HINTS if asked in name and not name.startswith(asked))
+    """Yield the field names that start with what was typed, then those that contain it."""
+    prefix = words.lower()
+    yield from (name for name in HINTS if name.startswith(prefix))
+    yield from (name for name in HINTS if prefix in name and not name.startswith(prefix))
 
 
 def _piece(text: str, at: int, between: str, start: int) -> tuple[int, int]:
-    """Where the piece around the caret begins and ends; what stands between pieces does not in quotation marks."""
+    """Return where the part around the caret begins and ends; separators inside quotation marks do not count."""
     first, inside, place = start, False, start
     while place < len(text):
         letter = text[place]

@@ -1,9 +1,11 @@
-"""How steps nest: a step stands under its parent where it directly follows it, and what an answer was made from is folded. Pure.
+"""Nest steps: a step is indented under its parent if it directly follows it, and the steps behind an answer are
+collapsed.
 
-The order is always that of the sequence. A step is under its recorded parent when everything between them is under it too.
-Where something else came between (two calls, then their two results) it stands beside its parent, under what both are in. The
-outermost is at most `REACH` steps away; any other step stands at the margin, and its parent is only named in its details.
-What is recorded when it is over, as a block of the recorder, comes behind what is in it: steps directly before their parent are set in, too.
+The order is always that of the sequence. A step is under its recorded parent if everything between them is under it
+too. If something else came in between (two calls, then their two results), it is placed next to its parent, under
+what both are in. The outermost step is at most `REACH` steps away; any other step is at the margin, and its parent
+appears only in its details. Steps that are recorded at their end, such as a block of the recorder, follow what they
+contain: steps directly before their parent are indented, too.
 """
 
 from collections import Counter
@@ -16,7 +18,7 @@ FOLDING: Final = frozenset({"ask", "find", "put"})
 
 
 class Nestable(Protocol):
-    """What nesting needs to know of a recorded action."""
+    """The parts of an action that nesting needs."""
 
     @property
     def sequence(self) -> int: ...
@@ -32,9 +34,11 @@ class Nestable(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place[N: Nestable]:
-    """Where a step stands: under which steps (the outermost first), how many are inside it, and whether a fold hides it.
+    """The place of a step: the steps it is under (the outermost first), how many are inside it, and whether it is
+    hidden.
 
-    `below` are those further down that it is inside of, as they were recorded after it (the outermost first); `inside` does not count such.
+    `below` are later steps that contain it, because they were recorded after it (the outermost first); `inside` does
+    not count these.
     """
 
     step: N
@@ -54,7 +58,7 @@ class Place[N: Nestable]:
 def nest[N: Nestable](
     steps: Sequence[N], unfolded: Collection[int] = (), selected: int | None = None
 ) -> list[Place[N]]:
-    """The place of each step. Steps come in their order; `unfolded` ones show what is inside, and `selected` is never hidden."""
+    """Return the place of each step, in order. `unfolded` steps show their contents, and `selected` is never hidden."""
     chains = _chains(steps)
     later = _later(steps, chains)
     inside = Counter(sequence for chain in chains for sequence in chain)
@@ -76,12 +80,12 @@ def nest[N: Nestable](
 
 
 def flat[N: Nestable](steps: Sequence[N]) -> list[Place[N]]:
-    """Every step at the margin, for a list that leaves steps out."""
+    """Return every step at the margin, for a list that leaves out steps."""
     return [Place(step=step, above=(), inside=0, folds=False, unfolded=False, hidden=False) for step in steps]
 
 
 def _chains[N: Nestable](steps: Sequence[N]) -> list[tuple[int, ...]]:
-    """For each step the sequences of those above it."""
+    """Return the sequences above each step."""
     chains: list[tuple[int, ...]] = []
     group = _Group[N]()
     for step in steps:
@@ -94,11 +98,11 @@ def _chains[N: Nestable](steps: Sequence[N]) -> list[tuple[int, ...]]:
 
 
 def _later[N: Nestable](steps: Sequence[N], chains: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """For each step the sequences of those after it that it is inside of: everything between the two is inside as well."""
+    """Return, for each step, the later steps that contain it: everything between the two is inside as well."""
     found: list[tuple[int, ...]] = [() for _ in steps]
     blocks: list[
         tuple[int, int]
-    ] = []  # of outermost steps with all that is inside them: where each begins, and its outermost step
+    ] = []  # outermost steps with their contents: where each begins, and its outermost step
     for place, (step, chain) in enumerate(zip(steps, chains, strict=True)):
         if chain:
             continue
@@ -120,25 +124,25 @@ def _is_in(inner: Nestable, outer: Nestable) -> bool:
 
 
 class _Group[N: Nestable]:
-    """An outermost step and the steps since then that are all inside it."""
+    """An outermost step and the steps since then, which are all inside it."""
 
     def __init__(self) -> None:
         self._inside: dict[str | int, tuple[int, ...]] = {}
         self._first = 0
-        self._standing: tuple[int, ...] = ()
+        self._current: tuple[int, ...] = ()
 
     def above(self, step: N) -> tuple[int, ...]:
-        """Those above a step that comes next: its parent as long as nothing came between, and those above it."""
+        """Return the steps above the next one: its parent if nothing came in between, and those above that."""
         given = step.parent_id_given if step.parent_id_given is not None else step.parent_sequence
         line = self._inside.get(given) if given is not None else None
         if line is None or step.sequence - self._first > REACH:
             return ()
-        return tuple(one for one, other in zip(line, self._standing, strict=False) if one == other)
+        return tuple(one for one, other in zip(line, self._current, strict=False) if one == other)
 
     def add(self, step: N, chain: tuple[int, ...]) -> None:
-        """The step is the latest now."""
+        """Make this the latest step."""
         self._first = self._first or step.sequence
-        self._standing = (*chain, step.sequence)
-        self._inside[step.sequence] = self._standing
+        self._current = (*chain, step.sequence)
+        self._inside[step.sequence] = self._current
         if step.client_id is not None:
-            self._inside[step.client_id] = self._standing
+            self._inside[step.client_id] = self._current

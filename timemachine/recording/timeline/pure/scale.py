@@ -1,6 +1,6 @@
-"""How many rows of a list come before a step, and which step stands at a row: by how many rows every hundred steps have. Pure.
+"""Convert between rows of a list and steps, from the number of rows per hundred steps.
 
-Within a hundred the rows are taken to lie evenly. So a place in the middle of one is near the truth, and the ends of every hundred are exact.
+Rows are assumed to be even within a hundred: positions inside one are approximate, its ends are exact.
 """
 
 from bisect import bisect_right
@@ -12,7 +12,7 @@ from itertools import accumulate
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """A list of rows against the steps of its session: `rows` has how many of each `width` steps are in the list, from step 1 on."""
+    """The rows of a list for the steps of a session: `rows` has the number of rows for each `width` steps, from step 1."""
 
     rows: Sequence[int]
     width: int
@@ -23,21 +23,21 @@ class Scale:
 
     @property
     def total(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self._until[-1]
 
     def before(self, sequence: int) -> int:
-        """How many rows come before that step."""
+        """Return the number of rows before that step."""
         whole, part = divmod(max(sequence, 1) - 1, self.width)
         if whole >= len(self.rows):
             return self.total
         return self._until[whole] + self.rows[whole] * part // self.width
 
     def step_at(self, row: int) -> int:
-        """A step before which so many rows come; the first or last where there are not so many."""
+        """Return a step that has that many rows before it, or the first or last step."""
         if not self.total:
             return 1
-        wanted = min(max(row, 0), self.total - 1)
-        whole = bisect_right(self._until, wanted) - 1
-        inside = wanted - self._until[whole]
+        target = min(max(row, 0), self.total - 1)
+        whole = bisect_right(self._until, target) - 1
+        inside = target - self._until[whole]
         return whole * self.width + 1 + -(-inside * self.width // self.rows[whole])

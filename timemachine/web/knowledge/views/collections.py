@@ -28,8 +28,8 @@ from timemachine.knowledge.sources import sources_of
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.intake.models import DONE
 from timemachine.recording.intake.queries import intakes_of, with_the_next
-from timemachine.recording.sessions.frame_usage import sessions_over
-from timemachine.recording.sessions.moments import moment
+from timemachine.recording.sessions.frame_usage import session_count
+from timemachine.recording.sessions.moments import resolve_moment
 from timemachine.web.access import Access, of
 from timemachine.web.form_parts import RecordForm
 from timemachine.web.hits import of_found, retrieval_json
@@ -142,7 +142,7 @@ def collection_page(
         "embedding_form": EmbeddingForm() if access.administers else None,
         "may_record": access.may(OPERATOR),
         "here": _here(request, as_of),
-        "session_count": sessions_over(found),
+        "session_count": session_count(found),
     }
     context |= _files(found, request.GET.get("files", ""))
     context |= _frames(found, at, request.GET) | forms
@@ -156,7 +156,7 @@ def collection_page(
 def _moment(access: Access, written: str) -> tuple[str, datetime | None, str]:
     """Return the time as written, parsed (None is now), and its error."""
     try:
-        return written, moment(access.project, written), ""
+        return written, resolve_moment(access.project, written), ""
     except (InvalidInput, NotFound) as why:
         return written, None, _as_called_here(why)
 

@@ -18,7 +18,7 @@ from timemachine.knowledge.models import Collection, Frame, SourcePut
 from timemachine.knowledge.queries import collection_of, versions_of
 from timemachine.knowledge.sources import places_of, put_that_ended
 from timemachine.knowledge.tasks import embed_backlog
-from timemachine.recording.sessions.frame_usage import usage_of
+from timemachine.recording.sessions.frame_usage import frame_usage
 from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES, heads
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
@@ -138,7 +138,7 @@ def _page(
         "replacement": _replacement(collection, versions[-1]),
         "may_record": may_record,
         "form": None if ended or not may_record else form or _form(_current(collection, number)),
-        "usage": usage_of([each["id"] for each in versions]),
+        "usage": frame_usage([each["id"] for each in versions]),
         "here": {"version": chosen["version"] if chosen is not versions[-1] else None},
     }
     return page(request, "collections/frame.html", context, status=status)

@@ -50,9 +50,9 @@ def plot(drawn: Minimap, noted: Sequence[int] = ()) -> MinimapPlot:
     """Return the paths of a minimap. The first `MOST_PINS` steps with notes are drawn, each as a line of length zero with round ends."""
     pinned = noted[:MOST_PINS]
     return MinimapPlot(
-        first=drawn.stretch.first,
-        last=drawn.stretch.last,
-        columns=round(drawn.stretch.steps / drawn.width, 4),
+        first=drawn.span.first,
+        last=drawn.span.last,
+        columns=round(drawn.span.steps / drawn.width, 4),
         steps_per_column=drawn.width,
         lanes=[
             Lane(
@@ -71,7 +71,7 @@ def plot(drawn: Minimap, noted: Sequence[int] = ()) -> MinimapPlot:
         errors="".join(_bars([ERRORS_HEIGHT if number else 0 for number in drawn.errors], 0, ERRORS_HEIGHT)),
         error_steps=sum(drawn.errors),
         pins="".join(
-            f"M{round((step - drawn.stretch.first + 0.5) / drawn.width, 4):g} {PINS_MIDDLE:g}h0"
+            f"M{round((step - drawn.span.first + 0.5) / drawn.width, 4):g} {PINS_MIDDLE:g}h0"
             for step in pinned
         ),
         noted=pinned,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from timemachine.recording.sessions.frame_usage import UsedBy
+from timemachine.recording.sessions.frame_usage import FrameUser
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.timeline.provenance import (
     Provenance,
@@ -45,7 +45,7 @@ class LaterUses:
 
     uses: Uses
     shown: Sequence[ShownUse]
-    others: Sequence[UsedBy]
+    others: Sequence[FrameUser]
     other_sessions: int
 
 

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.timeline.sparkline_counts import COLUMNS, Course
+from timemachine.recording.timeline.sparkline_counts import COLUMNS, Activity
 from timemachine.web.template_library import NOTHING, register
 
 WIDE: Final = 3
@@ -22,7 +22,7 @@ LEAST: Final = 2
 
 
 @register.simple_tag
-def sparkline(session: Session, courses: Mapping[UUID, Course]) -> SafeString:
+def sparkline(session: Session, courses: Mapping[UUID, Activity]) -> SafeString:
     """Return the activity of a session as an SVG with a text label; empty for a session without steps."""
     course = courses.get(session.id)
     if course is None:
@@ -39,7 +39,7 @@ def sparkline(session: Session, courses: Mapping[UUID, Course]) -> SafeString:
     )
 
 
-def course_words(session: Session, course: Course) -> str:
+def course_words(session: Session, course: Activity) -> str:
     """Return the label of the sparkline: `340 steps over time, most at 45 %; 2 errors`."""
     steps = counted(session.last_sequence, "step")
     errors = f"; {counted(session.error_count, 'error')}" if session.error_count else ""

@@ -9,7 +9,7 @@ from timemachine.recording.annotations.notes.commands import may_delete
 from timemachine.recording.annotations.notes.models import LONGEST_TEXT, Note
 from timemachine.recording.annotations.notes.queries import note_counts, noted_steps, notes_at
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.timeline.minimap import Stretch
+from timemachine.recording.timeline.minimap import StepRange
 from timemachine.recording.timeline.rows import Window
 from timemachine.web.access import Access
 from timemachine.web.form_parts import RecordForm, text_field
@@ -71,6 +71,6 @@ def noted_rows(session: Session, window: Window) -> dict[int, int]:
     return note_counts(session, [place.step.sequence for place in window.rows])
 
 
-def ticks(session: Session, stretch: Stretch) -> Sequence[int]:
+def ticks(session: Session, stretch: StepRange) -> Sequence[int]:
     """Return the steps with notes in a range, one more than are drawn. One query."""
     return noted_steps(session, stretch.first, stretch.last, MOST_PINS + 1)

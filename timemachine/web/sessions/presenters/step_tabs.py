@@ -12,10 +12,10 @@ from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.turn_text import Deleted
 from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
-from timemachine.recording.timeline import queries
+from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.cache_origin import origin_of
 from timemachine.recording.timeline.schemas.actions import USAGE, ActionOut
-from timemachine.recording.timeline.state import Said
+from timemachine.recording.timeline.state import StateMessage, state_at
 from timemachine.recording.timeline.step import FIRST_BYTES, Head, Step
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
 from timemachine.replay.runs.queries import trials_of
@@ -42,7 +42,7 @@ def tab_of(
         gone = _tombstones(session, diff.changed.messages, both)
         return {"diff": diff, "more_asked": 1 if first_bytes > FIRST_BYTES else None, "tombstones": gone}
     if tab == "state":
-        state = queries.state_at(session, found.action.sequence)
+        state = state_at(session, found.action.sequence)
         return {"state": state, "tombstones": _tombstones(session, state.messages)}
     if tab == "raw":
         return {"raw": _raw(found.action, first_bytes)}
@@ -90,7 +90,7 @@ def _answer(output: Head | None) -> str | None:
 
 
 def _tombstones(
-    session: Session, messages: Iterable[Said], steps: Iterable[Action] = ()
+    session: Session, messages: Iterable[StateMessage], steps: Iterable[Action] = ()
 ) -> dict[int, Deleted]:
     """Return the tombstones of deleted messages and steps. One query, none if nothing was erased."""
     marked = {said.sequence for said in messages if OPENING_ERASED in said.text.text}
@@ -100,7 +100,7 @@ def _tombstones(
 
 def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
     """Return the step as indented JSON, truncated for display."""
-    whole = queries.with_everything(Action.objects.filter(pk=action.pk)).get()
+    whole = with_everything(Action.objects.filter(pk=action.pk)).get()
     (shown,) = as_given(action.session, [ActionOut.of(whole)])
     text = json.dumps(shown.model_dump(), ensure_ascii=False, indent=2)
     return {"text": text[:first_bytes], "cut": len(text) > first_bytes, "size": len(text)}

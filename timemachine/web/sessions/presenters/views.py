@@ -7,14 +7,15 @@ from django.conf import settings
 from timemachine.governance.deletion.erasure.erased_actions import as_given
 from timemachine.recording.annotations.notes.queries import note_counts
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.timeline import compact_rows, queries
+from timemachine.recording.timeline import compact_rows
 from timemachine.recording.timeline.compact_rows import Compact
 from timemachine.recording.timeline.pure.compact import Bundle
 from timemachine.recording.timeline.pure.filter import Filter
 from timemachine.recording.timeline.raw import SIZE as RAW_SIZE
 from timemachine.recording.timeline.raw import raw_steps
-from timemachine.recording.timeline.rows import Row, View
+from timemachine.recording.timeline.rows import Row, View, first_match
 from timemachine.recording.timeline.sheet import Place, Sheet, sheet
+from timemachine.recording.timeline.step import nearest, neighbours
 from timemachine.recording.timeline.table import SIZE as TABLE_SIZE
 from timemachine.recording.timeline.table import span_of, table_rows
 
@@ -62,14 +63,14 @@ def sheet_page(session: Session, asked: UrlState) -> dict[str, Any]:
     if sequence is None:
         return context
     action = Action.objects.get(session=session, sequence=sequence)
-    context["beside"] = queries.neighbours(session, action, asked.shown)
+    context["beside"] = neighbours(session, action, asked.shown)
     return context | _steps_of(session, asked, found)
 
 
 def _place(session: Session, asked: UrlState) -> Place:
     if asked.before is not None or asked.after is not None:
         return Place(near=1, before=asked.before, after=asked.after)
-    return _near(asked, asked.step or queries.first_match(session, asked.shown) or 1)
+    return _near(asked, asked.step or first_match(session, asked.shown) or 1)
 
 
 def _near(asked: UrlState, step: int) -> Place:
@@ -80,7 +81,7 @@ def _sequence(session: Session, asked: UrlState, found: Sheet) -> int | None:
     """Return the selected step, or the first visible one."""
     if asked.step is None and found.sequences:
         return found.sequences[0]
-    return queries.nearest(session, asked.step or 1)
+    return nearest(session, asked.step or 1)
 
 
 def _held(found: Sheet) -> dict[str, int]:

@@ -17,14 +17,14 @@ from timemachine.core.pure.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_byte
 from timemachine.knowledge.find import Findings
 from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.recording.answering import running_asks
-from timemachine.recording.answering.commands import AskDone, Audience
-from timemachine.recording.answering.streaming import Begun, Happening, Quiet, Written, happenings, once_begun
+from timemachine.recording.answering.commands import AskDone, AskObserver
+from timemachine.recording.answering.streaming import AskEvent, Begun, Quiet, Written, after_start, ask_events
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.web.access import of
 from timemachine.web.redirects import see_other
 
-type Make = Callable[[Audience], AskDone]
+type Make = Callable[[AskObserver], AskDone]
 type Address = Callable[[int | None], str]
 
 
@@ -33,10 +33,10 @@ def asked(
 ) -> HttpResponse:
     """Ask, and redirect to the recorded step; for a script, stream the events until then."""
     if MEDIA_TYPE in request.headers.get("Accept", ""):
-        told = once_begun(happenings(session.project, question, make, session=session))
+        told = after_start(ask_events(session.project, question, make, session=session))
         return _stream(session, told, address)  # type: ignore[return-value]  # its content has another form
-    with running_asks.under_way(session.project, question, session=session) as mine:
-        done = make(Audience(listening=Listening(cancellation=mine.cancellation), ask=mine.id))
+    with running_asks.active_ask(session.project, question, session=session) as mine:
+        done = make(AskObserver(listening=Listening(cancellation=mine.cancellation), ask=mine.id))
     return see_other(address(done.sequence), part="done")
 
 
@@ -52,13 +52,13 @@ def cancel(request: HttpRequest, id: str, ask: UUID) -> HttpResponse:  # noqa: A
     return see_other("work", session.id)
 
 
-def _stream(session: Session, told: Iterator[Happening], address: Address) -> StreamingHttpResponse:
+def _stream(session: Session, told: Iterator[AskEvent], address: Address) -> StreamingHttpResponse:
     headers = {"X-Accel-Buffering": "no"}
     events = (_event(session, happening, address) for happening in told)
     return StreamingHttpResponse(events, content_type=MEDIA_TYPE, headers=headers)
 
 
-def _event(session: Session, happening: Happening, address: Address) -> bytes:
+def _event(session: Session, happening: AskEvent, address: Address) -> bytes:
     match happening:
         case Quiet():
             return KEEP_ALIVE

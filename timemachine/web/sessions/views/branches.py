@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from timemachine.recording.sessions.branches import Branch, family_of
+from timemachine.recording.sessions.branches import Branch, branch_tree
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.web.access import of
@@ -27,7 +27,7 @@ class _Row:
 def branches(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """`/sessions/{id}/branches/`: all branches around the session."""
     session = session_of(of(request).project, id)
-    family = family_of(session)
+    family = branch_tree(session)
     context = {"session": session, "rows": list(_rows(family.branches)), "complete": family.complete}
     return page(request, "sessions/branches.html", context)
 

@@ -20,7 +20,7 @@ from timemachine.governance.deletion.erasure.queries import erasure_of, erasures
 from timemachine.governance.deletion.erasure.sample import sample_of
 from timemachine.governance.tasks import run_erasure
 from timemachine.jobs.queue import enqueue
-from timemachine.recording.answering.summaries import that_stay
+from timemachine.recording.answering.summaries import remaining_summaries
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.holds import holds_on
 from timemachine.recording.sessions.models import Action, Session
@@ -87,10 +87,10 @@ def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  
 def _that_may_quote(step: Action) -> list[dict[str, Any]]:
     """Return the summaries that may quote a deleted step or a copy of it; only summaries newer than the step are considered."""
     session = step.session
-    every = that_stay(session)
-    if every == that_stay(session, since=step.sequence):
+    every = remaining_summaries(session)
+    if every == remaining_summaries(session, since=step.sequence):
         return every
-    return that_stay(session, since=commands.first_touched(step))
+    return remaining_summaries(session, since=commands.first_touched(step))
 
 
 def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:

@@ -23,7 +23,7 @@ from timemachine.knowledge.commands import collection_named
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import collection_of, collections_of
 from timemachine.recording.answering.running_asks import wait_for_asks
-from timemachine.recording.answering.summaries import that_stay
+from timemachine.recording.answering.summaries import remaining_summaries
 from timemachine.recording.sessions.branches import branch_count
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.holds import holds_on
@@ -90,7 +90,7 @@ def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     facts = {
         "session": session,
         "form": form,
-        "summaries": that_stay(session),
+        "summaries": remaining_summaries(session),
         "branches": branch_count(session),
         "held": holds_on(session),
     }

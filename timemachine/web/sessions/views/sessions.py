@@ -18,7 +18,7 @@ from timemachine.memory.search.sessions import SessionsPage, Wanted, sessions_pa
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.sessions.queries import session_of
-from timemachine.recording.timeline.sparkline_counts import courses_of
+from timemachine.recording.timeline.sparkline_counts import activity_of
 from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.money_fields import usd_as_written
@@ -57,7 +57,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
         ],
         "after": after,
         "found": found,
-        "courses": courses_of(found.sessions) if found.sessions else {},
+        "courses": activity_of(found.sessions) if found.sessions else {},
         "seals": listed_seals(found.sessions) if found.sessions else {},
         "may_record": access.may("operator"),
         "server": settings.PUBLIC_URL,

@@ -7,8 +7,14 @@ from django.views.decorators.http import require_safe
 
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
-from timemachine.recording.timeline import queries
-from timemachine.recording.timeline.rows import SIDE
+from timemachine.recording.timeline.rows import (
+    SIDE,
+    last_match,
+    matches,
+    matches_since,
+    next_match,
+    rows_since,
+)
 from timemachine.replay.judging.queries import spent_on
 from timemachine.replay.runs.progress import replay_named
 from timemachine.web.access import of
@@ -78,8 +84,8 @@ def _announcement(found: Replayed) -> str:
 def _grown(session: Session, asked: UrlState, since: int) -> dict[str, Any]:
     """Return the rows since a step, and the other parts of the timeline that depend on the session's length."""
     shown = asked.shown
-    window = queries.rows_since(session, since, asked.seen, asked.step)
-    new = queries.matches_since(session, since, shown)
+    window = rows_since(session, since, asked.seen, asked.step)
+    new = matches_since(session, since, shown)
     return {
         "sequence": asked.step,
         "since": since,
@@ -87,9 +93,9 @@ def _grown(session: Session, asked: UrlState, since: int) -> dict[str, Any]:
         "noted": noted_rows(session, window),
         "new": new,
         "beyond": max(1, new - SIDE),
-        "newest": queries.last_match(session, shown),
-        "next": queries.next_match(session, asked.step or 0, shown),
-        "matches": queries.matches(session, shown),
+        "newest": last_match(session, shown),
+        "next": next_match(session, asked.step or 0, shown),
+        "matches": matches(session, shown),
         "chips": chips_of(session, shown),
         "terms": [(term, str(shown.without(term))) for term in shown.terms],
         "whole": str(shown.within(None)),

@@ -21,14 +21,22 @@ from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.sessions.queries import session_of
-from timemachine.recording.timeline import queries
 from timemachine.recording.timeline.extent import scale_of
-from timemachine.recording.timeline.minimap import Stretch, minimap
+from timemachine.recording.timeline.minimap import StepRange, minimap
 from timemachine.recording.timeline.pure.aggregation import GROUPS
 from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter, parse
 from timemachine.recording.timeline.pure.scale import Scale
-from timemachine.recording.timeline.rows import View, Window
-from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES
+from timemachine.recording.timeline.rows import (
+    View,
+    Window,
+    first_match,
+    matches,
+    rows_after,
+    rows_before,
+    window,
+)
+from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES, nearest, neighbours, step
+from timemachine.recording.usage.queries import kinds_of
 from timemachine.replay.judging.queries import spent_on
 from timemachine.text.redaction.pure.marks import DELETED_TURN
 from timemachine.web.access import Access, of
@@ -257,16 +265,16 @@ def preserved_query(asked: UrlState) -> dict[str, Any]:
 
 def _selection(session: Session, asked: UrlState) -> dict[str, Any]:
     """Return the selected step, or the nearest one, and the content of its tab."""
-    sequence = queries.nearest(session, asked.step or _first_seen(session, asked.shown))
+    sequence = nearest(session, asked.step or _first_seen(session, asked.shown))
     context: dict[str, Any] = {"sequence": sequence, "notice": _notice(session, asked, sequence)}
     if sequence is None:
         return context
-    found = queries.step(session, sequence, asked.first_bytes)
+    found = step(session, sequence, asked.first_bytes)
     context["found"] = found
     pin = pin_of(session, asked.pin)
     context["pin"] = pin
     context["here"] = preserved_query(asked) | {"step": sequence, "pin": pin.step}
-    context["beside"] = queries.neighbours(session, found.action, asked.shown)
+    context["beside"] = neighbours(session, found.action, asked.shown)
     context["erased_fields"] = erased_fields_of(session, [sequence])
     context["erased"] = context["erased_fields"].get(sequence)
     if found.action.label.startswith(DELETED_TURN):
@@ -292,7 +300,7 @@ def _list(session: Session, asked: UrlState, sequence: int | None) -> dict[str, 
         "branched": is_branched(session),
         "matches": scale.total
         if asked.shown.is_counted and asked.shown.picks
-        else queries.matches(session, asked.shown),
+        else matches(session, asked.shown),
         "chips": chips_of(session, asked.shown),
         "terms": [(term, str(asked.shown.without(term))) for term in asked.shown.terms],
         "whole": str(asked.shown.within(None)),
@@ -308,11 +316,11 @@ def _rows(session: Session, asked: UrlState, sequence: int | None, scale: Scale)
     if asked.view in SHEETS:
         return {}
     around = asked.near or (None if asked.row is None else scale.step_at(asked.row)) or sequence or 1
-    window = queries.window(session, around, asked.seen, selected=sequence)
+    shown = window(session, around, asked.seen, selected=sequence)
     return {
-        "window": window,
-        "noted": noted_rows(session, window),
-        "beyond": _beyond(scale, window),
+        "window": shown,
+        "noted": noted_rows(session, shown),
+        "beyond": _beyond(scale, shown),
     }
 
 
@@ -332,17 +340,17 @@ def _beyond(scale: Scale, window: Window) -> dict[str, int]:
 
 def minimap_of(session: Session, asked: UrlState) -> MinimapPlot | None:
     steps = asked.shown.steps
-    drawn = minimap(session, None if steps is None else Stretch(first=steps[0], last=steps[1]))
-    return None if drawn is None else plot(drawn, ticks(session, drawn.stretch))
+    drawn = minimap(session, None if steps is None else StepRange(first=steps[0], last=steps[1]))
+    return None if drawn is None else plot(drawn, ticks(session, drawn.span))
 
 
 def _more_rows(session: Session, asked: UrlState) -> dict[str, Any]:
     if asked.view == "compact":
         return more_compact(session, asked)
     window = (
-        queries.rows_before(session, asked.before, asked.seen)
+        rows_before(session, asked.before, asked.seen)
         if asked.before is not None
-        else queries.rows_after(session, asked.after or 0, asked.seen)
+        else rows_after(session, asked.after or 0, asked.seen)
     )
     return {
         "window": window,
@@ -353,7 +361,7 @@ def _more_rows(session: Session, asked: UrlState) -> dict[str, Any]:
 
 def chips_of(session: Session, shown: Filter) -> list[dict[str, Any]]:
     """Return a chip for every kind in the session, with its number of steps and the filter that it links to."""
-    counts = queries.kinds_of(session)
+    counts = kinds_of(session)
     return [
         {
             "kind": kind,
@@ -368,7 +376,7 @@ def chips_of(session: Session, shown: Filter) -> list[dict[str, Any]]:
 
 def _first_seen(session: Session, shown: Filter) -> int:
     """Select the first step of the filter if the URL names none."""
-    return queries.first_match(session, shown) or 1
+    return first_match(session, shown) or 1
 
 
 def _notice(session: Session, asked: UrlState, sequence: int | None) -> str:

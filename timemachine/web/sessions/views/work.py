@@ -159,7 +159,7 @@ def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm
         found = doing.find(collection, query, session=session)
         return see_other(_address(session, found.sequence, form), part="done")
 
-    def make(audience: doing.Audience) -> doing.AskDone:
+    def make(audience: doing.AskObserver) -> doing.AskDone:
         return doing.ask(
             access.project,
             collection,
@@ -167,7 +167,7 @@ def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm
             use_model=form.chosen_model,
             session=session,
             no_cache=said["no_cache"],
-            audience=audience,
+            observer=audience,
         )
 
     return asked(request, session, query.text, make, lambda sequence: _address(session, sequence, form))

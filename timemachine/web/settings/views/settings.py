@@ -22,7 +22,7 @@ from timemachine.core.pure.errors import InvalidInput, NotSignedIn, TimeMachineE
 from timemachine.evidence.log.anchors import anchors_of, key_for_witness
 from timemachine.evidence.log.keys import earlier_keys, key_in_use
 from timemachine.recording.annotations.significance.compression import rule_of
-from timemachine.recording.answering.cache_maintenance import figures_of
+from timemachine.recording.answering.cache_maintenance import status_of
 from timemachine.web import access, shown_once
 from timemachine.web.access import Access
 from timemachine.web.errors import waiting
@@ -180,7 +180,7 @@ def _of_member(request: HttpRequest, who: Access) -> dict[str, Any]:
         "role_words": access.ROLE_WORDS[who.role],
         "themes": THEME_CHOICES,
         "theme": request.COOKIES.get("tm_theme", ""),
-        "cache": figures_of(who.project),
+        "cache": status_of(who.project),
         "compression_rule": rule_of(who.project),
         "evidence_key": key_in_use(who.project),
         "earlier_keys": earlier_keys(who.project),
