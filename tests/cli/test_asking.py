@@ -82,7 +82,7 @@ def test_the_answer_appears_as_it_is_written_and_then_its_facts(
 
 def test_an_empty_answer_is_said_to_be_one(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(answer=""))
-    said = "The model answered with an empty text.\n\nmodel      "
+    said = "The model returned an empty answer.\n\nmodel      "
     typed = Typed(*ASK)
     assert typed.read().startswith(said)
     assert typed.end() == (0, "")

@@ -66,7 +66,9 @@ def test_only_what_is_asked_for_is_shown(both: Here) -> None:
     said = ok(both, "session", "compare", "one", "two", "--show", "only_right")
     assert "d.py" in said
     assert "c.py" not in said
-    assert "No pair is only left." in ok(both, "session", "compare", "one", "two", "--show", "only_left")
+    assert "No pairs with the status only left." in ok(
+        both, "session", "compare", "one", "two", "--show", "only_left"
+    )
 
 
 @pytest.mark.parametrize(

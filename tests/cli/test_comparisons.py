@@ -58,7 +58,7 @@ def test_a_condition_is_looked_for_in_every_model(tm: Here, session: Session, wo
 
 
 def test_without_waiting_it_is_only_launched_and_can_be_cancelled(tm: Here, session: Session) -> None:
-    assert "No comparison yet" in tm.run("comparison", "list").out
+    assert "No comparisons yet" in tm.run("comparison", "list").out
     done = tm.run(
         "comparison", "create", "s1", *MODELS, "--no-wait", "--temperature", "0.5", "--spend-limit", "2"
     )
@@ -116,8 +116,8 @@ def test_an_arm_may_have_a_prompt_of_its_own_and_the_other_options_are_of_every_
 @pytest.mark.parametrize(
     ("arm", "says"),
     [
-        ("", "names no model"),
-        ("local:extractive-1 'system-prompt=", "a quote in it is not closed"),
+        ("", "has no model"),
+        ("local:extractive-1 'system-prompt=", "an unclosed quote"),
         ("local:extractive-1 top_k=3", "'top_k=3'"),
         ("local:extractive-1 model=other", "'model=other'"),
         ("local:extractive-1 seed=1 seed=2", "'seed=2'"),
@@ -190,7 +190,7 @@ def test_a_judge_is_waited_for_and_its_opinions_are_counted(
     assert "in 4 calls, about unknown, by four characters to a token" in about.out
     done = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
     assert done.code == 0, done
-    assert "asked about  2 cells" in done.out
+    assert "asked about  2 answers" in done.out
     assert "2 different" in done.out
     assert "2 neither" in done.out
     assert "$0 + 4 calls of unknown price" in done.out
@@ -208,7 +208,7 @@ def test_a_judge_of_which_every_cell_failed_ends_the_command_with_1(
     failed = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
     assert failed.code == 1
     assert "2 judge failed" in failed.out
-    assert "openai:stub-judge judged no answer: " in failed.err
+    assert "openai:stub-judge rated no answer: " in failed.err
     judging.script(Script(question="<answer", answer=good))
     again = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
     assert again.code == 0, again

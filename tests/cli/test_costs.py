@@ -21,7 +21,7 @@ def test_the_totals_come_first_and_then_the_models(tm: Here) -> None:
         "tokens 48",
         "cost $0.42 + 1 call of unknown price",
         "saved $0.05 by 1 cached answer",
-        "replays $0, beside the cost above",
+        "replays $0, not included above",
         "",
         "model calls tokens cost p50 p95",
         "acme:large 2 24 $0.40 996 ms 2.0 s",

@@ -62,7 +62,7 @@ def test_a_collection_is_re_embedded_and_the_command_waits_for_it(
 def test_without_waiting_it_says_how_far_it_is(handbook: Here, stub: StubModelServer) -> None:
     ran = handbook.run("reembed", "handbook", "--model", "server:nomic", "--no-wait")
     assert "handbook is being embedded with server:nomic@8: 0 of 5 embedded." in ran.out
-    assert "It is searched with wordllama-l2-supercat-256@64b47a2d until then." in ran.out
+    assert "Until then, it is searched with wordllama-l2-supercat-256@64b47a2d." in ran.out
 
 
 def test_what_the_server_refused_is_told_and_the_command_ends(
@@ -73,8 +73,8 @@ def test_what_the_server_refused_is_told_and_the_command_ends(
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
         "handbook is searched with server:nomic@8: 4 of 5 embedded.",
-        "1 refused by the server (the latest is frame 3): it answered 413: too long",
-        "What was refused has no vector and is found by its words; the same command tries it again.",
+        "1 rejected by the embedding server (the latest is frame 3): it answered 413: too long",
+        "Rejected frames have no vector and are found by keyword only. Run the same command again to retry them.",
     ]
 
 
@@ -83,7 +83,7 @@ def test_what_went_wrong_is_told_in_one_line(handbook: Here, stub: StubModelServ
     ran = handbook.run("reembed", "handbook", "--model", "server:nomic")
     assert (ran.code, ran.out) == (1, "")
     assert "bad key" in ran.err
-    assert "tries again by itself" in ran.err
+    assert "retries automatically" in ran.err
 
 
 def test_a_model_that_cannot_be_used_is_refused(handbook: Here, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,4 +96,4 @@ def test_a_find_that_could_not_see_every_frame_says_so(handbook: Here, stub: Stu
     Collection.objects.update(embedding_model="server:nomic")
     handbook.json("put", "handbook", "-", given="a passage more")
     ran = handbook.run("find", "handbook", "--query", "passage")
-    assert ran.out.startswith("6 frames had no vector and could not be found by meaning.\n")
+    assert ran.out.startswith("6 frames had no vector and could be found by keyword only.\n")

@@ -18,7 +18,7 @@ def recorded(tm: Here) -> str:
 
 def test_nothing_goes_without_a_reason(tm: Here, recorded: str) -> None:
     seen = tm.run("session", "erase", recorded, "--field", "name", "--step", "1")
-    assert seen.out.startswith("Nothing is erased yet; with --reason and a yes this is erased:\nsteps")
+    assert seen.out.startswith("Preview. Add --reason to erase this:\nsteps")
     assert re.search(r"^steps +1: 1$", seen.out, re.MULTILINE)
     assert re.search(r"^step 1, name +\[erased: field\]$", seen.out, re.MULTILINE)
     assert "the first of two names" in tm.run("session", "view", recorded).out
@@ -27,7 +27,7 @@ def test_nothing_goes_without_a_reason(tm: Here, recorded: str) -> None:
     assert (asked.code, "steps" in asked.err, "Nothing was erased" in asked.err) == (1, True, True)
     assert "the first of two names" in tm.run("session", "view", recorded).out
     done = tm.run(*words, "--yes")
-    assert done.out.startswith("Erased for good, by ")
+    assert done.out.startswith("Permanently erased by ")
     assert "the first of two names" not in tm.run("session", "view", recorded).out
 
 

@@ -67,7 +67,7 @@ def test_a_witness_and_an_authority_are_set_shown_and_taken_away(tm: Here, setti
         shown = tm.run("evidence", kind).out
         for words in (address, "by ", "0 entries of the log", "not yet"):
             assert words in shown
-        assert ("A witness needs this key" in shown) == (kind == "witness")
+        assert ("Give the witness this key" in shown) == (kind == "witness")
         assert tm.json("evidence", kind, "--none")[name] is None
         assert tm.run("evidence", kind, address, "--none").code == 2
         assert "https" in tm.run("evidence", kind, "ftp://x").err
@@ -108,9 +108,7 @@ def test_what_cannot_be_is_refused_in_a_line(tm: Here, tmp_path: Path) -> None:
         assert (ran.code, says in ran.err) == (code, True), ran
     assert kept.read_text() == "mine"
     recorded_session(tm.project, key="s1")
-    assert (
-        "could not be written" in tm.run("evidence", "export", "s1", "-o", str(tmp_path / "no" / "x.zip")).err
-    )
+    assert "Cannot write" in tm.run("evidence", "export", "s1", "-o", str(tmp_path / "no" / "x.zip")).err
 
 
 def test_after_the_key_was_replaced_the_export_names_both(tm: Here, tmp_path: Path) -> None:

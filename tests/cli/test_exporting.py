@@ -21,8 +21,8 @@ def test_what_cannot_be_exported_says_why(tm: Here, tmp_path: Path) -> None:
     recorded_session(tm.project, key="s1")
     assert "Unknown export format 'word'" in tm.run("session", "export", "s1", "--format", "word").err
     assert tm.run("session", "export", "nobody").code == 1
-    assert "give -o FILE" in tm.run("session", "export", "s1", "--json").err
-    assert "could not be written" in tm.run("session", "export", "s1", "-o", str(tmp_path / "no" / "s1")).err
+    assert "-o FILE" in tm.run("session", "export", "s1", "--json").err
+    assert "Cannot write" in tm.run("session", "export", "s1", "-o", str(tmp_path / "no" / "s1")).err
 
 
 def test_a_file_that_was_not_written_to_its_end_is_not_there(tm: Here, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_find_prints_why_each_passage_was_found_under_the_others(tm: Here) -> No
     assert len({(line.index("semantic"), line.index("identifier"), len(line)) for line in scores}) == 1
     parts = [f"{name} {part:.4f}" for name, part in first["matched"]["identifiers"].items()]
     assert f"     identifiers  {', '.join(parts)}" in said
-    assert "     words        none in common; found by its meaning" in said
+    assert "     words        none in common; found by meaning" in said
     assert len(second["matched"]["terms"]) == 1
 
 
@@ -78,7 +78,7 @@ def test_an_ask_takes_the_thresholds_that_a_find_takes(tm: Here) -> None:
 def test_find_in_an_empty_collection_finds_nothing_and_says_so(tm: Here) -> None:
     tm.json("session", "start", "empty", "--name", "n")
     assert tm.run("find", "empty", "--query", "anything").out.splitlines() == [
-        "Nothing was found in empty by hybrid search.",
+        "No results in empty by hybrid search.",
         "The collection has no frames yet; put some into it.",
     ]
 
@@ -90,12 +90,12 @@ def test_find_before_the_first_frame_says_when_it_came(tm: Here) -> None:
     came = written(Frame.objects.get().valid_from) or ""
     asked = ("find", "notes", "--query", "note", "--as-of", "s1:1")
     assert tm.run(*asked).out.splitlines() == [
-        "Nothing was found in notes by hybrid search.",
-        f"The collection had no frames then; its first came at {local(came)}.",
+        "No results in notes by hybrid search.",
+        f"The collection was empty at that time. Its first frame was added at {local(came)}.",
     ]
     assert tm.json(*asked)["empty"] == {
         "why": "no_frames_then",
-        "message": f"The collection had no frames then; its first came at {came}.",
+        "message": f"The collection was empty at that time. Its first frame was added at {came}.",
         "first_frame_at": came,
     }
     assert [hit["frame"] for hit in tm.json("find", "notes", "--query", "note", "--as-of", came)["hits"]] == [
@@ -143,7 +143,7 @@ def test_ask_says_what_the_cache_saved_and_asks_again_with_no_cache(tm: Here) ->
     lines = tm.run(*question).out.splitlines()
     cost = next(line for line in lines if line.startswith("cost"))
     assert re.search(
-        r"\$0, from the cache, saved \$0 and [\d.]+ ms \(asked first at step 1 of [0-9a-f-]{36}, ", cost
+        r"\$0, from the cache, saved \$0 and [\d.]+ ms \(first asked at step 1 of [0-9a-f-]{36}, ", cost
     )
     assert not any(line.startswith("tokens") for line in lines)
     assert tm.json(*question, "--no-cache")["cached"] is False
@@ -156,7 +156,7 @@ def test_a_frame_that_is_too_large_behind_others_says_what_was_put(tm: Here) -> 
     source = tm.file("many.jsonl", '{"text": "first"}\n' + json.dumps(large))
     ran = tm.run("put", "many", source)
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err.endswith("1 passage before it is in; the same file again adds only the rest.\n")
+    assert ran.err.endswith("1 passage before it was stored. Put the same file again to add only the rest.\n")
     assert Frame.objects.count() == 1
     alone = tm.file("large.jsonl", json.dumps(large))
     assert "Put it in parts." in tm.refused("put", "many", alone)

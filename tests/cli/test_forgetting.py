@@ -21,7 +21,7 @@ def test_a_turn_is_deleted_for_a_reason(tm: Here, recorded: str) -> None:
     asked = tm.run(*words, "--reason", "asked for", given="n\n")
     assert (asked.code, "Nothing was deleted" in asked.err) == (1, True)
     done = tm.run(*words, "--reason", "asked for", "--yes")
-    assert done.out == "Turn 1 is deleted; a tombstone stands in its place.\n"
+    assert done.out == "Step 1 was deleted. A tombstone replaces it.\n"
     seen = tm.run("session", "view", recorded).out
     assert "the first of two names" not in seen
     assert "[erased" not in seen
@@ -35,19 +35,19 @@ def test_what_is_held_is_deleted_by_nothing_before_its_release(tm: Here, recorde
     assert "case 12" in tm.refused("session", "delete", recorded, "--yes")
     seen = tm.run("session", "delete", "--agent", "clerk", "--dry-run")
     assert seen.out.splitlines() == [
-        "1 session with 2 turns (agent: clerk); 1 of them under legal hold, which stay.",
-        "These are all sessions of the project.",
+        "1 session with 2 steps (agent: clerk); 1 of them under legal hold stay.",
+        "This is every session in the project.",
     ]
     assert "case 12" in tm.run("session", "holds", recorded).out
-    assert tm.run("session", "release", recorded, "--reason", "settled").out == "Released. It is over.\n"
-    assert "under no hold" in tm.refused("session", "release", recorded, "--reason", "again")
+    assert tm.run("session", "release", recorded, "--reason", "settled").out == "Released.\n"
+    assert "is under no hold" in tm.refused("session", "release", recorded, "--reason", "again")
     assert tm.run("session", "delete", recorded, "--yes").code == 0
 
 
 def test_it_says_where_a_summary_stays(tm: Here, recorded: str) -> None:
     put = tm.json("session", "summarise", recorded, "--collection", "handbook")
     seen = tm.run("session", "delete", "--agent", "clerk", "--dry-run").out.splitlines()
-    assert seen[-1] == "Of 1 of them a summary stays in a collection."
+    assert seen[-1] == "Summaries of 1 of them stay in a collection."
     turn = ("session", "delete", recorded, "--step", "2", "--reason", "asked for", "--yes")
     stays = f"A summary that may quote it stays in the collection handbook, frame {put['frame']:,}."
     assert tm.run(*turn).out.splitlines()[-1] == stays
@@ -57,12 +57,12 @@ def test_it_says_where_a_summary_stays(tm: Here, recorded: str) -> None:
 
 def test_what_would_go_of_one_session_or_turn_is_said_and_nothing_goes(tm: Here, recorded: str) -> None:
     words = ("session", "delete", recorded, "--dry-run")
-    assert tm.run(*words).out == "1 session with 2 turns.\n"
+    assert tm.run(*words).out == "1 session with 2 steps.\n"
     assert tm.run(*words, "--step", "1", "--step", "2", "--step", "2").out == "2 turns of s1.\n"
     assert tm.run("session", "delete", recorded, "--step", "1", "--reason", "asked for", "--yes").code == 0
     assert tm.run(*words, "--step", "1").out == "0 turns of s1.\n"
     assert tm.json("session", "hold", recorded, "--reason", "case 12")["sessions"] == 1
-    assert tm.run(*words).out == "1 session with 2 turns; it is under legal hold, and stays.\n"
+    assert tm.run(*words).out == "1 session with 2 steps; under legal hold, so it stays.\n"
     assert tm.json(*words) == {"sessions": 1, "turns": 2, "held": 1}
     assert tm.json(*words, "--step", "2") == {"sessions": 0, "turns": 1, "held": 1}
     assert "no session" in tm.refused("session", "delete", "nobody", "--dry-run").lower()
@@ -74,36 +74,36 @@ def test_a_filter_and_a_session_do_not_go_together(tm: Here, recorded: str) -> N
         assert tm.run("session", "delete", *words, "--yes").code == 2
     assert tm.run("session", "hold", "--reason", "x").code == 2
     none = tm.run("session", "delete", "--tag", "x", "--reason", "y", "--yes")
-    assert none.out == "No session fits (tag: x).\n"
+    assert none.out == "No session matches (tag: x).\n"
 
 
 def test_a_rule_says_what_it_would_delete_before_it_is_set(tm: Here, recorded: str) -> None:
-    assert tm.run("retention", "list").out == "There is no rule: every session is kept for good.\n"
+    assert tm.run("retention", "list").out == "No rules. All sessions are kept permanently.\n"
     assert "six months" in tm.refused("retention", "set", "30", "--agent", "clerk", "--yes")
     words = ("retention", "set", "30", "--agent", "clerk", "--reason", "a test")
     seen = tm.run(*words, "--dry-run").out.splitlines()
-    assert seen[0] == "Today it would delete nothing."
-    assert seen[1].startswith("The first session that is not held is old enough from 20")
+    assert seen[0] == "It would delete nothing today."
+    assert seen[1].startswith("The next session without a legal hold is due on 20")
     assert tm.run(*words, given="n\n").code == 1
     early = ("retention", "set", "30", "--agent", "clerk")
-    assert "need a --reason" in tm.run(*early, "--dry-run").out
+    assert "require a --reason" in tm.run(*early, "--dry-run").out
     unasked = tm.run(*early, given="y\n")
-    assert (unasked.code, "need a --reason" in unasked.err, "Set this rule?" in unasked.err) == (
+    assert (unasked.code, "require a --reason" in unasked.err, "Set this rule?" in unasked.err) == (
         1,
         True,
         False,
     )
     made = tm.json(*words, "--yes")
     again = tm.run(*words, "--yes").out
-    assert f"Rule {made['id']}: {made['says']}. It stands already, since 20" in again
+    assert f"Rule {made['id']}: {made['says']}. It was already set on 20" in again
     changed = tm.run("retention", "set", "200", "--agent", "clerk", "--dry-run").out.splitlines()
-    assert changed[-1] == f"The rule there was: {made['says']}."
+    assert changed[-1] == f"It replaces this rule: {made['says']}."
     assert (made["says"], made["early"]) == ("sessions of agent clerk: deleted after 30 days", True)
-    assert "before six months" in tm.run("retention", "list").out
+    assert "shorter than six months" in tm.run("retention", "list").out
     assert tm.run("retention", "set", "keep").code == 0
     gone = tm.run("retention", "remove", made["id"])
-    assert gone.out == "No more: sessions of agent clerk: deleted after 30 days.\n"
+    assert gone.out == "Rule removed: sessions of agent clerk: deleted after 30 days.\n"
     nothing, singly = tm.run("retention", "log").out.splitlines()
-    assert nothing == "Nothing was deleted in bulk."
+    assert nothing == "No bulk deletions."
     assert singly.endswith("/settings/retention/#singly")
     assert tm.run("retention", "set", "soon").code == 2

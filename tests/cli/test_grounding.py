@@ -21,11 +21,11 @@ HANDBOOK = "\n".join(
 REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
     (("put", "handbook", "-"), b"", "Standard input is empty"),
     (("put", "handbook"), b" \n", "Standard input is empty"),
-    (("put", "handbook", "-"), b"\xff\xfe", "not text in UTF-8"),
+    (("put", "handbook", "-"), b"\xff\xfe", "not UTF-8 text"),
     (
         ("put", "handbook", "not-here.txt"),
         None,
-        "not-here.txt cannot be read (No such file or directory)",
+        "not-here.txt (No such file or directory)",
     ),
     (("put", "a/b", "-"), b"text", "'a/b' names no collection"),
     (("put", "a?b", "-"), b"text", "cannot name a collection"),
@@ -55,7 +55,7 @@ def test_ground_answers_each_line_and_warns(tm: Here) -> None:
     assert lines[2].startswith("Warning: grounding is LOW")
     assert lines[3] == "  not supported (number): The deal closed for 9 billion."
     assert lines[4:6] == [
-        "    no passage has: 9 billion",
+        "    not in any passage: 9 billion",
         "    #0, characters 0 to 30: The deal closed for 7 billion.",
     ]
     assert lines[-1] == "2 answers, 1 with a warning."
@@ -69,7 +69,7 @@ def test_ground_quotes_the_sentence_that_says_it_the_other_way_round(tm: Here) -
     lines = tm.run("ground", tm.file("swapped.jsonl", json.dumps(line))).out.splitlines()
     assert lines[0].startswith("line 1: LOW")
     assert lines[2:4] == [
-        "  not supported (the other way round): In May the seller paid the buyer.",
+        "  not supported (reversed in the passage): In May the seller paid the buyer.",
         "    #1, characters 0 to 33: In May the buyer paid the seller.",
     ]
 
@@ -77,7 +77,7 @@ def test_ground_quotes_the_sentence_that_says_it_the_other_way_round(tm: Here) -
 def test_ground_says_that_names_stand_the_other_way_round(tm: Here) -> None:
     line = {"context": ["The bank acquired Nordkredit."], "answer": "Nordkredit acquired the bank."}
     lines = tm.run("ground", tm.file("names.jsonl", json.dumps(line))).out.splitlines()
-    assert lines[2] == "  not supported (the other way round): Nordkredit acquired the bank."
+    assert lines[2] == "  not supported (reversed in the passage): Nordkredit acquired the bank."
 
 
 def test_ground_says_what_is_missing_of_a_sentence_that_is_partly_supported(tm: Here) -> None:
@@ -90,7 +90,7 @@ def test_ground_says_what_is_missing_of_a_sentence_that_is_partly_supported(tm: 
     assert lines[0].endswith("(0 of 1 sentence supported, 1 partly)")
     assert lines[1:3] == [
         "  partly supported: The harbour bridge was praised after quarrels.",
-        "    no passage has: praised, quarrels",
+        "    not in any passage: praised, quarrels",
     ]
 
 
@@ -113,4 +113,4 @@ def test_ground_sends_long_lines_in_small_requests_and_says_what_was_not_read(tm
 
 def test_an_answer_that_claims_nothing_has_no_grounding(tm: Here) -> None:
     source = tm.file("answers.jsonl", '{"context": ["a"], "answer": "The passages do not say."}')
-    assert tm.run("ground", source).out.startswith("line 1: none: the answer claims nothing\n")
+    assert tm.run("ground", source).out.startswith("line 1: none: the answer makes no claim\n")

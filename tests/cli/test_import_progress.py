@@ -47,4 +47,4 @@ def test_a_bar_on_the_terminal_says_how_far_a_long_import_is(tm: Here) -> None:
     assert process.returncode == 0
     assert "long.jsonl: " in shown.decode()
     assert f"] {LINES:,} of {LINES:,} actions" in shown.decode()
-    assert written.decode().endswith(f"{LINES:,} lines became {LINES:,} messages; 0 lines skipped.\n")
+    assert written.decode().endswith(f"{LINES:,} lines imported as {LINES:,} messages; 0 lines skipped.\n")

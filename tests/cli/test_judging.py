@@ -47,11 +47,11 @@ def test_judge_says_the_cost_before_then_each_sentence(
     assert lines[0].startswith(f"Asking {MODEL}: about $0.00")
     assert lines[1:3] == [
         "  1  quote not found  Refunds are paid within 14 days.",
-        "     the judge says contradicted; quote not found in the passages (passage 1, #0): within 30 days",
+        "     judge model: contradicted; quote not found in the passages (passage 1, #0): within 30 days",
     ]
     told = {line.split("  ", 1)[0]: line.split("  ", 1)[1].strip() for line in lines[4:]}
     assert told["verdicts"] == "0 supported, 0 contradicted, 0 not found, 1 quote not found"
-    assert told["grounding"] == "sees no sentence otherwise"
+    assert told["grounding"] == "same for every sentence"
     assert told["cost"].startswith("$0.00")
 
 

@@ -22,7 +22,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
 def test_a_key_is_shown_once_and_works_at_once(tm: Here) -> None:
     ran = tm.run("key", "create", "--name", "Nachtlauf", "--scope", "read", "--scope", "record,run")
     text, *lines = ran.out.splitlines()
-    assert lines[-1] == "This key is shown once; keep it now."
+    assert lines[-1] == "Copy this key now. It will not be shown again."
     assert ApiKey.objects.get(name="Nachtlauf").scopes == ["read", "record", "run"]
     assert tm.run("session", "list", TIMEMACHINE_API_KEY=text).code == 0
     assert text not in tm.run("key", "list").out
@@ -30,7 +30,7 @@ def test_a_key_is_shown_once_and_works_at_once(tm: Here) -> None:
 
 def test_a_revoked_key_is_refused_by_the_next_command(tm: Here) -> None:
     made = tm.json("key", "create", "--name", "n", "--scope", "read")
-    assert tm.run("key", "revoke", made["id"]).out.startswith(f"Key {made['id']} (n) is revoked since 20")
+    assert tm.run("key", "revoke", made["id"]).out.startswith(f"Key {made['id']} (n) was revoked 20")
     assert "revoked" in tm.refused("session", "list", TIMEMACHINE_API_KEY=made["key"])
 
 

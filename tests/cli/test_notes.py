@@ -17,7 +17,7 @@ def recorded(tm: Here) -> str:
 def test_a_note_is_pinned_and_listed_by_its_step(tm: Here, recorded: str) -> None:
     ran = tm.run("session", "note", recorded, "--step", "2", "--text", "Here it\nwent \x1b[31mwrong.")
     assert ran.code == 0
-    assert ran.out.startswith("Step 2 has a note.\nid       ")
+    assert ran.out.startswith("Note added to step 2.\nid    ")
     assert "/notes/" in ran.out
     tm.json("session", "note", recorded, "--step", "1", "--text", "Before.")
     listed = tm.run("session", "notes", recorded).out.splitlines()
@@ -39,7 +39,7 @@ def test_with_json_the_apis_documents_are_printed_page_by_page(tm: Here, recorde
 
 def test_no_notes_says_how_to_pin_one(tm: Here, recorded: str) -> None:
     ran = tm.run("session", "notes", recorded)
-    assert ran.out == "There is no note; pin one with `timemachine session note ID --step N --text …`.\n"
+    assert ran.out == "No notes yet. Add one with `timemachine session note ID --step N --text …`.\n"
 
 
 def test_what_cannot_be_a_note_is_refused_in_one_line(tm: Here, recorded: str) -> None:

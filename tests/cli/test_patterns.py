@@ -31,12 +31,12 @@ def test_patterns_are_listed_and_one_is_shown_with_its_sessions(tm: Here, record
     assert "solved in  1 session\n" in shown
     assert "  also  Error: not enough balance in payment method gift_card_<id>  (1 step)" in shown
     assert "second  second\n  steps 1, 2, last " in shown
-    assert "  its steps show nothing that solved it" in shown
+    assert "  not solved in this session's steps" in shown
     assert "  solved: step 2 is marked as what solved it" in shown
     for words in (("--kind", "question"), ("--query", "nowhere"), ("--unsolved",), ("--min-sessions", "3")):
         assert (
             tm.run("patterns", "list", *words).out
-            == "No error and no question came in more sessions than one.\n"
+            == "No error or question occurs in more than one session.\n"
         )
     assert tm.json("patterns", "list", "--solved", "--since", "2026-01-01")["items"][0]["id"] == recorded
 
@@ -53,13 +53,13 @@ def test_lists_go_on_where_they_ended(tm: Here, recorded: str) -> None:
 def test_a_step_or_a_text_is_told_what_solved_it_elsewhere(tm: Here, recorded: str) -> None:
     session_of(tm.project, failed(LONG), key="new")
     told = tm.run("patterns", "similar", "new:1").out
-    assert "the same wording, in 2 other sessions" in told
+    assert "same wording, in 2 other sessions" in told
     assert "solved: step 2 is marked as what solved it (first: " in told
     assert "\x1b" not in told
     assert "1 step still to be read" in told
     assert tm.json("patterns", "similar", "--text", f"Error: {SHORT}")["items"][0]["id"] == recorded
     assert tm.run("patterns", "similar", "--text", "nothing of that").out.startswith(
-        "No other session has anything like it.\n"
+        "No similar pattern in other sessions.\n"
     )
     assert tm.run("patterns", "similar").code == 2
     assert tm.run("patterns", "similar", "new:9").code == 1
@@ -68,19 +68,19 @@ def test_a_step_or_a_text_is_told_what_solved_it_elsewhere(tm: Here, recorded: s
 
 
 def test_a_rule_watches_and_what_it_found_is_put_aside(tm: Here, recorded: str) -> None:
-    assert tm.run("patterns", "rule", "list").out.startswith("There is no rule")
-    assert tm.run("patterns", "alerts").out == "No rule has found anything.\n"
+    assert tm.run("patterns", "rule", "list").out.startswith("No rules.")
+    assert tm.run("patterns", "alerts").out == "No alerts.\n"
     made = tm.run("patterns", "rule", "add", "--sessions", "2", "--window", "week", "--kind", "error").out
-    assert made.startswith("Watching for errors in 2 sessions of a week.\nid  ")
+    assert made.startswith("Rule added: errors in 2 sessions of a week.\nid  ")
     session_of(tm.project, failed(SHORT))
     read(tm.project)
     assert "  in 3 sessions of the week from " in tm.run("patterns", "alerts").out
     alert = tm.json("patterns", "alerts")["items"][0]["id"]
-    assert tm.run("patterns", "seen", alert).out == "Seen by key laptop.\n"
-    assert ", seen by key laptop" in tm.run("patterns", "alerts").out
+    assert tm.run("patterns", "seen", alert).out == "Dismissed by key laptop.\n"
+    assert ", dismissed by key laptop" in tm.run("patterns", "alerts").out
     rule = tm.json("patterns", "rule", "list")["items"][0]["id"]
     assert tm.run("patterns", "rule", "list").out == f"{rule}  errors in 2 sessions of a week\n"
-    assert tm.run("patterns", "rule", "delete", rule).out == "The rule is deleted.\n"
+    assert tm.run("patterns", "rule", "delete", rule).out == "Rule deleted.\n"
 
 
 def test_the_recorder_lists_patterns_and_asks_what_a_step_or_a_text_is_like(tm: Here, recorded: str) -> None:

@@ -108,9 +108,7 @@ def test_standard_input_that_is_no_text_is_refused(tm: Here) -> None:
     with tm.unchanged():
         done = run("put", "c", "-", given=b"caf\xe9")
     assert (done.returncode, done.stdout) == (1, b"")
-    assert (
-        done.stderr == b"Standard input is not text in UTF-8 (byte 4); convert it first, nothing was sent.\n"
-    )
+    assert done.stderr == b"Standard input is not UTF-8 text (byte 4); convert it first, nothing was sent.\n"
 
 
 def test_a_closed_standard_input_is_an_empty_one(tm: Here) -> None:
@@ -167,7 +165,7 @@ def test_ctrl_c_while_a_replay_is_waited_for_leaves_it_running_and_says_where(te
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, b"")
-    assert err.decode() == f"The replay goes on; follow it, or cancel it, at {url}/replays/r1/\n"
+    assert err.decode() == f"The replay is still running. Follow or cancel it at {url}/replays/r1/\n"
 
 
 def test_ctrl_c_at_a_question_changes_nothing(tm: Here) -> None:
@@ -195,13 +193,13 @@ def test_up_is_what_make_up_runs(terminal: Terminal) -> None:
 
 
 def test_a_fault_of_our_own_is_one_line_with_its_place() -> None:
-    script = "import sys; from timemachine.cli.terminal import admit; sys.excepthook = admit; 1 / 0"
+    script = "import sys; from timemachine.cli.terminal import report_bug; sys.excepthook = report_bug; 1 / 0"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (
         1,
-        "This is a fault of the command (ZeroDivisionError: division by zero at <string>:1); please report it.\n",
+        "This is a bug in the command (ZeroDivisionError: division by zero at <string>:1). Please report it.\n",
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.terminal import Here
 from tests.memory.search.recorded import index, said, session_of
-from timemachine.cli.commands.recall import zone_here
+from timemachine.cli.commands.recall import local_zone
 
 
 def test_a_question_brings_turns_in_words_and_as_the_apis_document(tm: Here) -> None:
@@ -30,7 +30,7 @@ def test_a_question_brings_turns_in_words_and_as_the_apis_document(tm: Here) -> 
     assert [len(item["results"]) for item in document["items"]] == [1, 1]
     two = tm.run("recall", "--query", "connection", "--query", "mutex", "--mode", "text").out
     assert "“connection”" in two
-    assert "“mutex”\nNothing was found." in two
+    assert "“mutex”\nNo results." in two
     for option, value in (("--tag", "fix"), ("--significance", "solution"), ("--min-importance", "0.9")):
         [item] = tm.json("recall", "--query", "connection", option, value)["items"]
         assert [each["sequence"] for each in item["results"]] == [2]
@@ -45,12 +45,11 @@ def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
     index(tm.project)
     told = tm.run("recall", "--query", "the gateway in May 2020", "--time-zone", "UTC").out
     assert (
-        "“in May 2020” is read as 2020-05-01 00:00 UTC to 2020-06-01 00:00 UTC; --no-time-words reads no times."
+        "“in May 2020” is understood as 2020-05-01 00:00 UTC to 2020-06-01 00:00 UTC. Use --no-time-words to turn this off."
         in told
     )
     assert (
-        "Nothing was found. Nothing was recorded in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (UTC)."
-        in told
+        "No results. Nothing was recorded in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (UTC)." in told
     )
     for zone, named in (("Etc/UTC", "UTC"), ("Zulu", "UTC"), ("Europe/Berlin", "Europe/Berlin")):
         told = tm.run("recall", "--query", "the gateway in May 2020", "--time-zone", zone).out
@@ -64,23 +63,23 @@ def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
         in tm.run("recall", "--query", "gateway since May 2020", "--time-zone", "UTC").out
     )
     assert (
-        "is read as before 2020-05-01"
+        "is understood as before 2020-05-01"
         in tm.run("recall", "--query", "gateway before May 2020", "--time-zone", "UTC").out
     )
     told = tm.run("recall", "--query", "what happened in the last session?").out
-    assert f"“in the last session” is read as the session Nightly ({session.key})" in told
-    assert "the most important turns are told" in told
+    assert f"“in the last session” is understood as the session Nightly ({session.key})" in told
+    assert "showing the most important turns" in told
     assert "(no importance)" in told
     for number in range(6):
         session_of(tm.project, said("gateway"), name=f"Run {number}")
     told = tm.run("recall", "--query", "the gateway in the last two sessions").out
-    assert "“in the last two sessions” is read as the sessions Run 5 (" in told
+    assert "“in the last two sessions” is understood as the sessions Run 5 (" in told
     told = tm.run("recall", "--query", "the gateway before the last 7 sessions, in 2027").out
-    assert "is read as the time before the sessions Run 5 (" in told
+    assert "is understood as the time before the sessions Run 5 (" in told
     assert ") and 2 more; --no-time-words" in told
-    assert "“in 2027” is not read as a time: it lies in the future. It is looked for as words." in told
+    assert "“in 2027” is not understood as a time (it lies in the future); searched as words." in told
     told = tm.run("recall", "--query", "gateway last session", "--besides", session.key).out
-    assert "the session before, and there is none" in told
+    assert "the previous session, but there is none" in told
 
 
 def test_the_turns_around_and_a_text_for_a_prompt(tm: Here) -> None:
@@ -118,11 +117,10 @@ def test_a_text_that_is_empty_says_whether_nothing_was_found_or_nothing_fits(tm:
     ask = ("recall", "--query", "iron", "--mode", "text", "--budget")
     least = tm.json(*ask, "1")["tokens"]["least"]
     told = tm.run(*ask, "1").out
-    assert told.startswith(f"1 turn found, and none fits into 1 token: the shortest takes {least}, ")
-    assert f"Give --budget {least} or more." in told
+    assert told.startswith(f"1 turn found, but none fits into 1 token. Use --budget {least} or more: ")
     assert "[1] user: step of iron" in tm.run(*ask, str(least)).out
     nothing = tm.run("recall", "--query", "zeppelin", "--mode", "text", "--budget", "1").out
-    assert nothing.startswith("Nothing was found. No turn")
+    assert nothing.startswith("No results. No turn")
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e400", "2"])
@@ -154,8 +152,8 @@ def test_the_zone_of_this_machine_is_told_by_where_its_clock_points(tmp_path: Pa
     zone.touch()
     link = tmp_path / "localtime"
     link.symlink_to(zone)
-    assert zone_here(link) == "Europe/Berlin"
-    assert zone_here(tmp_path / "none") is None
+    assert local_zone(link) == "Europe/Berlin"
+    assert local_zone(tmp_path / "none") is None
 
 
 def test_a_deleted_turn_around_a_result_says_so(tm: Here) -> None:

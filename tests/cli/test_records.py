@@ -28,11 +28,11 @@ HANDBOOK = "\n".join(
 REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
     (("put", "handbook", "-"), b"", "Standard input is empty"),
     (("put", "handbook"), b" \n", "Standard input is empty"),
-    (("put", "handbook", "-"), b"\xff\xfe", "not text in UTF-8"),
+    (("put", "handbook", "-"), b"\xff\xfe", "not UTF-8 text"),
     (
         ("put", "handbook", "not-here.txt"),
         None,
-        "not-here.txt cannot be read (No such file or directory)",
+        "not-here.txt (No such file or directory)",
     ),
     (("put", "a/b", "-"), b"text", "'a/b' names no collection: a name or an id has no slash."),
     (("put", "a?b", "-"), b"text", "cannot name a collection"),
@@ -61,7 +61,7 @@ def test_a_jsonl_file_becomes_a_frame_for_each_line(tm: Here) -> None:
         "#0 version 1: Refunds",
         "#1 version 1: Shipping",
         "#2 version 1: Guarantee",
-        "3 new frames in handbook, 0 there already.",
+        "3 new frames in handbook, 0 already stored.",
     ]
     kept = Frame.objects.order_by("number")
     assert [(frame.title, frame.uri, frame.metadata) for frame in kept][:2] == [
@@ -107,7 +107,7 @@ def test_files_are_put_in_their_order_each_at_its_headings(tm: Here) -> None:
         "#1 version 1: Guide › Install",
         "#2 version 1: L",
         "#3 version 1: Page",
-        "4 new frames in docs, 0 there already.",
+        "4 new frames in docs, 0 already stored.",
     ]
     again = tm.json("put", "docs", guide, page)
     assert [frame["already_there"] for frame in again["frames"]] == [True, True, True]
@@ -119,7 +119,7 @@ def test_a_file_put_again_replaces_what_it_had(tm: Here) -> None:
     tm.run("put", "docs", guide)
     tm.file("guide.md", "# Guide\n\nBegin.\n\n## Install\n\nRun it twice.\n")
     ran = tm.run("put", "docs", guide, "--replace")
-    assert ran.out.splitlines()[-1] == "1 new frame in docs, 1 there already, 1 ended."
+    assert ran.out.splitlines()[-1] == "1 new frame in docs, 1 already stored, 1 ended."
     assert Frame.objects.filter(valid_until=None).count() == 2
 
 
@@ -131,16 +131,16 @@ def test_a_file_put_again_names_the_passages_that_were_edited_by_hand(tm: Here) 
     put(old.collection, [by_hand], by="Zoë")
     ran = tm.run("put", "docs", guide)
     assert ran.out.splitlines()[-3:] == [
-        "1 new frame in docs, 1 there already.",
-        "edited by hand #1: Guide › Install, beside its old text in #2",
-        "1 passage was edited by hand, and its old text from the file is current beside the edit: delete the frame that is wrong, "
-        "or put the file once more with --replace, which ends what was edited.",
+        "1 new frame in docs, 1 already stored.",
+        "edited manually #1: Guide › Install, next to its old text in #2",
+        "1 passage was edited manually, and the file added the old text again. Delete the wrong frame, "
+        "or put the file again with --replace to end the edited ones.",
     ]
     report = tm.json("put", "docs", guide)["files"][0]["report"]
     assert (report["new"], report["edited"]) == (0, 1)
     assert report["edited_frames"] == [{"frame": 1, "beside": 2, "title": "Guide › Install"}]
-    assert "edited by hand" in tm.run("put", "docs", guide, "--replace").out
-    assert "edited by hand" not in tm.run("put", "docs", guide).out
+    assert "edited manually" in tm.run("put", "docs", guide, "--replace").out
+    assert "edited manually" not in tm.run("put", "docs", guide).out
 
 
 def test_a_pdf_is_waited_for_until_a_worker_has_put_it(tm: Here, worker: None) -> None:
@@ -154,9 +154,9 @@ def test_a_pdf_is_waited_for_until_a_worker_has_put_it(tm: Here, worker: None) -
     assert tm.run("put", "docs", source).out.splitlines() == [
         "#2 version 1: Rules, page 1",
         "#3 version 1: Rules, page 2",
-        "2 new frames in docs, 0 there already.",
+        "2 new frames in docs, 0 already stored.",
     ]
-    assert "#2 version 1, was there already: Rules, page 1" in tm.run("put", "docs", source).out
+    assert "#2 version 1, already stored: Rules, page 1" in tm.run("put", "docs", source).out
     assert [(frame.title, frame.metadata) for frame in Frame.objects.order_by("number")][:2] == [
         ("The rules, page 1", {"page": 1}),
         ("The rules, page 2", {"page": 2}),
@@ -197,9 +197,9 @@ def test_more_frames_than_one_request_takes_are_all_put_in_their_order(tm: Here)
     assert Frame.objects.count() == 450
     again = tm.run("put", "many", source).out.splitlines()
     assert again[19:] == [
-        "#19 version 1, was there already",
+        "#19 version 1, already stored",
         "… and 430 more",
-        "0 new frames in many, 450 there already.",
+        "0 new frames in many, 450 already stored.",
     ]
 
 
@@ -209,7 +209,7 @@ def test_of_a_large_file_the_first_frames_are_printed_and_all_are_in_the_documen
     source = tm.file("large.md", "".join(f"# Part {n}\n\n{'word ' * 210}\n\n" for n in range(300)))
     lines = tm.run("put", "docs", source).out.splitlines()
     assert lines[:2] == ["#0 version 1: Part 0", "#1 version 1: Part 0 › Part 1"]
-    assert lines[20:] == ["… and 280 more", "300 new frames in docs, 0 there already."]
+    assert lines[20:] == ["… and 280 more", "300 new frames in docs, 0 already stored."]
     frames = tm.json("put", "docs", source)["frames"]
     assert [(each["frame"], each["already_there"]) for each in frames] == [(n, True) for n in range(300)]
 

@@ -85,7 +85,7 @@ def test_the_first_line_says_what_the_step_came_to(changes: dict[str, Any], outc
     ("grounding", "says"),
     [
         ({}, "without a label"),
-        ({"label": None, "score": None}, "none: the answer claims nothing"),
+        ({"label": None, "score": None}, "none: the answer makes no claim"),
         ({"score": 0.5}, "without a label 0.50"),
         ({"label": 3, "score": "high", "sentence_count": None}, "3"),
         (
@@ -163,8 +163,8 @@ def test_an_answer_cannot_steer_the_terminal() -> None:
 def test_hits_of_another_tool_need_no_score_and_no_title() -> None:
     hit = {"rank": 1, "score": None, "scores": None, "frame": None, "title": None}
     lines = shown(step(), recorded={"retrieval": {"hits": [hit], "cut_by": None}})
-    assert "  recorded hits (the rule that cut is not recorded):" in lines
-    assert "    rank    score  of which  frame   title" in lines
+    assert "  recorded hits (cut-off rule not recorded):" in lines
+    assert "    rank    score  scores  frame   title" in lines
     assert "       1  unknown            rank 1" in lines
     assert fact("recorded call", lines) == "openai:gpt-5; tokens unknown; unknown; not recorded"
 

@@ -10,7 +10,7 @@ from tests.cli.refunds import refunds
 from tests.cli.terminal import Here, Terminal
 from tests.provider_failures import as_vendors
 from tests.waiting import wait_until
-from timemachine.cli.commands import replays
+from timemachine.cli.commands.session import replays
 from timemachine.cli.terminal import Progress
 from timemachine.knowledge.models import Frame
 from timemachine.recording.sessions.commands import append, start_session
@@ -94,7 +94,7 @@ def test_a_debug_replay_shows_what_retrieval_brings_now(tm: Here, recorded: Sess
     assert "  retrieval       changed" in first
     assert "  recorded hits (" in first
     assert "  hits now (" in first
-    assert re.search(r"rank +score +of which +frame +title", first)
+    assert re.search(r"rank +score +scores +frame +title", first)
     assert "  recorded call  local:extractive-1; " in first
     assert second.startswith("Step 4 · find · ")
     assert "answer:" not in second
@@ -240,7 +240,7 @@ def test_a_replay_that_somebody_cancels_meanwhile_is_told_to_be(tm: Here) -> Non
         ran = tm.run("session", "replay", "s1")
         cancelled.result()
     assert ran.code == 1
-    assert ran.err.startswith("The replay was cancelled before it was through")
+    assert ran.err.startswith("The replay was cancelled.")
 
 
 def test_the_estimate_is_told_before_and_the_spend_limit_holds(
@@ -260,10 +260,10 @@ def test_a_replay_that_nobody_works_on_says_so_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "_PATIENCE", 0.0)
-    tell = replays._teller(Progress())
+    update = replays._updater(Progress())
     steps = {"total": 2, "done": 0, "failed": 0, "skipped": 0, "cancelled": 0}
     for _ in range(3):
-        tell({"status": "queued", "steps": steps, "cost_usd": 0, "unknown_cost_calls": 0})
+        update({"status": "queued", "steps": steps, "cost_usd": 0, "unknown_cost_calls": 0})
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "see that a worker runs" in said
+    assert "Check that a worker is running" in said

@@ -23,7 +23,7 @@ def test_a_trial_makes_one_step_again_with_its_passages_chosen(tm: Here, recorde
     assert (ran.code, ran.err) == (0, "")
     told = {line[2:18].strip(): line[18:].strip() for line in ran.out.splitlines()}
     assert told["mode"] == "trial, chosen passages"
-    assert told["asked instead"] == "How long is the guarantee?"
+    assert told["question now"] == "How long is the guarantee?"
     assert "lost #1" in told["retrieval"]
     assert "The guarantee covers defects for three years." in ran.out
     found = tm.run("session", "trial", "s1", "1", "--top-k", "1", "--mode", "lexical")

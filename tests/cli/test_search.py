@@ -21,7 +21,7 @@ def test_what_is_not_found_or_not_indexed_yet_is_said(tm: Here) -> None:
     for name in ("one", "two"):
         session_of(tm.project, said("The gateway."), said(None, kind="event", role=None, name="x"), name=name)
     told = tm.run("search", "--query", "the", "--mode", "text").out
-    assert "Nothing was found." in told
+    assert "No results." in told
     assert "too common" in told
     assert "4 steps still being indexed" in told
     index(tm.project)

@@ -112,10 +112,10 @@ def test_the_demo_is_loaded_once_and_taken_away_whole(tm: Here) -> None:
     assert "/share/" in ran.out
     with tm.unchanged():
         again = tm.run("demo")
-    assert again.out.startswith("The demo was loaded already.\n")
+    assert again.out.startswith("The demo was already loaded.\n")
     assert tm.run("demo", "--remove").out == "The demo was removed.\n"
     assert not Session.objects.exists()
-    assert tm.run("demo", "--remove").out == "There was no demo to remove.\n"
+    assert tm.run("demo", "--remove").out == "There is no demo to remove.\n"
 
 
 def test_the_demo_as_json_is_what_the_api_answers(tm: Here) -> None:

@@ -12,7 +12,7 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from tests.cli.terminal import Here, Terminal
-from timemachine.cli.output.imports import how_far
+from timemachine.cli.output.imports import import_progress
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
@@ -61,7 +61,7 @@ def test_a_key_that_is_taken_or_has_a_wrong_form_is_refused(tm: Here) -> None:
 def test_the_one_open_session_is_the_one_that_is_meant(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     tm.json("put", "notes", "-", "--session", "s1", given="text")
-    assert tm.run("session", "checkpoint", "--name", "halfway").out == "Checkpoint halfway is step 2.\n"
+    assert tm.run("session", "checkpoint", "--name", "halfway").out == "Checkpoint halfway set at step 2.\n"
     assert tm.run("session", "end").out == "Session s1 has ended: 2 actions recorded.\n"
     assert Session.objects.get().status == "ended"
 
@@ -75,7 +75,7 @@ def test_without_an_open_session_one_has_to_be_named(words: tuple[str, ...], tm:
 def test_among_several_open_sessions_one_has_to_be_named(words: tuple[str, ...], tm: Here) -> None:
     for key in ("s1", "s2"):
         tm.json("session", "start", "notes", "--name", "n", "--key", key)
-    assert "Several sessions are open: s2, s1;" in tm.refused(*words)
+    assert "Several sessions are open: s2, s1." in tm.refused(*words)
     verb, *options = words[1:]
     assert tm.run("session", verb, "s1", *options).code == 0
 
@@ -104,7 +104,10 @@ def test_status_shows_the_open_sessions(tm: Here) -> None:
 
 
 def test_the_list_goes_on_where_it_ended(tm: Here) -> None:
-    assert tm.run("session", "list").out == "There is no session yet.\n"
+    assert (
+        tm.run("session", "list").out
+        == "No sessions yet. Start one with `timemachine session start`, or load an example with `timemachine demo`.\n"
+    )
     for number in range(3):
         tm.json("session", "start", "notes", "--name", f"n{number}", "--key", f"s{number}")
     first = tm.run("session", "list", "--limit", "2")
@@ -187,8 +190,8 @@ def test_a_session_is_erased_only_after_a_yes(tm: Here) -> None:
             ran = tm.run("session", "delete", "s1", given=answer)
         assert ran.code == 1
         assert ran.err == (
-            "Delete the session s1 (Wichtig) with 0 actions, its notes, replays, judgements and share links, for good? [y/N] "
-            "Nothing was deleted; answer yes, or say --yes.\n"
+            "Delete the session s1 (Wichtig) with 0 actions, notes, replays, judgements and share links permanently? [y/N] "
+            'Nothing was deleted. Answer "yes", or use --yes.\n'
         )
     assert tm.run("session", "delete", "s1", given="Yes\n").code == 0
     assert not Session.objects.exists()
@@ -200,7 +203,7 @@ def test_a_session_is_erased_without_a_question_by_yes(tm: Here) -> None:
     words = ("session", "delete", "s1", "--yes", "--reason")
     assert "contains e-mail, which must not be stored" in tm.refused(*words, "jo@example.org asked")
     ran = tm.run(*words, "its time is over")
-    assert (ran.out, ran.err) == ("Session s1 is deleted with 1 action.\n", "")
+    assert (ran.out, ran.err) == ("Session s1 was deleted with 1 action.\n", "")
     assert not Action.objects.exists()
 
 
@@ -220,7 +223,7 @@ def test_an_import_accounts_for_every_line(tm: Here) -> None:
     head, row, lines, *reasons = ran.out.splitlines()
     assert head.split() == ["session", "key", "name", "actions", "already", "there"]
     assert row.split() == [str(kept.id), "s1", "Hallo", "2", "0"]
-    assert lines == "4 lines became 2 messages; 2 lines skipped."
+    assert lines == "4 lines imported as 2 messages; 2 lines skipped."
     assert [reason.split(":")[0] for reason in reasons] == ["  line 3", "  line 5"]
     again = tm.json("session", "import", source)
     assert again["sessions"][0]["already_there"] == 2
@@ -263,11 +266,9 @@ def test_a_session_has_the_times_that_its_file_tells_and_no_others(tm: Here) -> 
 
 def test_an_empty_file_is_told_as_that_whoever_sends_it(tm: Here) -> None:
     empty = tm.file("none.jsonl", "")
-    assert tm.refused("session", "import", empty).endswith(
-        "none.jsonl: It is empty; there is nothing to import.\n"
-    )
+    assert tm.refused("session", "import", empty).endswith("none.jsonl: The file is empty.\n")
     ran = tm.run("session", "import", "-", given="")
-    assert (ran.code, ran.err) == (1, "Standard input: It is empty; there is nothing to import.\n")
+    assert (ran.code, ran.err) == (1, "Standard input: The file is empty.\n")
 
 
 def test_standard_input_a_pipe_and_a_packed_file_are_imported_like_any_other(tm: Here) -> None:
@@ -287,7 +288,7 @@ def test_standard_input_a_pipe_and_a_packed_file_are_imported_like_any_other(tm:
 def test_what_is_small_only_while_it_is_packed_is_waited_for(tm: Here, settings: Settings) -> None:
     settings.MAX_REQUEST_BYTES = 1_000
     packed = tm.file("long.jsonl.gz", gzip.compress(transcript(*["hi " * 100] * 9).encode()))
-    assert "9 lines became 9 messages; 0 lines skipped." in tm.run("session", "import", packed).out
+    assert "9 lines imported as 9 messages; 0 lines skipped." in tm.run("session", "import", packed).out
 
 
 def test_a_format_that_there_is_not_is_refused_with_those_there_are(tm: Here) -> None:
@@ -297,16 +298,16 @@ def test_a_format_that_there_is_not_is_refused_with_those_there_are(tm: Here) ->
 
 def test_a_file_that_cannot_be_read_keeps_no_other_from_being_imported(tm: Here) -> None:
     source = tm.file("run.jsonl", transcript("hi"))
-    says = "not-here.jsonl: It cannot be read (No such file or directory)."
+    says = "not-here.jsonl: Cannot read it (No such file or directory)."
     ran = tm.run("session", "import", source, "not-here.jsonl", str(Path(source).parent))
     assert (ran.code, "1 message" in ran.out, says in ran.err) == (1, True, True)
-    assert "It cannot be read (Is a directory)." in ran.err
+    assert "Cannot read it (Is a directory)." in ran.err
     assert Session.objects.count() == 1
     told = tm.run("session", "import", "not-here.jsonl", source, "--json")
     imported, refused = json.loads(told.out)["imports"]
     assert (imported["sessions"][0]["already_there"], refused["error"]["code"]) == (1, "unreadable")
     assert says in tm.refused("session", "import", "not-here.jsonl")
-    assert "It cannot be read (it can name no file)." in tm.refused("session", "import", "a\0b")
+    assert "Cannot read it (not a file name)." in tm.refused("session", "import", "a\0b")
     assert tm.run("session", "import").code == 2
 
 
@@ -359,14 +360,14 @@ def test_a_real_recording_is_imported_and_shown(tm: Here, recordings: Path) -> N
 def test_a_large_file_is_imported_by_a_worker_and_waited_for(tm: Here) -> None:
     source = tm.file("large.jsonl", transcript("x" * 1_100_000, "y"))
     ran = tm.run("session", "import", source)
-    assert ran.out.endswith("2 lines became 2 messages; 0 lines skipped.\n")
+    assert ran.out.endswith("2 lines imported as 2 messages; 0 lines skipped.\n")
     assert tm.json("session", "import", source)["sessions"][0]["already_there"] == 2
     broken = tm.file("broken.json", '{"trajectory": [], "history": ["' + "x" * 1_100_000)
     assert "it is cut off" in tm.refused("session", "import", broken, "--format", "swe_agent")
 
 
-def test_how_far_an_import_is_stands_in_one_line() -> None:
-    assert how_far("a.jsonl", {"status": "waiting", "total": None}) == "a.jsonl: waiting"
-    told = how_far("a.jsonl", {"status": "running", "done": 1_000, "total": 4_000})
+def test_import_progress_an_import_is_stands_in_one_line() -> None:
+    assert import_progress("a.jsonl", {"status": "waiting", "total": None}) == "a.jsonl: waiting"
+    told = import_progress("a.jsonl", {"status": "running", "done": 1_000, "total": 4_000})
     assert told.startswith("a.jsonl: ")
     assert told.endswith("4,000 actions")

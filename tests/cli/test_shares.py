@@ -19,7 +19,7 @@ from timemachine.replay.runs.pure.options import ReplayOptions
 REFUSED: list[tuple[tuple[str, ...], str]] = [
     (
         ("share", "create", "nobody"),
-        "no session of the id or key 'nobody' in this project, and no replay or comparison",
+        "no session with the id or key 'nobody', and no replay or comparison",
     ),
     (("share", "create", "s1", "--expires", "soon"), "14d"),
     (("share", "create", "s1", "--expires", "0m"), "expired already"),
@@ -54,8 +54,14 @@ def test_a_link_that_withholds_nothing_says_what_the_built_in_profile_finds(tm: 
     assert "built-in profile" not in tm.run("share", "create", "s1").out
     append(made.id, [ActionDraft(kind="message", output="Write to ada@example.com")])
     told = tm.run("share", "create", "s1").out
-    assert "found       1 place by the built-in profile, which anybody reads who opens it" in told
-    assert "built-in profile, which" not in tm.run("share", "create", "s1", "--redaction", "built-in").out
+    assert (
+        "found       1 place that the built-in profile would withhold, visible to anyone with the link"
+        in told
+    )
+    assert (
+        "built-in profile would withhold"
+        not in tm.run("share", "create", "s1", "--redaction", "built-in").out
+    )
 
 
 def test_the_address_is_told_though_what_the_link_shows_cannot_be_looked_through(tm: Here) -> None:
@@ -80,9 +86,9 @@ def test_a_link_shows_its_address_once(tm: Here) -> None:
     kept = ShareLink.objects.get()
     assert "/share/" in address
     assert (kept.label, kept.max_opens, kept.passphrase_hash is not None) == ("für die Prüferin", 3, True)
-    assert "opens       3 times" in lines
-    assert "passphrase  asked for" in lines
-    assert lines[-1] == "This address is shown once; keep it now."
+    assert "views       at most 3" in lines
+    assert "passphrase  required" in lines
+    assert lines[-1] == "Copy this link now. It will not be shown again."
     assert address not in tm.run("share", "list").out
 
 
@@ -114,13 +120,13 @@ def test_a_link_is_previewed_and_nothing_is_made(tm: Here) -> None:
     append(Session.objects.get().id, [ActionDraft(kind="message", output="to jo@example.org")])
     words = ("share", "create", "s1", "--redaction", "built-in", "--preview")
     lines = tm.run(*words).out.splitlines()
-    assert lines[0] == "No link is made; this is what it would show."
+    assert lines[0] == "Preview only. No link was created."
     assert "withheld         1 place" in lines
     assert "e-mail (e-mail)  1" in lines
     assert lines[-1] == "step 3, output  to [withheld: e-mail]"
     assert "through    step 2" in tm.run(*words, "--through-step", "2").out.splitlines()
     assert (
-        "steps      3, as a number; no recorded text of them"
+        "steps      3, without their text"
         in tm.run("share", "create", "s1", "--preview", "--evidence-only").out.splitlines()
     )
     assert tm.json(*words)["withheld"] == 1
@@ -134,12 +140,12 @@ def test_the_log_of_a_link_says_who_made_and_ended_it(tm: Here) -> None:
     lines = tm.run("share", "log", made["id"]).out.splitlines()
     assert [line.split()[0] for line in lines[1:3]] == ["2", "1"]
     assert ("revoked" in lines[1], "created" in lines[2]) == (True, True), lines
-    assert lines[3].startswith("The log is whole: 2 lines, the last with the SHA-256 ")
+    assert lines[3].startswith("The log is intact: 2 lines, last SHA-256 ")
     page = tm.run("share", "log", made["id"], "--limit", "1")
     rest = tm.json("share", "log", made["id"], "--after", page.err.split()[-1])
     assert [each["sequence"] for each in rest["items"]] == [1]
     tamper("UPDATE tm_share_opening SET by = 'nobody' WHERE sequence = %s", [1])
-    assert "The log is not whole: line 1: " in tm.run("share", "log", made["id"]).out
+    assert "Line 1 of the log does not match: " in tm.run("share", "log", made["id"]).out
 
 
 def test_an_administrator_says_what_the_project_allows_of_its_links(tm: Here) -> None:
@@ -147,14 +153,14 @@ def test_an_administrator_says_what_the_project_allows_of_its_links(tm: Here) ->
     changed = tm.run("share", "policy", "--forbid", "--require-passphrase", "--longest-days", "7").out
     assert [line.split("  ")[-1].strip() for line in changed.splitlines()] == [
         "forbidden",
-        "every link needs one",
-        "as its maker chooses",
+        "required for every link",
+        "optional",
         "7 days",
     ]
     eased = {"forbidden": False, "passphrase_required": True, "profile_required": False, "longest_days": None}
     assert tm.json("share", "policy", "--allow", "--any-days") == eased
     assert tm.run("share", "policy", "--any-days", "--longest-days", "7").code == 2
-    assert "every link needs a profile" in tm.run("share", "policy", "--require-profile").out
+    assert "required for every link" in tm.run("share", "policy", "--require-profile").out
     session(tm)
     assert "`built-in`" in tm.refused("share", "create", "s1", "--passphrase", "p q r")
     assert tm.json("share", "policy", "--no-profile") == eased
@@ -165,11 +171,13 @@ def test_an_administrator_says_what_the_project_allows_of_its_links(tm: Here) ->
 
 
 def test_links_are_listed_and_revoked(tm: Here) -> None:
-    assert tm.run("share", "list").out == "There is no share link yet.\n"
+    assert (
+        tm.run("share", "list").out == "No share links yet. Create one with `timemachine share create ID`.\n"
+    )
     session(tm)
     first, second = (tm.json("share", "create", "s1", "--label", label)["id"] for label in ("one", "two"))
     ran = tm.run("share", "revoke", first)
-    assert ran.out.startswith(f"Share link {first} is revoked since 20")
+    assert ran.out.startswith(f"Link {first} was revoked 20")
     assert [(each["id"], each["state"]) for each in tm.json("share", "list")["items"]] == [
         (second, "active"),
         (first, "revoked"),

@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.cli.failure import Failure
-from timemachine.cli.frames import MOST_FRAMES, batches, frames_of
 from timemachine.cli.output.grounding import answer_and_context
-from timemachine.cli.source import read_bytes, read_lines, read_text
+from timemachine.cli.source import (
+    MOST_FRAMES,
+    batches,
+    json_size,
+    read_bytes,
+    read_frames,
+    read_lines,
+    read_text,
+)
 
 
 def file(folder: Path, data: bytes | str, name: str = "notes.jsonl") -> str:
@@ -22,7 +29,7 @@ def file(folder: Path, data: bytes | str, name: str = "notes.jsonl") -> str:
 
 
 def frames(*files: str, title: str | None = None, uri: str | None = None) -> list[dict[str, Any]]:
-    return frames_of(files, title=title, uri=uri)
+    return read_frames(files, title=title, uri=uri)
 
 
 def test_each_line_is_a_frame_and_its_other_fields_are_metadata(tmp_path: Path) -> None:
@@ -76,8 +83,8 @@ def test_lines_end_only_where_a_line_ends(tmp_path: Path) -> None:
     [
         (b"", "is empty"),
         (b" \n\n", "is empty"),
-        (b"\xff\xfet\x00", "not text in UTF-8"),
-        (b"caf\xe9", "not text in UTF-8 (byte 4)"),
+        (b"\xff\xfet\x00", "not UTF-8 text"),
+        (b"caf\xe9", "not UTF-8 text (byte 4)"),
     ],
 )
 def test_what_is_no_text_is_refused(data: bytes, says: str, tmp_path: Path) -> None:
@@ -90,7 +97,7 @@ def test_what_is_no_text_is_refused(data: bytes, says: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("not-here", "No such file"), (".", "directory"), ("a\x00b", "can name no file"), ("", "directory")],
+    [("not-here", "No such file"), (".", "directory"), ("a\x00b", "not a file name"), ("", "directory")],
 )
 def test_a_file_that_cannot_be_read_is_named(name: str, says: str) -> None:
     with pytest.raises(Failure, match=says):
@@ -108,14 +115,14 @@ def test_standard_input_is_read_as_bytes(monkeypatch: pytest.MonkeyPatch) -> Non
 @given(st.lists(st.integers(min_value=1, max_value=50_000), min_size=1, max_size=40), st.integers(0, 500))
 def test_parts_hold_every_frame_in_its_order_and_fit_into_a_request(sizes: list[int], more: int) -> None:
     given_frames = [{"text": "x" * size} for size in (*sizes, *([1] * more))]
-    parts = list(batches(given_frames))
+    parts = list(batches(given_frames, json_size))
     assert [frame for part in parts for frame in part] == given_frames
     assert all(0 < len(part) <= MOST_FRAMES for part in parts)
 
 
 def test_a_frame_larger_than_a_part_goes_alone() -> None:
     large = {"text": "x" * (5 * 1024 * 1024)}
-    assert [len(part) for part in batches([{"text": "a"}, large, {"text": "b"}])] == [1, 1, 1]
+    assert [len(part) for part in batches([{"text": "a"}, large, {"text": "b"}], json_size)] == [1, 1, 1]
 
 
 @pytest.mark.parametrize(

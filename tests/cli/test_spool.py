@@ -64,9 +64,9 @@ def over() -> None:
 
 def test_nothing_is_left_where_all_arrived(tm: Here, record: Callable[..., None]) -> None:
     record("one", 1)
-    assert tm.run("spool", "list").out == "Nothing is left here: all that was recorded has arrived.\n"
+    assert tm.run("spool", "list").out == "No recordings here. Everything was delivered.\n"
     assert tm.json("spool", "list") == {"items": [], "next": None}
-    assert tm.run("spool", "send").out == "There is nothing to send.\n"
+    assert tm.run("spool", "send").out == "Nothing to send.\n"
 
 
 def test_what_waits_is_listed_and_sent(tm: Here, record: Callable[..., None], folder: Path) -> None:
@@ -79,11 +79,11 @@ def test_what_waits_is_listed_and_sent(tm: Here, record: Callable[..., None], fo
     row = tm.run("spool", "list").out.splitlines()[1].split()
     assert row == [name, "away", "3", "waits", NOBODY]
     assert tm.run("spool", "send").out.splitlines() == [
-        "There is nothing to send with this key.",
-        "1 recording with another API key or for another server stays: `timemachine spool list` names what is left, and "
-        "`timemachine spool send RECORDING` sends one with this key.",
+        "Nothing to send with this API key.",
+        "1 recording for another API key or server skipped. List them with `timemachine spool list`, "
+        "and send one with this key with `timemachine spool send RECORDING`.",
     ]
-    assert tm.run("spool", "send", name).out == f"3 actions of {name} arrived in session away.\n"
+    assert tm.run("spool", "send", name).out == f"3 actions of {name} delivered to session away.\n"
     assert outputs("away") == [1, 2, 3]
     assert Session.objects.get(key="away").status == "ended"
     assert list(folder.iterdir()) == []
@@ -108,8 +108,8 @@ def test_what_was_recorded_with_another_key_says_so_and_is_not_passed_over_in_si
     assert [each["file"] for each in tm.json("spool", "send")["passed_over"]] == [name]
     record("ours", 2, url=NOBODY)
     told = tm.run("spool", "send").out
-    assert "2 recordings with another API key or for another server stay: " in told
-    assert tm.run("spool", "send", name).out == f"1 action of {name} arrived in session away.\n"
+    assert "2 recordings for another API key or server skipped. " in told
+    assert tm.run("spool", "send", name).out == f"1 action of {name} delivered to session away.\n"
     assert outputs("away") == [1]
 
 
@@ -119,7 +119,7 @@ def test_what_was_refused_is_sent_as_another_session(tm: Here, folder: Path) -> 
     assert (item["state"], item["actions"], "has ended" in item["why"]) == ("refused", 2, True)
     ran = tm.run("spool", "send", name)
     assert (ran.code, ran.out.split(" of ")[0]) == (1, "0 actions")
-    assert "2 actions did not arrive: The session ended has ended" in ran.err
+    assert "2 actions not delivered: The session ended has ended" in ran.err
     assert left(tm) == name
     assert tm.json("spool", "send", name, "--as", "rescued")["items"][0]["arrived"] == 2
     assert outputs("rescued") == [1, 2]
@@ -143,7 +143,7 @@ def test_what_another_session_does_not_take_stays_in_its_file_as_what_it_was(tm:
     name = aside(tm, folder, "ended")
     over()
     ran = tm.run("spool", "send", name, "--as", "over")
-    assert (ran.code, "2 actions did not arrive: The session over has ended" in ran.err) == (1, True)
+    assert (ran.code, "2 actions not delivered: The session over has ended" in ran.err) == (1, True)
     (item,) = tm.json("spool", "list")["items"]
     assert (item["file"], item["session"], item["actions"], item["state"]) == (name, "ended", 2, "refused")
     assert item["why"].startswith("The session over has ended")
@@ -200,10 +200,10 @@ def test_of_several_recordings_each_says_why_it_did_not_go(tm: Here, folder: Pat
     ran = tm.run("spool", "send")
     *lines, told = ran.err.splitlines()
     assert ran.code == 1
-    assert "3 actions did not arrive. `--as KEY` sends them to another session" in told
+    assert "3 actions not delivered. Use `--as KEY` to send them to another session" in told
     assert [each.partition(": ")[0] for each in lines] == [
-        f"2 actions of {first} did not arrive in session ended",
-        f"1 action of {second} did not arrive in session unfit",
+        f"2 actions of {first} not delivered to session ended",
+        f"1 action of {second} not delivered to session unfit",
     ]
     assert "The session ended has ended" in lines[0]
     assert "1,000" in lines[1]
@@ -211,9 +211,9 @@ def test_of_several_recordings_each_says_why_it_did_not_go(tm: Here, folder: Pat
 
 def test_what_is_dropped_is_gone(tm: Here, folder: Path) -> None:
     name = aside(tm, folder, "ended")
-    assert "answer yes" in tm.run("spool", "drop", name, given="no\n").err
+    assert "Answer" in tm.run("spool", "drop", name, given="no\n").err
     assert left(tm) == name
-    assert tm.run("spool", "drop", name, "--yes").out == f"{name} is dropped with 2 actions.\n"
+    assert tm.run("spool", "drop", name, "--yes").out == f"Deleted {name} with 2 actions.\n"
     assert list(folder.iterdir()) == []
 
 
@@ -234,7 +234,7 @@ def test_while_no_server_is_there_all_of_it_stays(
     record("away", 1, 2, url=NOBODY)
     name = left(tm)
     ran = tm.run("spool", "send", name, TIMEMACHINE_URL=NOBODY)
-    assert (ran.code, "2 actions did not arrive" in ran.err) == (1, True)
+    assert (ran.code, "2 actions not delivered" in ran.err) == (1, True)
     assert left(tm) == name
     assert tm.run("spool", "send", name).code == 0
     assert outputs("away") == [1, 2]
@@ -275,7 +275,7 @@ def test_a_spool_that_is_damaged_or_cannot_be_read_is_named_with_the_reason(tm: 
         ("b.spool", "unreadable", None, "unable to open database file"),
     ]
     assert "unreadable" in tm.run("spool", "list").out
-    assert tm.run("spool", "send").out == "There is nothing to send.\n"
+    assert tm.run("spool", "send").out == "Nothing to send.\n"
     assert "it is damaged" in tm.refused("spool", "send", "a.spool.damaged")
     assert tm.run("spool", "drop", "a.spool.damaged", "--yes").code == 0
     for words in (("send", "b.spool"), ("drop", "b.spool", "--yes")):

@@ -77,14 +77,14 @@ def test_a_run_that_somebody_cancels_is_a_failure(
 
 
 def test_suites_and_runs_are_listed(tm: Here, session: Session, worker: None) -> None:
-    assert "No suite yet" in tm.run("suite", "list").out
+    assert "No suites yet" in tm.run("suite", "list").out
     tm.run("suite", "create", "nightly", "s1", *ONE)
-    assert "Not run yet" in tm.run("suite", "runs", "nightly").out
+    assert "No runs yet" in tm.run("suite", "runs", "nightly").out
     tm.run("suite", "run", "nightly")
     tm.run("suite", "run", "nightly")
     listed = tm.run("suite", "list").out
     assert "2: nothing changed" in listed
-    assert "by hand" in listed
+    assert "manual" in listed
     runs = tm.run("suite", "runs", "nightly").out.splitlines()
     assert [line.split()[:2] for line in runs[1:]] == [["2", "done"], ["1", "done"]]
     assert [each["number"] for each in tm.json("suite", "runs", "nightly")["items"]] == [2, 1]
@@ -121,7 +121,7 @@ def test_only_what_is_given_is_edited(tm: Here, session: Session) -> None:
 
 def test_sessions_may_be_described_instead_of_named(tm: Here, session: Session, worker: None) -> None:
     made = tm.run("suite", "create", "nightly", *ONE, "--match", "s1", "--match-agent", "desk", "--most", "3")
-    assert "matching    the newest 3 sessions with q s1, agent desk, looked for at each run" in made.out
+    assert "matching    the newest 3 sessions with q s1, agent desk, searched again at each run" in made.out
     assert "No session matches" in tm.run("suite", "run", "nightly").err
     tm.run("suite", "edit", "nightly", "--match", "s1")
     assert tm.json("suite", "show", "nightly")["matching"] == {"q": "s1", "most": 20}
@@ -138,6 +138,6 @@ def test_a_suite_is_deleted_after_asking(tm: Here, session: Session, worker: Non
     assert "Nothing was deleted" in tm.run("suite", "delete", "nightly", given="no\n").err
     assert Suite.objects.exists()
     done = tm.run("suite", "delete", "nightly", given="yes\n")
-    assert done.out == "Suite nightly is deleted with 1 run; their replays stay.\n"
+    assert done.out == "Suite nightly was deleted with 1 run. Their replays stay.\n"
     assert (Suite.objects.count(), SuiteRun.objects.count(), Replay.objects.count()) == (0, 0, 1)
     assert "There is no suite 'nightly'" in tm.run("suite", "show", "nightly").err

@@ -22,7 +22,10 @@ def test_three_files_and_what_is_left_out(tm: Here, tmp_path: Path) -> None:
     tm.json("session", "start", "handbook", "--name", "n", "--key", "s1")
     target = tmp_path / "pairs"
     ran = tm.run("training", "export", "-o", str(target))
-    assert (ran.code, ran.out.splitlines()[0]) == (0, "There is no pair to train on, so no file is written.")
+    assert (ran.code, ran.out.splitlines()[0]) == (
+        0,
+        "No pairs. No files were written. See the reasons below.",
+    )
     assert "no turn of it is a solution" in ran.out
     assert not target.exists()
     tm.run("session", "end", "s1")
@@ -36,7 +39,7 @@ def test_three_files_and_what_is_left_out(tm: Here, tmp_path: Path) -> None:
     assert (report["pairs"], report["form"]) == (0, "dpo")
     again = tm.run("training", "export", "-o", str(target), "--form", "dpo")
     assert "left out 1 solution" in again.out
-    assert f"{target} still has train.jsonl, valid.jsonl, test.jsonl of an earlier export" in again.err
+    assert f"{target} still contains train.jsonl, valid.jsonl, test.jsonl from an earlier export" in again.err
     assert "make 100 together" in tm.refused("training", "report", "--shares", "1,2,3")
     (tmp_path / "file").write_text("x")
-    assert "could not be made" in tm.refused("training", "export", "-o", str(tmp_path / "file"))
+    assert "Cannot create" in tm.refused("training", "export", "-o", str(tmp_path / "file"))

@@ -42,7 +42,7 @@ def test_a_step_is_said_to_matter_and_goes_back_to_the_record(tm: Here, recorded
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ((), "Say --significance or --importance."),
+        ((), "Use --significance or --importance."),
         (("--importance", "much"), "'much' is no importance"),
         (("--significance", "grand"), "significance"),
     ],
@@ -57,19 +57,19 @@ def test_proposals_are_shown_taken_and_declined(tm: Here, recorded: str) -> None
     ran = tm.run("session", "proposals", recorded)
     assert "step 1  error  (first_error)" in ran.out
     assert "  it says “The root cause is the pool.”" in ran.out
-    assert "Say yes: timemachine session proposals s1 --accept 1:first_error" in ran.err
+    assert "Accept one with: timemachine session proposals s1 --accept 1:first_error" in ran.err
     left = tm.run("session", "proposals", recorded, "--accept", "2:root_cause", "--decline", "1:first_error")
-    assert left.out == "Nothing is proposed.\n"
+    assert left.out == "No suggestions.\n"
     assert tm.run("session", "proposals", recorded, "--accept", "root_cause").code == 2
 
 
 def test_a_session_is_compressed_and_that_is_undone(tm: Here, recorded: str) -> None:
     seen = tm.run("session", "compress", recorded, "--preview").out
-    assert seen.startswith("It would do this:\nas before   1 turn, ")
+    assert seen.startswith("Preview:\nunchanged        1 turn, ")
     assert tm.run("session", "compress", recorded).out.startswith("Compressed.\n")
-    assert tm.run("session", "compress", recorded).out.startswith("Compressed already.\n")
+    assert tm.run("session", "compress", recorded).out.startswith("Already compressed.\n")
     undone = tm.run("session", "compress", recorded, "--undo").out
-    assert undone == "It is undone: every turn counts again what it counted before.\n"
+    assert undone == "Compression undone. Every turn has its earlier importance again.\n"
     assert tm.json("session", "compress", recorded, "--preview")["compressed"] is False
     assert (
         tm.run("session", "compress", "--older-than", "1", "--preview").out
@@ -77,9 +77,9 @@ def test_a_session_is_compressed_and_that_is_undone(tm: Here, recorded: str) -> 
     )
     assert (
         tm.run("session", "compress", "--rule", "30").out
-        == "Sessions are compressed 30 days after their end.\n"
+        == "Sessions are compressed 30 days after they end.\n"
     )
-    assert tm.run("session", "compress", "--rule", "off").out == "No session is compressed by itself.\n"
+    assert tm.run("session", "compress", "--rule", "off").out == "No automatic compression.\n"
     assert tm.run("session", "compress").code == 2
     assert tm.run("session", "compress", "--rule", "soon").code == 2
     assert tm.run("session", "compress", "--older-than", "3", "--undo").code == 2
@@ -88,7 +88,7 @@ def test_a_session_is_compressed_and_that_is_undone(tm: Here, recorded: str) -> 
 def test_a_session_is_summarised_into_a_collection(tm: Here, recorded: str) -> None:
     ran = tm.run("session", "summarise", recorded, "--collection", "lessons")
     assert ran.out.splitlines() == [
-        "Frame 0 of lessons has the summary, version 1.",
+        "Summary stored in lessons, frame 0 version 1.",
         "model  local:extractive-5",
         "steps  1, 2, 3",
         "cost   $0",

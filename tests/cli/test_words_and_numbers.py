@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from timemachine.cli import formatting
 from timemachine.cli.output.table import facts, table, width
-from timemachine.cli.times import end_of, local
+from timemachine.cli.times import expiry_time, local
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import money, money_or_unknown, total_cost
 
@@ -85,13 +85,13 @@ def test_a_time_is_shown_as_the_clock_here_shows_it_with_utc(
     ],
 )
 def test_an_end_is_a_span_from_now_or_a_time(text: str, end: str) -> None:
-    assert end_of(text, NOW) == end
+    assert expiry_time(text, NOW) == end
 
 
 @pytest.mark.parametrize("text", ["", "14", "d", "14 d", "tomorrow", "-3d", "2026-13-04", "999999w", "١d"])
 def test_what_is_no_end_is_refused_with_the_ways_to_write_one(text: str) -> None:
     with pytest.raises(InvalidInput, match="14d"):
-        end_of(text, NOW)
+        expiry_time(text, NOW)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.api.conftest import Program, program
 from tests.builders import recorded_session
 from tests.web.people import browser_of
 from tests.web.timelines import words
-from timemachine.cli.commands.branches import went_on_from
+from timemachine.cli.commands.session.branches import branched_from
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions import branches
 from timemachine.recording.sessions.commands import append, start_session
@@ -57,7 +57,7 @@ def test_every_one_of_a_family_tells_the_whole_of_it_in_order(
     assert found["items"][3]["parent"] == {"session": str(tree.first.id), "sequence": 7}
 
 
-def test_the_page_nests_each_under_the_one_it_went_on_from(tree: Tree, project: Project) -> None:
+def test_the_page_nests_each_under_the_one_it_branched_from(tree: Tree, project: Project) -> None:
     browser = browser_of(project, "viewer")
     page = browser.get(f"/sessions/{tree.early.id}/branches/").content.decode()
     parts = page[page.index('<ul class="branches">') : page.index("</ul>\n", page.rindex("</li>"))]
@@ -145,7 +145,7 @@ def test_of_a_parent_that_an_earlier_version_deleted_the_step_alone_is_told(
     assert "from step 7 of a deleted session" in page
 
 
-def test_the_page_that_deletes_a_session_says_how_many_went_on_from_it(tree: Tree, project: Project) -> None:
+def test_the_page_that_deletes_a_session_says_how_many_branched_from_it(tree: Tree, project: Project) -> None:
     admin = browser_of(project, "admin")
     assert "2 sessions</a> branched from it and stay." in admin.get(f"/sessions/{tree.first.id}/delete/").text
     assert "1 session</a> branched from it and stays." in admin.get(f"/sessions/{tree.early.id}/delete/").text
@@ -176,7 +176,7 @@ def test_the_same_session_imported_again_gets_its_branches_back(
         assert early["parent_deleted"] == {"session": str(tree.first.id), "sequence": 2}
 
 
-def test_a_checkpoint_says_how_to_go_on_and_what_went_on_from_it(project: Project) -> None:
+def test_a_checkpoint_says_how_to_go_on_and_what_branched_from_it(project: Project) -> None:
     draft = ActionDraft(kind="checkpoint", name="Before", output={"messages": []})
     first = start_session(project, name="First", key="first", by="test")
     append(first.id, [draft, draft, ActionDraft(kind="message", role="user", output="x")])
@@ -206,7 +206,7 @@ def test_a_session_whose_parent_is_not_here_says_from_which_it_went_on(project: 
         found: Any = program(project, "read").get(f"/sessions/{key}").json()
         assert (found["parent"], found["parent_deleted"]) == (None, None)
         assert found["parent_awaited"] == {"key": "p2", "sequence": sequence}
-        assert went_on_from(found) == f"{told}, which is not here"
+        assert branched_from(found) == f"{told}, which is not here"
         page = words(browser.get(f"/sessions/{session.id}/branches/").text)
         assert f"from {told} , which is not in this project" in page
         assert "No branches." not in page

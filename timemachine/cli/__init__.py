@@ -1,1 +1,1 @@
-"""The door for terminals: the `timemachine` command."""
+"""The command line interface: the `timemachine` command."""

@@ -1,4 +1,4 @@
-"""What a command says when it stops short, and the exit code that goes with it."""
+"""The ways in which a command fails, each with its message and exit code."""
 
 from typing import ClassVar
 
@@ -6,40 +6,40 @@ import click
 
 
 class Failure(click.ClickException):
-    """Refused or failed: one line on standard error that says why and what to do."""
+    """Refused or failed: one line on standard error says why and what to do next."""
 
     exit_code: ClassVar[int] = 1
 
 
 class ConditionHeld(Failure):
-    """A `--fail-on` condition held."""
+    """A `--fail-on` condition applies."""
 
     exit_code: ClassVar[int] = 3
 
 
-class NotABundle(Failure):
-    """A file that cannot be checked at all, as `tm_verify.py` ends with it; 1 says that a fault was found."""
+class NotEvidence(Failure):
+    """A file that cannot be verified at all; 1 means that verification found a problem. The codes are those of `tm_verify.py`."""
 
     exit_code: ClassVar[int] = 2
 
 
 class Unreadable(Failure):
-    """A file that cannot be read; `why` is the system's reason, or that its name can be none."""
+    """A file that cannot be read; `why` is the reason alone."""
 
     def __init__(self, file: str, why: str) -> None:
-        super().__init__(f"{file} cannot be read ({why}); nothing was sent.")
+        super().__init__(f"Cannot read {file} ({why}). Nothing was sent.")
         self.why = why
 
 
 class Interrupted(Failure):
-    """Somebody pressed Ctrl-C, and there is something to say about it."""
+    """Ctrl-C was pressed, and work continues on the server or was cancelled there."""
 
     exit_code: ClassVar[int] = 130
 
 
-class NotWritten(Failure):
-    """Our own output could not be written: the disk is full, or the device is gone."""
+class OutputFailed(Failure):
+    """Our own output cannot be written: the disk is full, or the device is gone."""
 
 
-class ReaderGone(Exception):
-    """Whoever read our output has closed it: there is nobody to write for, and nothing is wrong."""
+class OutputClosed(Exception):
+    """The reader of our output closed it. This is not a failure."""

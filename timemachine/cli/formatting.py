@@ -1,4 +1,4 @@
-"""Words and numbers as people read them. Pure."""
+"""Text and numbers for people. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,46 +9,49 @@ from timemachine.core.pure.numbers import NOT_RECORDED, UNKNOWN, counted, spaced
 _SECOND, _MINUTE = 1_000, 60_000
 _FIRST_LETTER = 0x20
 _CONTROLS = [number for number in (*range(_FIRST_LETTER), *range(0x7F, 0xA0)) if chr(number) not in "\n\t"]
-_TURNING = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-_SHOWN = {number: chr(0x2400 + number) if number < _FIRST_LETTER else "\ufffd" for number in _CONTROLS} | {
-    number: f"⟨U+{number:04X}⟩" for number in _TURNING
-}
+_BIDIRECTIONAL = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_REPLACEMENTS = {
+    number: chr(0x2400 + number) if number < _FIRST_LETTER else "\ufffd" for number in _CONTROLS
+} | {number: f"⟨U+{number:04X}⟩" for number in _BIDIRECTIONAL}
 
 
 def visible(text: str) -> str:
-    """The text with its control characters as pictures (␛), and what turns the direction of reading by its number: a recorded text must not move the cursor, recolour or stand in another order."""
-    return text.translate(_SHOWN)
+    """The text with control characters as pictures (␛) and bidirectional marks as code points.
+
+    Recorded text must not move the cursor, change colours or reorder what is shown.
+    """
+    return text.translate(_REPLACEMENTS)
 
 
 def one_line(text: str) -> str:
-    """The text on one line, its control characters visible."""
+    """The text on one line, with control characters visible."""
     return visible(" ".join(text.split()))
 
 
-def bar(done: int, total: int) -> str:
-    """How much of a whole is done, before the whole: `[####................] 40 of`."""
+def bar(done: int, total: int, *, shown: int | None = None) -> str:
+    """A progress bar up to the total, which the caller adds: `[####................] 40 of`. `shown` replaces the number."""
     full = 20 * done // total if total else 20
-    return f"[{'#' * full}{'.' * (20 - full)}] {done:,} of"
+    return f"[{'#' * full}{'.' * (20 - full)}] {done if shown is None else shown:,} of"
 
 
 def listed(counts: dict[str, int]) -> str:
-    """Counts of things by their names in one line: `9 messages, 1 tool call`."""
+    """Counts by name in one line: `9 messages, 1 tool call`."""
     return ", ".join(counted(count, spaced(name)) for name, count in counts.items() if count)
 
 
 def listed_words(counts: dict[str, int]) -> str:
-    """Counts by the words that they count: `9 identical, numbers differ in 2`."""
+    """Counts by verdict in one line: `9 identical, numbers differ in 2`."""
     return ", ".join(times(count, name) for name, count in counts.items() if count)
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """The text on one line, cut to so many characters with an ellipsis."""
+    """The text on one line, cut to `most` characters with an ellipsis."""
     line = one_line(text)
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def duration(milliseconds: float | None) -> str:
-    """0.075 ms, 12 ms, 1.9 s, 2 min 5 s; "not recorded" where there is none."""
+    """`0.075 ms`, `12 ms`, `1.9 s`, `2 min 5 s`; "not recorded" for None."""
     if milliseconds is None:
         return NOT_RECORDED
     if milliseconds < 1:
@@ -62,7 +65,7 @@ def duration(milliseconds: float | None) -> str:
 
 
 def tokens(usage: dict[str, Any] | None) -> str:
-    """What a model read and wrote: `1,200 in, 45 out`; "unknown" where nobody counted."""
+    """The tokens of a call: `1,200 in, 45 out`; "unknown" if they were not counted."""
     if usage is None:
         return UNKNOWN
     names = {
@@ -76,30 +79,30 @@ def tokens(usage: dict[str, Any] | None) -> str:
 
 
 def score(value: float | None) -> str:
-    """A score with four digits behind the point."""
+    """A score with four decimals."""
     return UNKNOWN if value is None else f"{value:.4f}"
 
 
 def steps(sequences: Sequence[int]) -> str:
-    """Steps by their numbers: `step 4`, `steps 4 to 9`; they stand in their order."""
+    """A range of steps by number: `step 4`, `steps 4 to 9`."""
     first, last = sequences[0], sequences[-1]
     return f"step {first:,}" if first == last else f"steps {first:,} to {last:,}"
 
 
 def frame_name(frame: int | str | None, *, rank: int | None = None) -> str:
-    """A frame of ours by its number (`#3`), another tool's by what it called it, else by the rank that it had."""
+    """A frame by number (`#3`), a passage of another tool by its name, else by rank."""
     if frame is None:
         return f"rank {rank}"
     return f"#{frame}" if isinstance(frame, int) else frame
 
 
-def ending(cut_by: str | None) -> str:
-    """Which rule ended a list of hits."""
+def cut_off_rule(cut_by: str | None) -> str:
+    """The rule that ended a list of hits."""
     if cut_by is None:
-        return f"the rule that cut is {NOT_RECORDED}"
-    return "all that were found" if cut_by == "all" else f"cut by {spaced(cut_by)}"
+        return f"cut-off rule {NOT_RECORDED}"
+    return "all matches" if cut_by == "all" else f"cut off by {spaced(cut_by)}"
 
 
 def tombstone(deleted: dict[str, Any]) -> str:
-    """When, by whom and why a turn was deleted."""
+    """When, by whom and why a step was deleted."""
     return f"deleted {local(deleted['at'])} by {one_line(deleted['by'])}: {one_line(deleted['reason'])}"

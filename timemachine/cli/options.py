@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -10,61 +10,9 @@ from timemachine.core.pure.conditions import NAMES, Condition, parse_condition
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-as_json: Decorator = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document, the API's own."
-)
-recorded_in: Decorator = click.option(
-    "--session", metavar="ID", help="Record it in this session (its id or key)."
-)
-top_k: Decorator = click.option("--top-k", type=int, metavar="N", help="How many passages at most.")
-mode: Decorator = click.option(
-    "--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="How to look for passages."
-)
-embedding_model: Decorator = click.option(
-    "--embedding-model",
-    metavar="M",
-    help="Another embedding model that the collection has vectors of.",
-)
-adaptive: Decorator = click.option(
-    "--adaptive", is_flag=True, help="Cut where the passages stop being relevant."
-)
-relative: Decorator = click.option(
-    "--relative", type=float, metavar="SHARE", help="Adaptive: cut below this share of the best score."
-)
-cliff: Decorator = click.option(
-    "--cliff", type=float, metavar="SHARE", help="Adaptive: cut below this share of the score before."
-)
-min_score: Decorator = click.option(
-    "--min-score", type=float, metavar="SCORE", help="Leave out what scores less."
-)
-use_model: Decorator = click.option(
-    "--use-model", metavar="M", help="The model that answers, as provider:model."
-)
-session_argument: Decorator = click.argument("session", metavar="[ID]", required=False)
 
-
-system_prompt: Decorator = click.option(
-    "--system-prompt", metavar="TEXT", help="Another system prompt than the recorded one."
-)
-prompt_template: Decorator = click.option(
-    "--prompt-template",
-    metavar="TEXT",
-    help="Another prompt, with {passages} and {question} where these belong.",
-)
-temperature: Decorator = click.option("--temperature", type=float, metavar="T", help="Between 0 and 2.")
-seed: Decorator = click.option("--seed", type=int, metavar="N", help="Where the provider takes one.")
-max_tokens: Decorator = click.option(
-    "--max-tokens", type=int, metavar="N", help="The longest answer, in tokens."
-)
-as_of: Decorator = click.option(
-    "--as-of", type=click.Choice(["recorded", "now"]), help="The collection as it was then, or as it is now."
-)
-skip_asks: Decorator = click.option("--skip-asks", is_flag=True, help="Leave the asks out.")
-skip_finds: Decorator = click.option("--skip-finds", is_flag=True, help="Leave the finds out.")
-
-
-def together(*options: Decorator) -> Decorator:
-    """One decorator for all of these options, in their order."""
+def combined(*options: Decorator) -> Decorator:
+    """One decorator that adds all of these options in order."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -74,22 +22,17 @@ def together(*options: Decorator) -> Decorator:
     return add
 
 
-of_call: Decorator = together(system_prompt, prompt_template, temperature, seed, max_tokens)
-of_retrieval: Decorator = together(relative, cliff, min_score, embedding_model, as_of)
-of_replay: Decorator = together(adaptive, top_k, mode, of_call, of_retrieval, skip_asks, skip_finds)
-
-
 class ShareType(click.FloatRange):
-    """A number from 0 to 1; `nan` is none."""
+    """A number from 0 to 1, and not `nan`."""
 
     def __init__(self) -> None:
         super().__init__(0, 1)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number; anything else is wrong usage."""
+        """The number. Raises `BadParameter`."""
         found: float = super().convert(value, param, ctx)
         if math.isnan(found):
-            self.fail(f"{value!r} is no number from 0 to 1.", param, ctx)
+            self.fail(f"{value!r} is not a number from 0 to 1.", param, ctx)
         return found
 
 
@@ -102,8 +45,126 @@ class ConditionType(click.ParamType[Condition]):
         self._names = names
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Condition:
-        """The condition that was written; anything else is wrong usage."""
-        found = value if isinstance(value, Condition) else parse_condition(value, self._names)
+        """The condition. Raises `BadParameter`."""
+        found = value if isinstance(value, Condition) else read_condition(value, self._names)
         if found is None:
-            self.fail(f"{value!r} is none of {', '.join(self._names)}, cost:USD.", param, ctx)
+            self.fail(f"{value!r} is not one of {', '.join(self._names)}, cost:USD.", param, ctx)
         return found
+
+
+as_json: Decorator = click.option(
+    "--json", "as_json", is_flag=True, help="Print the JSON document of the API."
+)
+limit: Decorator = click.option(
+    "--limit",
+    type=click.IntRange(1, 200),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of items.",
+)
+after: Decorator = click.option(
+    "--after", metavar="CURSOR", help="Continue after this cursor: the `next` of the page before."
+)
+page: Decorator = combined(limit, after)
+yes: Decorator = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+session_to_record_in: Decorator = click.option(
+    "--session", metavar="ID", help="Record in this session (id or key)."
+)
+top_k: Decorator = click.option("--top-k", type=int, metavar="N", help="Maximum number of passages.")
+mode: Decorator = click.option(
+    "--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="How to search."
+)
+embedding_model: Decorator = click.option(
+    "--embedding-model", metavar="M", help="Another embedding model of the collection."
+)
+adaptive: Decorator = click.option(
+    "--adaptive", is_flag=True, help="Cut off where the passages stop being relevant."
+)
+relative: Decorator = click.option(
+    "--relative", type=float, metavar="SHARE", help="Adaptive: cut off below this share of the best score."
+)
+cliff: Decorator = click.option(
+    "--cliff", type=float, metavar="SHARE", help="Adaptive: cut off below this share of the previous score."
+)
+min_score: Decorator = click.option("--min-score", type=float, metavar="SCORE", help="Minimum score.")
+use_model: Decorator = click.option(
+    "--use-model", metavar="M", help="The model that answers, as provider:model."
+)
+session_argument: Decorator = click.argument("session", metavar="[ID]", required=False)
+system_prompt: Decorator = click.option(
+    "--system-prompt", metavar="TEXT", help="Replace the recorded system prompt."
+)
+prompt_template: Decorator = click.option(
+    "--prompt-template",
+    metavar="TEXT",
+    help="Replace the prompt; {passages} and {question} are filled in.",
+)
+temperature: Decorator = click.option("--temperature", type=float, metavar="T", help="From 0 to 2.")
+seed: Decorator = click.option("--seed", type=int, metavar="N", help="Seed, for providers that support it.")
+max_tokens: Decorator = click.option(
+    "--max-tokens", type=int, metavar="N", help="Maximum length of an answer in tokens."
+)
+as_of: Decorator = click.option(
+    "--as-of",
+    type=click.Choice(["recorded", "now"]),
+    help="Search the collection as it was recorded, or as it is now.",
+)
+skip_asks: Decorator = click.option("--skip-asks", is_flag=True, help="Skip ask steps.")
+skip_finds: Decorator = click.option("--skip-finds", is_flag=True, help="Skip find steps.")
+spend_limit: Decorator = click.option(
+    "--spend-limit",
+    "spend_limit_usd",
+    type=float,
+    metavar="USD",
+    help="Make only calls whose expected cost stays within this limit.",
+)
+diff: Decorator = click.option(
+    "--diff", "with_diff", is_flag=True, help="Show the differences between the answers word by word."
+)
+call_options: Decorator = combined(system_prompt, prompt_template, temperature, seed, max_tokens)
+search_options: Decorator = combined(top_k, mode, embedding_model, adaptive, relative, cliff, min_score)
+retrieval_options: Decorator = combined(relative, cliff, min_score, embedding_model, as_of)
+replay_options: Decorator = combined(
+    adaptive, top_k, mode, call_options, retrieval_options, skip_asks, skip_finds
+)
+
+_FILTERS: Final = (
+    "q", "named", "agent", "user", "status", "tag", "tool", "kind", "model", "since", "until", "min_cost", "older_than_days",
+)  # fmt: skip
+session_filters: Decorator = combined(
+    click.option("-q", "--query", "q", metavar="Q", help="Only sessions with this in name, key or text."),
+    click.option("--agent", metavar="AGENT", help="Only sessions of this agent."),
+    click.option("--user", metavar="USER", help="Only sessions of this user."),
+    click.option("--tag", metavar="TAG", help="Only sessions with this tag."),
+    click.option(
+        "--status", type=click.Choice(["recording", "ended"]), help="Only sessions with this status."
+    ),
+    click.option("--kind", metavar="KIND", help="Only sessions with a step of this kind."),
+    click.option("--tool", metavar="TOOL", help="Only sessions with a call of this tool."),
+    click.option("--model", metavar="M", help="Only sessions with a call of this model."),
+    click.option("--since", metavar="WHEN", help="Started at or after this time (RFC 3339) or date."),
+    click.option("--until", metavar="WHEN", help="Started at or before this time (RFC 3339) or date."),
+    click.option("--min-cost", type=float, metavar="USD", help="Minimum cost in US dollars."),
+)
+filter_options: Decorator = combined(
+    session_filters,
+    click.option("--named", metavar="TEXT", help="Only sessions with this in name or key."),
+    click.option(
+        "--older-than",
+        "older_than_days",
+        type=click.IntRange(1),
+        metavar="DAYS",
+        help="Only sessions in which nothing was recorded for this many days.",
+    ),
+)
+
+
+def given_filters(options: dict[str, Any]) -> dict[str, Any]:
+    """The filters that were given, by their names in the API."""
+    return {name: options[name] for name in _FILTERS if options.get(name) is not None}
+
+
+def filter_text(which: dict[str, Any] | None) -> str:
+    """The filters as text: `agent: claude, older than days: 30`."""
+    return ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in (which or {}).items())

@@ -1,7 +1,8 @@
-"""Files and standard input as a command reads them; whatever cannot be read is one clear sentence."""
+"""Files and standard input as commands read them. A file is read completely before anything is sent."""
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -15,113 +16,174 @@ from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import InvalidInput
 
 STANDARD_INPUT = "-"
-_MARK = b"\xef\xbb\xbf"
+MOST_FRAMES = 100  # a find in the collection waits for a put
+MOST_BYTES = 4 * 1024 * 1024
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_TEXTS = ("title", "uri", "text")
+
+type Frame = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One JSON object of a .jsonl file, with the file's name and the line's number from 1."""
+    """One JSON object of a .jsonl file, with the name of the file and the number of the line from 1."""
 
     file: str
     number: int
     fields: dict[str, Any]
 
     def refused(self, why: str) -> Failure:
-        """The refusal of everything because of this line."""
+        """The failure that names this line."""
         return _refused(self.file, self.number, why)
 
 
 def shown_name(file: str) -> str:
-    """The file as messages name it."""
+    """The name of the file in messages."""
     return "Standard input" if file == STANDARD_INPUT else file
 
 
 def read_bytes(file: str) -> bytes:
     """The bytes of a file, or of standard input for `-`. Raises `Unreadable`."""
-    try:
-        if file != STANDARD_INPUT:
-            return Path(file).read_bytes()
-        return b"" if sys.stdin is None else sys.stdin.buffer.read()
-    except OSError as why:
-        raise _unreadable(file, why) from why
-    except ValueError as why:  # a NUL in the name
-        raise Unreadable(repr(file), "it can name no file") from why
+    with _reading(file):
+        if file == STANDARD_INPUT:
+            return b"" if sys.stdin is None else sys.stdin.buffer.read()
+        return Path(file).read_bytes()
 
 
 @contextmanager
 def opened(file: str) -> Iterator[IO[bytes]]:
-    """The file, to be read piece by piece; standard input for `-`, and a pipe, are kept on a disk first. Raises `Unreadable`."""
+    """The open file, seekable: standard input (`-`) and pipes are copied to a temporary file. Raises `Unreadable`."""
     if file == STANDARD_INPUT:
-        with _kept(None if sys.stdin is None else sys.stdin.buffer) as found:
+        with _copied(None if sys.stdin is None else sys.stdin.buffer) as found:
             yield found
         return
     with _open(file) as there:
         if there.seekable():
             yield there
             return
-        with _kept(there) as found:
+        with _copied(there) as found:
             yield found
 
 
-@contextmanager
-def _kept(coming: IO[bytes] | None) -> Iterator[IO[bytes]]:
-    with TemporaryFile() as found:
-        if coming is not None:
-            copyfileobj(coming, found)
-        yield found
-
-
-def _open(file: str) -> BufferedReader:
-    try:
-        return Path(file).open("rb")
-    except OSError as why:
-        raise _unreadable(file, why) from why
-    except ValueError as why:  # a NUL in the name
-        raise Unreadable(repr(file), "it can name no file") from why
-
-
-def _unreadable(file: str, why: OSError) -> Unreadable:
-    return Unreadable(shown_name(file), why.strerror or str(why))
-
-
 def read_text(file: str) -> str:
-    """The text of a file, exactly, without a byte order mark. Raises `Failure` where it is not UTF-8, or is empty."""
+    """The text of a file without a byte order mark. Raises `Failure` if it is empty or not UTF-8."""
     text = _decoded(file, read_bytes(file))
     if not text.strip():
-        raise Failure(f"{shown_name(file)} is empty; there is nothing to send.")
+        raise empty(file)
     return text
 
 
 def read_lines(file: str) -> list[Line]:
-    """The JSON objects of a .jsonl file, blank lines left out. Raises `Failure` with the number of the first bad line."""
-    lines = list(_lines(file, _decoded(file, read_bytes(file))))
+    """The JSON objects of a .jsonl file, without blank lines. Raises `Failure` with the number of the first bad line."""
+    lines = [
+        Line(file=file, number=number, fields=_object(file, number, line))
+        for number, line in enumerate(_decoded(file, read_bytes(file)).split("\n"), 1)
+        if line.strip()
+    ]
     if not lines:
-        raise Failure(f"{shown_name(file)} is empty; there is nothing to send.")
+        raise empty(file)
     return lines
 
 
-def _lines(file: str, text: str) -> Iterator[Line]:
-    for number, written in enumerate(text.split("\n"), 1):
-        if written.strip():
-            yield Line(file=file, number=number, fields=_object(file, number, written))
+def empty(file: str) -> Failure:
+    """The failure for an empty file."""
+    return Failure(f"{shown_name(file)} is empty. Nothing was sent.")
 
 
-def _object(file: str, number: int, written: str) -> dict[str, Any]:
+def is_frames_file(file: str) -> bool:
+    """Whether a `put` reads the frames here: standard input, or a file with one frame in each line."""
+    return file == STANDARD_INPUT or file.lower().endswith((".jsonl", ".ndjson"))
+
+
+def read_frames(files: Sequence[str], *, title: str | None = None, uri: str | None = None) -> list[Frame]:
+    """The frames of .jsonl files and of standard input, in order; `title` and `uri` apply to standard input.
+
+    Raises `Failure` with the number of a bad line.
+    """
+    return [frame for file in files for frame in _frames(file, title=title, uri=uri)]
+
+
+def json_size(item: dict[str, Any]) -> int:
+    """The length of an item in a request."""
+    return len(json.dumps(item))
+
+
+def batches[Item](
+    items: Sequence[Item],
+    size: Callable[[Item], int],
+    *,
+    most: int = MOST_FRAMES,
+    largest: int = MOST_BYTES,
+) -> Iterator[list[Item]]:
+    """The items in order, in batches of at most `most` items and the total size `largest`; one that is larger goes alone."""
+    batch: list[Item] = []
+    left = largest
+    for item in items:
+        needed = size(item)
+        if batch and (len(batch) == most or needed > left):
+            yield batch
+            batch, left = [], largest
+        batch.append(item)
+        left -= needed
+    yield batch
+
+
+def _frames(file: str, *, title: str | None, uri: str | None) -> list[Frame]:
+    if file == STANDARD_INPUT:
+        return [{"text": read_text(file), "title": title or "", "uri": uri or ""}]
+    return [_line_frame(line) for line in read_lines(file)]
+
+
+def _line_frame(line: Line) -> Frame:
+    named = {name: line.fields[name] for name in _TEXTS if line.fields.get(name) is not None}
+    wrong = [name for name, value in named.items() if not isinstance(value, str)]
+    if wrong:
+        raise line.refused(f"`{wrong[0]}` must be a string.")
+    if "text" not in named:
+        raise line.refused("`text` is missing.")
+    metadata = {name: value for name, value in line.fields.items() if name not in _TEXTS}
+    return {**named, "metadata": metadata}
+
+
+@contextmanager
+def _copied(source: IO[bytes] | None) -> Iterator[IO[bytes]]:
+    with TemporaryFile() as found:
+        if source is not None:
+            copyfileobj(source, found)
+        yield found
+
+
+def _open(file: str) -> BufferedReader:
+    with _reading(file):
+        return Path(file).open("rb")
+
+
+@contextmanager
+def _reading(file: str) -> Iterator[None]:
     try:
-        value = parse_json(written)
+        yield
+    except OSError as why:
+        raise Unreadable(shown_name(file), why.strerror or str(why)) from why
+    except ValueError as why:  # a NUL in the name
+        raise Unreadable(repr(file), "not a file name") from why
+
+
+def _object(file: str, number: int, line: str) -> dict[str, Any]:
+    try:
+        value = parse_json(line)
     except InvalidInput as why:
         raise _refused(file, number, why.message) from why
     if not isinstance(value, dict):
-        raise _refused(file, number, "A line has to be a JSON object, like {…}.")
+        raise _refused(file, number, "Each line must be a JSON object, like {…}.")
     return value
 
 
 def _decoded(file: str, data: bytes) -> str:
     try:
-        return data.removeprefix(_MARK).decode()
+        return data.removeprefix(_BYTE_ORDER_MARK).decode()
     except UnicodeDecodeError as why:
         raise Failure(
-            f"{shown_name(file)} is not text in UTF-8 (byte {why.start + 1:,}); convert it first, nothing was sent."
+            f"{shown_name(file)} is not UTF-8 text (byte {why.start + 1:,}). Nothing was sent. Convert it to UTF-8 first."
         ) from why
 
 

@@ -1,4 +1,4 @@
-"""Writing to a terminal or a pipe, in UTF-8 whatever the locale, with nothing in a text that could steer the terminal."""
+"""Writing to a terminal or a pipe: always UTF-8, and no recorded text can control the terminal."""
 
 import json
 import os
@@ -11,85 +11,87 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
 
-from timemachine.cli.failure import NotWritten, ReaderGone
+from timemachine.cli.failure import OutputClosed, OutputFailed
 from timemachine.cli.formatting import one_line, visible
 
 
-def prepare() -> None:
-    """Write UTF-8, whatever the locale says; what UTF-8 has no place for (half a surrogate pair) is written as an escape."""
+def use_utf8() -> None:
+    """Write UTF-8 in any locale; what UTF-8 cannot encode (half a surrogate pair) becomes an escape."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def admit(kind: type[BaseException], why: BaseException, trace: TracebackType | None) -> None:
-    """A fault of our own in one line, with its place; as `sys.excepthook`, where Python would print a traceback."""
+def report_bug(kind: type[BaseException], why: BaseException, trace: TracebackType | None) -> None:
+    """Print an unexpected exception with its place in one line; a `sys.excepthook`."""
     place = traceback.extract_tb(trace)[-1:]
     where = "".join(f" at {Path(each.filename).name}:{each.lineno}" for each in place)
-    complain(f"This is a fault of the command ({kind.__name__}: {why}{where}); please report it.")
+    print_error(f"This is a bug in the command ({kind.__name__}: {why}{where}). Please report it.")
 
 
-def say(line: str) -> None:
-    """One line, or a text of several, to standard output."""
+def print_line(line: str) -> None:
+    """Print a line, or a text of several lines."""
     _write(sys.stdout, visible(line) + "\n")
 
 
 def announce(line: str) -> None:
-    """One line to standard output about work that is done next, also where its reader left."""
-    with suppress(ReaderGone):
-        say(line)
+    """Print a line about work that follows; the work is done even if nobody reads the output."""
+    with suppress(OutputClosed):
+        print_line(line)
 
 
-def say_all(lines: Iterable[str]) -> None:
-    """Line after line to standard output."""
+def print_lines(lines: Iterable[str]) -> None:
+    """Print each line as soon as it is made."""
     for line in lines:
-        say(line)
+        print_line(line)
 
 
 def is_terminal() -> bool:
-    """Whether standard output is a terminal, where somebody watches."""
+    """Whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
 def write(text: str) -> None:
-    """A piece of a text to standard output, at once."""
+    """Write a part of a text to standard output and flush it."""
     _write(sys.stdout, visible(text))
 
 
 def show(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
-    """The API's document as JSON, or the same in lines for people; the lines are made only where they are shown."""
+    """Print the document of the API as JSON, or the same as lines for people."""
     if as_json:
         _write(sys.stdout, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     else:
-        say_all(lines)
+        print_lines(lines)
 
 
 @contextmanager
-def judged(check: Callable[[], None]) -> Iterator[None]:
-    """What is shown within is judged when it is shown, and also where its reader left: the exit code is for somebody else."""
+def checked_when_shown(check: Callable[[], None]) -> Iterator[None]:
+    """Call `check` after the block, also if the reader of the output closed it: scripts need the exit code."""
     try:
         yield
-    except ReaderGone:
+    except OutputClosed:
         check()
         raise
     check()
 
 
-def complain(message: str) -> None:
-    """One line to standard error."""
+def print_error(message: str) -> None:
+    """Print one line to standard error."""
     try:
         _write(sys.stderr, one_line(message) + "\n")
-    except (ReaderGone, NotWritten):  # there is nobody left to tell
+    except (OutputClosed, OutputFailed):  # nobody can read it
         return
 
 
-def ask(question: str) -> None:
-    """A question to standard error, the cursor behind it."""
-    _write(sys.stderr, visible(question))
+def confirm(question: str) -> bool:
+    """Ask a question and return whether the next line of standard input is `y` or `yes`."""
+    _write(sys.stderr, visible(f"{question} [y/N] "))
+    answer = "" if sys.stdin is None else sys.stdin.buffer.readline().decode("utf-8", "replace")
+    return answer.strip().lower() in ("y", "yes")
 
 
 class Progress:
-    """One line on standard error that is written over, where that is a terminal; gone when it is done."""
+    """One line on standard error that is overwritten, and removed at the end; nothing unless it is a terminal."""
 
     def __init__(self) -> None:
         self._stream: TextIO | None = sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None
@@ -98,36 +100,33 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over("")
+        self.update("")
 
-    def tell(self, line: str) -> None:
-        """How far it is now."""
-        self._over(one_line(line))
-
-    def _over(self, line: str) -> None:
+    def update(self, line: str) -> None:
+        """Replace the line."""
         if self._stream is not None:
-            _write(self._stream, f"\r\x1b[K{line}")
+            _write(self._stream, f"\r\x1b[K{one_line(line)}")
 
 
-def finish() -> None:
-    """Write out what is still held back. Raises `ReaderGone`, `NotWritten`."""
+def flush() -> None:
+    """Write what is still buffered. Raises `OutputClosed`, `OutputFailed`."""
     _write(sys.stdout, "")
 
 
-def give_up_output() -> None:
-    """Point standard output nowhere, or Python fails again when it flushes at its end."""
+def discard_output() -> None:
+    """Send standard output to the null device, because Python flushes it again when it exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def _write(stream: TextIO | None, text: str) -> None:
-    if stream is None:  # the stream was closed before we started
+    if stream is None:  # closed before we started
         return
     try:
         stream.write(text)
         stream.flush()
     except BrokenPipeError as why:
-        raise ReaderGone from why
+        raise OutputClosed from why
     except OSError as why:
-        raise NotWritten(f"The output could not be written ({why.strerror}).") from why
+        raise OutputFailed(f"Cannot write the output: {why.strerror}.") from why

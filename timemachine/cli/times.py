@@ -1,4 +1,4 @@
-"""Times as people read them, here and in UTC, and the ends that people write. Pure."""
+"""Times for people, in local time and UTC, and expiry times that people write. Pure."""
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -11,7 +11,7 @@ _SPAN = re.compile(r"([0-9]{1,6})([mhdw])")
 
 
 def local(text: str | None, zone: tzinfo | None = None, *, seconds: bool = False) -> str:
-    """An RFC 3339 time as the clock on the wall shows it, with UTC behind it; empty for None. `zone` None is this machine's."""
+    """An RFC 3339 time in the zone (default: this machine's), followed by UTC; empty for None."""
     clock = "%H:%M:%S" if seconds else "%H:%M"
     if text is None:
         return ""
@@ -23,26 +23,26 @@ def local(text: str | None, zone: tzinfo | None = None, *, seconds: bool = False
     return f"{here:%Y-%m-%d {clock}} ({there:{clock if same_day else f'%Y-%m-%d {clock}'}} UTC)"
 
 
-def end_of(text: str, now: datetime) -> str:
-    """When `30m`, `12h`, `14d`, `2w` from now, or a time as people write it, is, in RFC 3339. Raises `InvalidInput`."""
+def expiry_time(text: str, now: datetime) -> str:
+    """The RFC 3339 time of a span from now (`30m`, `12h`, `14d`, `2w`), a time or a date. Raises `InvalidInput`."""
     span = _SPAN.fullmatch(text)
     if span is None:
         return written(_time(text)) or text
     try:
         return written(now + timedelta(**{_UNITS[span[2]]: int(span[1])})) or text
     except OverflowError as why:
-        raise _no_end(text) from why
+        raise _not_a_time(text) from why
 
 
 def _time(text: str) -> datetime:
     try:
         return parse_typed_time(text)
     except InvalidInput as why:
-        raise _no_end(text) from why
+        raise _not_a_time(text) from why
 
 
-def _no_end(text: str) -> InvalidInput:
+def _not_a_time(text: str) -> InvalidInput:
     return InvalidInput(
-        f"{text[:60]!r} is no end; write 30m, 12h, 14d or 2w from now, or a time like 2026-12-04T09:00:00Z.",
+        f"{text[:60]!r} is not an expiry time. Use 30m, 12h, 14d or 2w from now, or a time like 2026-12-04T09:00:00Z.",
         code="not_a_time",
     )

@@ -14,7 +14,7 @@ from tests.builders import compared, recorded_session
 from tests.provider_failures import as_vendors
 from tests.stub_answers import Script
 from tests.web.people import browser_of
-from timemachine.cli.commands.comparisons import judging_so_far
+from timemachine.cli.output.comparisons import judging_progress
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.replay.comparison.judge_queue import judge_waiting
@@ -48,7 +48,7 @@ def test_a_judge_that_waits_for_a_busy_model_is_told_of_until_it_waits_no_more(
     assert "Too many requests; slow down." in page
     assert "The model is busy. Next attempt by" in of_cell
     assert "Too many requests; slow down." in of_cell
-    assert "being judged; 1 busy call asked again by " in judging_so_far(judges)
+    assert "in progress; 1 busy call retried by " in judging_progress(judges)
 
     judges = told(api, address)
     assert (judges["asking"], judges["busy"]) == (0, {"calls": 0, "until": None})

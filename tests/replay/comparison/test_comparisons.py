@@ -14,7 +14,7 @@ from tests.builders import QUESTIONS, compared, recorded_session, worked_off
 from tests.provider_failures import as_vendors
 from tests.stub_answers import Script
 from tests.web.people import browser_of
-from timemachine.cli.commands.comparisons import so_far
+from timemachine.cli.output.comparisons import comparison_progress
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.commands import store
 from timemachine.core.payloads.queries import value
@@ -270,7 +270,7 @@ def test_a_spend_limit_is_that_of_the_whole_comparison(
     found = told(api, made)
     assert found["columns"][2]["missing"] == {"spend limit": 3}
     assert found["answers"] == {"total": 6, "finished": 6, "answered": 2, "done": 2, "skipped": 4}
-    assert "done: 2 of 6 answered, 4 not asked, $0.30" in so_far(found)
+    assert "done: 2 of 6 answered, 4 not asked, $0.30" in comparison_progress(found)
     browser = browser_of(project)
     page = browser.get(f"/comparisons/{made.id}/").text
     assert "2 of 6 answered, 4 not asked" in page

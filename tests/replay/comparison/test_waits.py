@@ -5,7 +5,7 @@ from datetime import timedelta
 from tests.api.conftest import program
 from tests.builders import recorded_session
 from tests.web.people import browser_of
-from timemachine.cli.commands.comparisons import so_far
+from timemachine.cli.output.comparisons import comparison_progress
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
 from timemachine.replay.comparison.commands import Plan, create
@@ -29,11 +29,11 @@ def test_answers_that_wait_for_a_busy_model_are_told_with_the_reason_until_they_
     ReplayStep.objects.filter(status="running").update(asked_again_at=until, waits_because="It answered 429.")
     found = api.get(f"/comparisons/{made.id}").json()
     assert found["waiting"] == {"calls": 3, "until": written(until)}
-    assert "; 3 busy calls asked again by " in so_far(found)
+    assert "; 3 busy calls retried by " in comparison_progress(found)
     page = browser.get(f"/comparisons/{made.id}/").text
     assert "3 calls wait" in page
     assert "It answered 429." in page
 
     ReplayStep.objects.filter(status="running").update(asked_again_at=now())
     assert api.get(f"/comparisons/{made.id}").json()["waiting"] == {"calls": 0, "until": None}
-    assert "busy" not in so_far(api.get(f"/comparisons/{made.id}").json())
+    assert "busy" not in comparison_progress(api.get(f"/comparisons/{made.id}").json())

@@ -13,7 +13,7 @@ from tests.replay.suites.conftest import made, ran
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
 from tests.web.people import browser_of
-from timemachine.cli.commands.comparisons import lines
+from timemachine.cli.output.comparisons import comparison_lines
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.recording.sessions.models import Session
@@ -88,5 +88,5 @@ def test_a_call_that_was_lost_with_its_worker_is_uncertain_from_then_on(
         (found["cost_usd"], 1),
     ]
     shown = browser_of(project).get(f"/comparisons/{comparison.id}/").text
-    assert "1 attempt lost around a model call; it may have been billed" in shown
-    assert "1 lost attempt may have been billed" in "\n".join(lines(found, ""))
+    assert "1 attempt lost after a call was about to be made: it may have been billed" in shown
+    assert "1 interrupted call may have been billed" in "\n".join(comparison_lines(found, ""))

@@ -1,4 +1,4 @@
-"""`costs`: what recorded work cost, by agent, model, tag, day or tool."""
+"""`costs`: the cost of recorded sessions by agent, model, tag, day or tool."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -6,9 +6,9 @@ from typing import Any, Final
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
 from timemachine.cli.formatting import duration, shortened
-from timemachine.cli.group import OneEach
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, total_cost
@@ -18,26 +18,28 @@ _LATENCY: Final = ("p50", "p95")
 
 
 @click.command(cls=OneEach)
-@click.option("--by", type=click.Choice(GROUPS), default="model", help="What the rows are of (model).")
-@click.option("--since", metavar="DAY", help="The first day, in UTC; 30 days are added up without it.")
-@click.option("--until", metavar="DAY", help="The last day, in UTC (today).")
-@click.option("--agent", metavar="A", help="Only what this agent did.")
+@click.option(
+    "--by", type=click.Choice(GROUPS), default="model", help="What each row stands for (default model)."
+)
+@click.option("--since", metavar="DAY", help="First day in UTC (default: 30 days up to --until).")
+@click.option("--until", metavar="DAY", help="Last day in UTC (default: today).")
+@click.option("--agent", metavar="A", help="Only steps of this agent.")
 @click.option("--model", metavar="M", help="Only calls of this model.")
 @click.option("--tag", metavar="TAG", help="Only sessions with this tag.")
 @click.option("--tool", metavar="T", help="Only calls of this tool.")
 @options.as_json
-def costs(*, by: str, as_json: bool, **asked: str | None) -> None:
-    """Show what recorded work cost over some days: money, tokens, calls and how long they took.
+def costs(*, by: str, as_json: bool, **filters: str | None) -> None:
+    """Show the cost, tokens, calls and latency of recorded sessions over some days.
 
-    What replays spent stands beside it and is in no total.
+    The cost of replays is shown separately and is not part of any total.
     """
     with connected() as client:
-        found = client.costs(by, **asked)
+        found = client.costs(by, **filters)
         show(found, cost_lines(found), as_json=as_json)
 
 
 def cost_lines(found: dict[str, Any]) -> Iterator[str]:
-    """The totals, then a line for each row."""
+    """The totals, then the rows."""
     totals, replays = found["totals"], found["replays"]
     yield from facts(
         [
@@ -65,13 +67,13 @@ def _rows(items: list[dict[str, Any]], by: str) -> Iterator[str]:
         else (by, "calls", "tokens", "cost", *_LATENCY)
     )
     rows = [
-        [_value(each[by]), *_figures(each, by), duration(each["p50_ms"]), duration(each["p95_ms"])]
+        [_value(each[by]), *_numbers(each, by), duration(each["p50_ms"]), duration(each["p95_ms"])]
         for each in items
     ]
     yield from table(heads, rows, right=heads[1:])
 
 
-def _figures(row: dict[str, Any], by: str) -> list[str]:
+def _numbers(row: dict[str, Any], by: str) -> list[str]:
     if by == "tool":
         share = row["error_share"]
         return [f"{row['tool_calls']:,}", f"{row['errors']:,}", "–" if share is None else f"{share:.1%}"]
@@ -95,6 +97,8 @@ def _saved(totals: dict[str, Any]) -> str:
 
 
 def _replays(spent: dict[str, Any]) -> str:
-    lost = spent["uncertain_calls"]
-    uncertain = f", {counted(lost, 'lost call')} that may have been billed" if lost else ""
-    return f"{total_cost(spent['cost_usd'], spent['unknown_cost_calls'])}{uncertain}, beside the cost above"
+    interrupted = spent["uncertain_calls"]
+    uncertain = (
+        f", {counted(interrupted, 'interrupted call')} that may have been billed" if interrupted else ""
+    )
+    return f"{priced(spent['cost_usd'], spent['unknown_cost_calls'])}{uncertain}, not included above"

@@ -7,41 +7,41 @@ from typing import Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import InOrder
+from timemachine.cli.connection import connected
 from timemachine.cli.formatting import shortened
-from timemachine.cli.group import InOrder
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
-from timemachine.cli.times import end_of, local
+from timemachine.cli.times import expiry_time, local
 from timemachine.core.pure.clock import now
 
 
 @click.group(cls=InOrder)
 def key() -> None:
-    """Make, list and revoke API keys."""
+    """Create, list and revoke API keys."""
 
 
 @key.command()
-@click.option("--name", required=True, metavar="N", help="Which program it is for.")
+@click.option("--name", required=True, metavar="N", help="The client that will use it.")
 @click.option(
     "--scope",
     "scopes",
     multiple=True,
     required=True,
     metavar="S",
-    help="read, record, run, share or admin; say it again for more.",
+    help="read, record, run, share or admin; repeat for more.",
 )
 @click.option(
     "--expires",
     default="365d",
     show_default=True,
     metavar="WHEN",
-    help="When it ends: 30m, 12h, 14d, 2w from now, a time, a date (its end), or never.",
+    help="Expiry: 30m, 12h, 14d or 2w from now, a time, a date (its end), or never.",
 )
 @options.as_json
 def create(*, name: str, scopes: tuple[str, ...], expires: str, as_json: bool) -> None:
-    """Make a key; it is shown once."""
-    expires_at = None if expires == "never" else end_of(expires, now())
+    """Create a key. It is shown only once."""
+    expires_at = None if expires == "never" else expiry_time(expires, now())
     with connected() as client:
         parts = [each for scope in scopes for each in _parts(scope)]
         made = client.keys.create(name=name, scopes=parts, expires_at=expires_at)
@@ -61,13 +61,11 @@ def list_(*, as_json: bool) -> None:
 @click.argument("key_id", metavar="ID")
 @options.as_json
 def revoke(*, key_id: str, as_json: bool) -> None:
-    """End a key for good, at once."""
+    """Revoke a key immediately and permanently."""
     with connected() as client:
         ended = client.keys.revoke(key_id)
-        told = [
-            f"Key {ended['id']} ({shortened(ended['name'])}) is revoked since {local(ended['revoked_at'])}."
-        ]
-        show(ended, told, as_json=as_json)
+        line = f"Key {ended['id']} ({shortened(ended['name'])}) was revoked {local(ended['revoked_at'])}."
+        show(ended, [line], as_json=as_json)
 
 
 def _parts(scope: str) -> list[str]:
@@ -84,12 +82,12 @@ def _made(made: dict[str, Any]) -> Iterator[str]:
             ("expires", _end(made)),
         ]
     )
-    yield "This key is shown once; keep it now."
+    yield "Copy this key now. It will not be shown again."
 
 
 def _listed(found: dict[str, Any]) -> Iterator[str]:
     if not found["items"]:
-        yield "There is no key yet."
+        yield "No API keys yet. Create one with `timemachine key create --name NAME --scope SCOPE`."
         return
     yield from table(
         ["id", "name", "scopes", "created", "last used", "expires", "state"],
@@ -116,5 +114,5 @@ def _end(key: dict[str, Any]) -> str:
 def _state(key: dict[str, Any]) -> str:
     if key["revoked_at"]:
         return f"revoked {local(key['revoked_at'])}"
-    over = key["expires_at"] is not None and datetime.fromisoformat(key["expires_at"]) <= now()
-    return "expired" if over else "good"
+    expired = key["expires_at"] is not None and datetime.fromisoformat(key["expires_at"]) <= now()
+    return "expired" if expired else "active"

@@ -1,4 +1,4 @@
-"""`patterns`: the same error or question in several sessions, what solved it, and the rules that watch for it."""
+"""`patterns`: recurring errors and questions, what solved them, and rules that raise alerts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,78 +6,74 @@ from typing import Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import InOrder, suggest_next_page
+from timemachine.cli.connection import connected
 from timemachine.cli.formatting import one_line, shortened
-from timemachine.cli.group import InOrder
 from timemachine.cli.output.table import facts
-from timemachine.cli.paging import tell_more
 from timemachine.cli.terminal import show
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import counted
 
 _TEXT = 100
 _NAMED = 12
-kind = click.option("--kind", type=click.Choice(["error", "question"]), help="Only errors, or questions.")
-limit = click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, metavar="N")
-after = click.option("--after", metavar="PLACE", help="Go on from where the page before ended.")
+kind = click.option("--kind", type=click.Choice(["error", "question"]), help="Only errors or only questions.")
 
 
 @click.group(cls=InOrder)
 def patterns() -> None:
-    """The same error or question in several sessions, and what solved it."""
+    """Show errors and questions that recur in several sessions, and what solved them."""
 
 
 @patterns.command("list")
 @kind
-@click.option("--query", "q", metavar="TEXT", help="Only those with these characters in a wording.")
-@click.option("--since", metavar="WHEN", help="Only those seen since then: RFC 3339, or a date.")
+@click.option("--query", "q", metavar="TEXT", help="Only patterns with this text in a wording.")
+@click.option("--since", metavar="WHEN", help="Only patterns seen at or after this time (RFC 3339) or date.")
 @click.option(
-    "--solved/--unsolved", default=None, help="Only those that were solved in a session, or in none."
+    "--solved/--unsolved", default=None, help="Only patterns that were solved in a session, or in none."
 )
-@click.option("--min-sessions", type=click.IntRange(min=1), metavar="N", help="From so many sessions on (2).")
-@limit
-@after
+@click.option(
+    "--min-sessions", type=click.IntRange(min=1), metavar="N", help="Minimum number of sessions (default 2)."
+)
+@options.page
 @options.as_json
-def list_patterns(*, solved: bool | None, as_json: bool, **wanted: Any) -> None:
-    """List patterns, the one that was seen last first."""
+def list_patterns(*, solved: bool | None, as_json: bool, **filters: Any) -> None:
+    """List patterns, the most recently seen first."""
     word = None if solved is None else "yes" if solved else "no"
     with connected() as client:
-        found = client.patterns.page(solved=word, **wanted)
+        found = client.patterns.page(solved=word, **filters)
         show(found, _listed(found), as_json=as_json)
 
 
 @patterns.command()
 @click.argument("pattern", metavar="ID")
-@limit
-@after
+@options.page
 @options.as_json
 def view(*, pattern: str, limit: int, after: str | None, as_json: bool) -> None:
-    """Show a pattern: its wordings, its sessions, and what solved it in each."""
+    """Show a pattern: its wordings, its sessions and what solved it in each."""
     with connected() as client:
         found = client.patterns.get(pattern, limit=limit, after=after)
-        show(found, _whole(found), as_json=as_json)
+        show(found, _details(found), as_json=as_json)
 
 
 @patterns.command()
 @click.argument("place", metavar="[SESSION:STEP]", required=False)
-@click.option("--text", metavar="TEXT", help="Ask about a text instead: an error message, or a question.")
+@click.option("--text", metavar="TEXT", help="An error message or a question instead of a step.")
 @kind
 @options.as_json
 def similar(*, place: str | None, text: str | None, kind: str | None, as_json: bool) -> None:
-    """Say which patterns a step, or a text, is like, and what solved them elsewhere."""
+    """Find patterns that resemble a step or a text, and what solved them elsewhere."""
     if (place is None) == (text is None):
-        raise click.UsageError("Give SESSION:STEP, or --text TEXT.")
+        raise click.UsageError("Use SESSION:STEP or --text TEXT.")
     with connected() as client:
         found = client.patterns.similar(place, text=text, kind=kind)
         show(found, _similar(found), as_json=as_json)
 
 
 @patterns.command()
-@limit
-@after
+@options.page
 @options.as_json
 def alerts(*, limit: int, after: str | None, as_json: bool) -> None:
-    """List what the rules found, the latest first."""
+    """List the alerts, newest first."""
     with connected() as client:
         found = client.patterns.alerts(limit=limit, after=after)
         show(found, _alerts(found), as_json=as_json)
@@ -87,15 +83,15 @@ def alerts(*, limit: int, after: str | None, as_json: bool) -> None:
 @click.argument("alert", metavar="ID")
 @options.as_json
 def seen(*, alert: str, as_json: bool) -> None:
-    """Put an alert aside: it is no mark in the navigation any more."""
+    """Dismiss an alert: the navigation no longer counts it."""
     with connected() as client:
         found = client.patterns.put_aside(alert)
-        show(found, [f"Seen by {one_line(found['seen_by'])}."], as_json=as_json)
+        show(found, [f"Dismissed by {one_line(found['seen_by'])}."], as_json=as_json)
 
 
 @patterns.group(cls=InOrder)
 def rule() -> None:
-    """Rules by which a pattern is worth telling."""
+    """Add, list and delete the rules that raise alerts."""
 
 
 @rule.command("add")
@@ -104,19 +100,22 @@ def rule() -> None:
     type=click.IntRange(2, 1_000),
     required=True,
     metavar="N",
-    help="Again in so many sessions …",
+    help="Raise an alert if a pattern occurs in this many sessions …",
 )
 @click.option(
-    "--window", type=click.Choice(["day", "week", "month"]), required=True, help="… of one of these, in UTC."
+    "--window",
+    type=click.Choice(["day", "week", "month"]),
+    required=True,
+    help="… of one calendar day, week or month, in UTC.",
 )
 @kind
-@click.option("--url", default="", metavar="URL", help="Also tell this address; needs a key with `admin`.")
+@click.option("--url", default="", metavar="URL", help="Also notify this URL (requires the scope admin).")
 @options.as_json
 def add_rule(*, sessions: int, window: str, kind: str | None, url: str, as_json: bool) -> None:
-    """Watch for patterns that come again."""
+    """Add a rule that raises an alert when a pattern recurs."""
     with connected() as client:
         made = client.patterns.add_rule(sessions, window, kind=kind, url=url)
-        show(made, [f"Watching for {_rule(made)}.", *facts([("id", made["id"])])], as_json=as_json)
+        show(made, [f"Rule added: {_rule(made)}.", *facts([("id", made["id"])])], as_json=as_json)
 
 
 @rule.command("list")
@@ -126,7 +125,7 @@ def list_rules(*, as_json: bool) -> None:
     with connected() as client:
         found = client.patterns.rules()
         lines = [f"{each['id']}  {_rule(each)}" for each in found]
-        none = ["There is no rule; make one with `timemachine patterns rule add`."]
+        none = ["No rules. Add one with `timemachine patterns rule add`."]
         show({"items": found, "next": None}, lines or none, as_json=as_json)
 
 
@@ -134,19 +133,19 @@ def list_rules(*, as_json: bool) -> None:
 @click.argument("rule_id", metavar="ID")
 @options.as_json
 def delete_rule(*, rule_id: str, as_json: bool) -> None:
-    """Delete a rule, with what it found."""
+    """Delete a rule and its alerts."""
     with connected() as client:
-        show(client.patterns.delete_rule(rule_id), ["The rule is deleted."], as_json=as_json)
+        show(client.patterns.delete_rule(rule_id), ["Rule deleted."], as_json=as_json)
 
 
 def _listed(found: dict[str, Any]) -> Iterator[str]:
     for each in found["items"]:
         yield from _pattern(each)
     if not found["items"]:
-        yield "No error and no question came in more sessions than one."
+        yield "No error or question occurs in more than one session."
     if found["not_read"]:
-        yield f"{counted(found['not_read'], 'step')} still to be read, which no pattern has yet."
-    tell_more(found)
+        yield f"{counted(found['not_read'], 'step')} waiting to be analysed."
+    suggest_next_page(found)
 
 
 def _pattern(each: dict[str, Any]) -> Iterator[str]:
@@ -155,7 +154,7 @@ def _pattern(each: dict[str, Any]) -> Iterator[str]:
     yield f"  {often}, last {local(each['last_seen'])}, solved in {each['solved_sessions']:,}  {each['id']}"
 
 
-def _whole(found: dict[str, Any]) -> Iterator[str]:
+def _details(found: dict[str, Any]) -> Iterator[str]:
     yield one_line(found["text"])
     yield from facts(
         [
@@ -175,7 +174,7 @@ def _whole(found: dict[str, Any]) -> Iterator[str]:
         yield f"{session['key']}  {one_line(session['name'])}"
         yield f"  {_steps(row)}, last {local(row['last_seen'])}"
         yield f"  {_resolution(row['resolution'])}"
-    tell_more(found)
+    suggest_next_page(found)
 
 
 def _steps(row: dict[str, Any]) -> str:
@@ -187,34 +186,34 @@ def _steps(row: dict[str, Any]) -> str:
 
 def _similar(found: dict[str, Any]) -> Iterator[str]:
     for each in found["items"]:
-        like = "the same wording" if each["like"] == "same" else "like it"
+        like = "same wording" if each["like"] == "same" else "similar"
         yield f"{each['kind']}  {shortened(each['text'], _TEXT)}"
         yield f"  {like}, in {counted(each['other_sessions'], 'other session')}  {each['id']}"
         solved = each["resolution"]
         where = f" ({solved['session']['key']}: {shortened(solved['label'], 60)})" if solved else ""
         yield f"  {_resolution(solved)}{where}"
     if not found["items"]:
-        yield "No other session has anything like it."
+        yield "No similar pattern in other sessions."
     if found["not_read"]:
-        yield f"{counted(found['not_read'], 'step')} still to be read, which no pattern has yet."
+        yield f"{counted(found['not_read'], 'step')} waiting to be analysed."
 
 
 def _resolution(found: dict[str, Any] | None) -> str:
-    return f"solved: {one_line(found['says'])}" if found else "its steps show nothing that solved it"
+    return f"solved: {one_line(found['says'])}" if found else "not solved in this session's steps"
 
 
 def _alerts(found: dict[str, Any]) -> Iterator[str]:
     for each in found["items"]:
-        seen_by = f", seen by {one_line(each['seen_by'])}" if each["seen_at"] else ""
-        problem = f", its address was not told: {one_line(each['problem'])}" if each["problem"] else ""
+        seen_by = f", dismissed by {one_line(each['seen_by'])}" if each["seen_at"] else ""
+        problem = f", notification failed: {one_line(each['problem'])}" if each["problem"] else ""
         yield f"{shortened(each['pattern']['text'], _TEXT)}"
         yield f"  in {counted(each['sessions'], 'session')} of the {each['rule']['window']} from {each['since'][:10]}{seen_by}{problem}  {each['id']}"
     if not found["items"]:
-        yield "No rule has found anything."
-    tell_more(found)
+        yield "No alerts."
+    suggest_next_page(found)
 
 
 def _rule(found: dict[str, Any]) -> str:
     what = f"{found['kind']}s" if found["kind"] else "errors and questions"
-    url = f", told to {one_line(found['url'])}" if found["url"] else ""
+    url = f", notifies {one_line(found['url'])}" if found["url"] else ""
     return f"{what} in {found['sessions']:,} sessions of a {found['window']}{url}"

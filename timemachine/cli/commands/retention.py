@@ -1,4 +1,4 @@
-"""`retention`: how long sessions are kept, what that would delete today, and what it has deleted."""
+"""`retention`: rules for deleting old sessions, a preview of each, and the log of bulk deletions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,27 +6,26 @@ from typing import Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.commands.deleting import outcome
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import InOrder
+from timemachine.cli.commands.session.deletion import outcome
+from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
-from timemachine.cli.group import InOrder
+from timemachine.cli.options import filter_text
 from timemachine.cli.output.table import table
-from timemachine.cli.question import confirmed
-from timemachine.cli.session_filters import told
-from timemachine.cli.terminal import complain, show
+from timemachine.cli.terminal import confirm, print_error, show
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import counted
 
 
 @click.group(cls=InOrder)
 def retention() -> None:
-    """Say how long sessions are kept. What no rule covers is kept for good."""
+    """Set how long sessions are kept. Sessions without a rule are kept permanently."""
 
 
 @retention.command("list")
 @options.as_json
 def list_rules(*, as_json: bool) -> None:
-    """List the rules, each with what it would delete today."""
+    """List the rules and what each would delete today."""
     with connected() as client:
         found = client.forgetting.rules()
         show(found, _rules(found["items"]), as_json=as_json)
@@ -34,99 +33,104 @@ def list_rules(*, as_json: bool) -> None:
 
 @retention.command("set")
 @click.argument("days", metavar="DAYS|keep")
-@click.option("--agent", default="", metavar="AGENT", help="Sessions of this agent.")
-@click.option("--tag", default="", metavar="TAG", help="Sessions with this tag.")
-@click.option("--reason", default="", metavar="TEXT", help="Why; needed for fewer than 183 days.")
-@click.option("--dry-run", is_flag=True, help="Say what it would delete today, and set nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--agent", default="", metavar="AGENT", help="Only sessions of this agent.")
+@click.option("--tag", default="", metavar="TAG", help="Only sessions with this tag.")
+@click.option("--reason", default="", metavar="TEXT", help="Why; required for fewer than 183 days.")
+@click.option("--dry-run", is_flag=True, help="Show what it would delete today and exit.")
+@options.yes
 @options.as_json
 def set_rule(
     *, days: str, agent: str, tag: str, reason: str, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
-    """Keep sessions for so many days after something was last recorded in them, or for good (keep).
+    """Delete sessions this many days after their last step was recorded, or keep them permanently (keep).
 
-    Without --agent and --tag it is a rule for all others. A rule for the same agent and tag is replaced.
+    Without --agent and --tag, the rule applies to all sessions without a more specific rule. It replaces the rule for the same agent
+    and tag.
     """
-    asked: dict[str, Any] = {"days": _days(days), "agent": agent, "tag": tag, "reason": reason}
+    rule: dict[str, Any] = {"days": _days(days), "agent": agent, "tag": tag, "reason": reason}
     with connected() as client:
-        due = client.forgetting.set_rule(**asked, dry_run=True)
-        lines = list(_seen(due, asked["days"]))
-        early = asked["days"] is not None and asked["days"] < due["floor"]["days"] and not reason.strip()
-        needed = f"Fewer than {due['floor']['days']} days need a --reason: {due['floor']['because']}"
+        due = client.forgetting.set_rule(**rule, dry_run=True)
+        lines = list(_preview(due, rule["days"]))
+        early = rule["days"] is not None and rule["days"] < due["floor"]["days"] and not reason.strip()
+        needed = f"Fewer than {due['floor']['days']} days require a --reason: {due['floor']['because']}"
         if dry_run:
             show(due, [*lines, needed] if early else lines, as_json=as_json)
             return
         if early:
             raise Failure(needed)
-        if not yes and asked["days"] is not None:
+        if not yes and rule["days"] is not None:
             for line in lines:
-                complain(line)
-            if not confirmed("Set this rule?"):
-                raise Failure("Nothing was set; answer yes, or say --yes.")
-        made = client.forgetting.set_rule(**asked)
-        stood = due["replaces"] is not None and due["replaces"]["id"] == made["id"]
-        stands = f" It stands already, since {local(made['set_at'])}." if stood else ""
-        show(made, [f"Rule {made['id']}: {made['says']}.{stands}", *lines], as_json=as_json)
+                print_error(line)
+            if not confirm("Set this rule?"):
+                raise Failure('Nothing was changed. Answer "yes", or use --yes.')
+        made = client.forgetting.set_rule(**rule)
+        existed = due["replaces"] is not None and due["replaces"]["id"] == made["id"]
+        since = f" It was already set on {local(made['set_at'])}." if existed else ""
+        show(made, [f"Rule {made['id']}: {made['says']}.{since}", *lines], as_json=as_json)
 
 
 @retention.command("remove")
 @click.argument("rule", metavar="RULE")
 @options.as_json
 def remove_rule(*, rule: str, as_json: bool) -> None:
-    """Take a rule away."""
+    """Remove a rule."""
     with connected() as client:
-        gone = client.forgetting.remove_rule(rule)
-        show(gone, [f"No more: {gone['says']}."], as_json=as_json)
+        removed = client.forgetting.remove_rule(rule)
+        show(removed, [f"Rule removed: {removed['says']}."], as_json=as_json)
 
 
 @retention.command("log")
 @options.as_json
 def log(*, as_json: bool) -> None:
-    """List what was deleted in bulk, by rules and by people, the newest first."""
+    """List bulk deletions by rules and by people, newest first."""
     with connected() as client:
         items = list(client.forgetting.every())
-        singly = f"Sessions and turns that were deleted one by one: {client.url}/settings/retention/#singly"
-        show({"items": items, "next": None}, [*_deletions(items), singly], as_json=as_json)
+        single = f"Single deletions: {client.url}/settings/retention/#singly"
+        show({"items": items, "next": None}, [*_deletions(items), single], as_json=as_json)
 
 
-def _seen(due: dict[str, Any], days: int | None) -> Iterator[str]:
-    """What a rule would do today, and which rule it takes the place of."""
-    yield f"Today it would delete {_amount(due['due'])}."
+def _preview(due: dict[str, Any], days: int | None) -> Iterator[str]:
+    """What a rule would delete today, and which rule it replaces."""
+    yield f"It would delete {_amount(due['due'])} today."
     if due["first"]:
-        yield f"The first session that is not held is old enough from {due['first'][:10]} on."
+        yield f"The next session without a legal hold is due on {due['first'][:10]}."
     if due["replaces"] and due["replaces"]["days"] != days:
-        yield f"The rule there was: {due['replaces']['says']}."
+        yield f"It replaces this rule: {due['replaces']['says']}."
 
 
 def _days(written: str) -> int | None:
     if written == "keep":
         return None
     if not written.isascii() or not written.isdigit():
-        raise click.UsageError("DAYS is a whole number, or keep.")
+        raise click.UsageError("DAYS must be a whole number or `keep`.")
     return int(written)
 
 
 def _amount(due: dict[str, Any] | None) -> str:
     if not due or not due["sessions"]:
         return "nothing"
-    held = f" ({due['held']:,} under legal hold, which stay)" if due["held"] else ""
+    held = f" ({due['held']:,} under legal hold stay)" if due["held"] else ""
     return f"{counted(due['sessions'], 'session')} with {counted(due['turns'], 'turn')}{held}"
 
 
 def _rules(items: list[dict[str, Any]]) -> Iterator[str]:
     if not items:
-        yield "There is no rule: every session is kept for good."
+        yield "No rules. All sessions are kept permanently."
         return
     rows = [
-        [each["id"], each["says"] + (" (before six months)" if each["early"] else ""), _amount(each["due"])]
+        [
+            each["id"],
+            each["says"] + (" (shorter than six months)" if each["early"] else ""),
+            _amount(each["due"]),
+        ]
         for each in items
     ]
-    yield from table(["rule", "says", "would delete today"], rows)
+    yield from table(["id", "rule", "would delete today"], rows)
 
 
 def _deletions(items: list[dict[str, Any]]) -> Iterator[str]:
     if not items:
-        yield "Nothing was deleted in bulk."
+        yield "No bulk deletions."
         return
     rows = [
         [
@@ -134,8 +138,8 @@ def _deletions(items: list[dict[str, Any]]) -> Iterator[str]:
             each["confirmed_by"] or each["requested_by"],
             each["status"],
             " ".join(outcome(each)) if each["status"] != "found" else f"{each['sessions']:,} found",
-            told({name: value for name, value in each["filter"].items() if value not in ("", None)}),
+            filter_text({name: value for name, value in each["filter"].items() if value not in ("", None)}),
         ]
         for each in items
     ]
-    yield from table(["when", "by", "status", "what became of it", "of"], rows)
+    yield from table(["when", "by", "status", "result", "filter"], rows)

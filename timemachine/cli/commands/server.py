@@ -1,4 +1,4 @@
-"""`up`, `demo` and `status`: the server itself."""
+"""`up`, `demo`, `status` and `models`: the server itself."""
 
 import os
 import sys
@@ -9,37 +9,39 @@ from typing import Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
-from timemachine.cli.group import OneEach
-from timemachine.cli.output.table import facts
+from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.client.server import runs_here
+from timemachine.core.pure.formatting import UNKNOWN, money_or_unknown, spaced
 from timemachine.core.pure.home import home
 
 
 @click.command(cls=OneEach)
 def up() -> None:
-    """Start everything on this machine; Ctrl-C stops it.
+    """Start Time Machine on this machine; Ctrl-C stops it.
 
-    Postgres, migrations, worker and web server, at 127.0.0.1:8000 or PORT. It prints a sign-in link.
+    Runs Postgres, migrations, a worker and the web server at 127.0.0.1:8000 or PORT, and prints a sign-in link.
     """
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "timemachine.embedded"])  # noqa: S606  # Ctrl-C is theirs then
+    os.execv(sys.executable, [sys.executable, "-m", "timemachine.embedded"])  # noqa: S606  # that process handles Ctrl-C
 
 
 @click.command(cls=OneEach)
-@click.option("--remove", is_flag=True, help="Take away all that the demo made.")
+@click.option("--remove", is_flag=True, help="Remove everything that the demo created.")
 @options.as_json
 def demo(*, remove: bool, as_json: bool) -> None:
     """Load an example, or remove it.
 
-    It is a recorded session with replays and a share link; their addresses are printed.
+    The example is a recorded session with replays and a share link. Prints their links.
     """
     with connected() as client:
         if remove:
-            gone = client.remove_demo()
-            show(gone, _removed(gone), as_json=as_json)
+            removed = client.remove_demo()
+            line = "The demo was removed." if removed["removed"] else "There is no demo to remove."
+            show(removed, [line], as_json=as_json)
         else:
             made = client.load_demo()
             show(made, _made(made), as_json=as_json)
@@ -48,15 +50,15 @@ def demo(*, remove: bool, as_json: bool) -> None:
 @click.command(cls=OneEach)
 @options.as_json
 def status(*, as_json: bool) -> None:
-    """Say which server this is, and that it is ready.
+    """Show which server this is and whether it is ready.
 
-    It also tries the key.
+    Also checks the API key.
     """
     with connected() as client:
         answer = client.connection.ready()
         if answer["status"] != "ready":
             raise Failure(f"{client.url} is not ready: {answer.get('why', answer['status'])}.")
-        project = client.project()  # a key that is not taken is refused here
+        project = client.project()  # refuses an invalid key
         document = {
             "url": client.url,
             "status": answer["status"],
@@ -82,13 +84,52 @@ def _status_lines(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _made(made: dict[str, Any]) -> Iterator[str]:
-    yield "The demo is loaded." if made["new"] else "The demo was loaded already."
+    yield "The demo is loaded." if made["new"] else "The demo was already loaded."
     links = [("session", made["session"]["url"])]
     links += [(f"{each['kind']} replay", each["url"]) for each in made["replays"]]
     yield from facts([*links, ("share link", made["share_url"] or "")])
-    yield "The answer at step 2 went wrong: look for the passage at rank 12 of the debug replay."
-    yield "`timemachine demo --remove` takes all of it away."
+    yield "The answer at step 2 is wrong. See the passage at rank 12 of the debug replay."
+    yield "Remove it with `timemachine demo --remove`."
 
 
-def _removed(gone: dict[str, Any]) -> Iterator[str]:
-    yield "The demo was removed." if gone["removed"] else "There was no demo to remove."
+@click.command(cls=OneEach)
+@options.as_json
+def models(*, as_json: bool) -> None:
+    """List the models, whether you can use them, and their prices.
+
+    Prices are US dollars per million input and output tokens. For any other model of a provider, add its name after the colon.
+    """
+    with connected() as client:
+        found = client.models()
+        show(found, _lines(found["items"]), as_json=as_json)
+
+
+def _lines(items: list[dict[str, Any]]) -> Iterator[str]:
+    heads = ["model", "usable", "key", "input", "output", "price source", "remark"]
+    rows = [row for each in items for row in (_row(each), *_also_priced(each))]
+    yield from table(heads, rows, right=("input", "output"))
+
+
+def _row(item: dict[str, Any]) -> list[str]:
+    prices = item["prices"] or {}
+    units = prices.get("per_million_tokens", {})
+    return [
+        item["model"] or f"{item['provider']}:…",
+        spaced(item["state"]),
+        spaced(item["key"]),
+        money_or_unknown(units.get("input")),
+        money_or_unknown(units.get("output")),
+        " ".join(str(prices[name]) for name in ("source", "version", "entry") if name in prices) or UNKNOWN,
+        item["remark"] or "",
+    ]
+
+
+def _also_priced(item: dict[str, Any]) -> Iterator[list[str]]:
+    """Other models of the provider that have a price set by the operator."""
+    for each in item["also_priced"]:
+        prices = {
+            "per_million_tokens": each["per_million_tokens"],
+            "source": "override",
+            "entry": each["model"],
+        }
+        yield _row(item | {"model": each["model"], "prices": prices})

@@ -1,4 +1,4 @@
-"""`share`: links that show one session, replay or comparison to somebody without an account, and who opened them."""
+"""`share`: links that show one session, replay or comparison to someone without an account, and who opened them."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -7,47 +7,47 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.commands.share_policy import policy
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import InOrder, suggest_next_page
+from timemachine.cli.connection import connected, exists, is_uuid
 from timemachine.cli.failure import Failure
 from timemachine.cli.formatting import shortened
-from timemachine.cli.group import InOrder
-from timemachine.cli.ids import is_there, is_uuid
 from timemachine.cli.output.share_preview import preview_lines, shown, unwithheld, withholds
 from timemachine.cli.output.table import facts, table
-from timemachine.cli.paging import tell_more
 from timemachine.cli.terminal import show
-from timemachine.cli.times import end_of, local
+from timemachine.cli.times import expiry_time, local
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import counted, spaced
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
 
-_DONE = {"created": "created", "opened": "opened", "downloaded": "took the evidence", "ended": "revoked"}
+_DONE = {
+    "created": "created",
+    "opened": "opened",
+    "downloaded": "downloaded the evidence",
+    "ended": "revoked",
+}
 
 
 @click.group(cls=InOrder)
 def share() -> None:
-    """Show a session, replay or comparison by a link, without an account."""
+    """Share a session, replay or comparison with people who have no account."""
 
 
 @share.command()
 @click.argument("target", metavar="ID")
 @click.option(
     "--expires",
-    metavar="END",
-    help="When it ends: 30m, 12h, 14d, 2w from now, or a time. Without it: 14 days.",
+    metavar="WHEN",
+    help="Expiry: 30m, 12h, 14d or 2w from now, or a time (default 14 days).",
 )
-@click.option("--passphrase", metavar="WORDS", help="What a visitor has to know besides.")
-@click.option("--max-opens", type=int, metavar="N", help="How often it opens.")
-@click.option("--through-step", type=int, metavar="N", help="The last step of a session that it shows.")
-@click.option("--evidence-only", is_flag=True, help="Show what it is and its evidence, no recorded text.")
-@click.option(
-    "--redaction", metavar="PROFILE", help="Withhold by this redaction profile: its id or name, or built-in."
-)
-@click.option("--label", metavar="L", help="A note that only the project sees.")
-@click.option("--preview", is_flag=True, help="Print what it would show and withhold, and create nothing.")
+@click.option("--passphrase", metavar="WORDS", help="Passphrase that visitors must enter.")
+@click.option("--max-opens", type=int, metavar="N", help="Maximum number of views.")
+@click.option("--through-step", type=int, metavar="N", help="The last step of the session to show.")
+@click.option("--evidence-only", is_flag=True, help="Show and offer the evidence only, no recorded text.")
+@click.option("--redaction", metavar="PROFILE", help="Redaction profile: id, name, or built-in.")
+@click.option("--label", metavar="L", help="A label that only the project sees.")
+@click.option("--preview", is_flag=True, help="Print what the link would show and withhold, and exit.")
 @options.as_json
 def create(
     *,
@@ -59,10 +59,10 @@ def create(
     as_json: bool,
     **terms: Any,
 ) -> None:
-    """Create a link to a session (its id or key), a replay or a comparison (their ids); the address is shown once."""
+    """Create a link to a session (id or key), replay or comparison (id). It is shown only once."""
     terms |= {
         "target_id": target,
-        "expires_at": None if expires is None else end_of(expires, now()),
+        "expires_at": None if expires is None else expiry_time(expires, now()),
         "through_sequence": through_step,
         "evidence_only": evidence_only or None,
     }
@@ -73,15 +73,14 @@ def create(
             show(found, preview_lines(found), as_json=as_json)
         else:
             made = client.shares.create(**terms)
-            show(made, _made(made, partial(_found, client, terms)), as_json=as_json)
+            show(made, _made(made, partial(_unwithheld, client, terms)), as_json=as_json)
 
 
 @share.command("list")
-@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, metavar="N")
-@click.option("--after", metavar="PLACE", help="Go on from where the page before ended.")
+@options.page
 @options.as_json
 def list_(*, limit: int, after: str | None, as_json: bool) -> None:
-    """List the links, newest first, also those that do not work any more."""
+    """List the links, newest first, including those that no longer work."""
     with connected() as client:
         found = client.shares.page(limit=limit, after=after)
         show(found, _listed(found), as_json=as_json)
@@ -91,58 +90,50 @@ def list_(*, limit: int, after: str | None, as_json: bool) -> None:
 @click.argument("link", metavar="ID")
 @options.as_json
 def revoke(*, link: str, as_json: bool) -> None:
-    """End a link for good, at once."""
+    """Revoke a link immediately and permanently."""
     with connected() as client:
         ended = client.shares.revoke(link)
-        show(
-            ended,
-            [f"Share link {ended['id']} is revoked since {local(ended['revoked_at'])}."],
-            as_json=as_json,
-        )
+        show(ended, [f"Link {ended['id']} was revoked {local(ended['revoked_at'])}."], as_json=as_json)
 
 
 @share.command()
 @click.argument("link", metavar="ID")
-@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, metavar="N")
-@click.option("--after", metavar="PLACE", help="Go on from where the page before ended.")
+@options.page
 @options.as_json
 def log(*, link: str, limit: int, after: str | None, as_json: bool) -> None:
-    """Show who opened a link, or tried to, newest first, and whether its log is whole."""
+    """Show who opened a link or tried to, newest first, and whether its log is intact."""
     with connected() as client:
         found = client.shares.opens(link, limit=limit, after=after)
         show(found, _logged(found), as_json=as_json)
         if not as_json:
-            tell_more(found)
-
-
-share.add_command(policy)
+            suggest_next_page(found)
 
 
 def _type_of(client: "Client", target: str) -> str:
-    """What has that id or key. Raises `Failure` where nothing has."""
+    """The type of what has this id or key. Raises `Failure` if nothing has."""
     found = client.sessions.get, client.replays.get, client.comparisons.get
     for kind, get in zip(("session", "replay", "comparison"), found, strict=True):
-        if (kind == "session" or is_uuid(target)) and is_there(partial(get, target)):
+        if (kind == "session" or is_uuid(target)) and exists(partial(get, target)):
             return kind
     raise Failure(
-        f"There is no session of the id or key {shortened(target, 60)!r} in this project, and no replay or comparison of that id; "
-        "`timemachine session list` shows the sessions."
+        f"This project has no session with the id or key {shortened(target, 60)!r}, and no replay or comparison with this id. "
+        "List the sessions with `timemachine session list`."
     )
 
 
-def _found(client: "Client", terms: dict[str, Any]) -> str:
-    """What the built-in profile finds in what a link shows that withholds nothing; the link is there, so that nothing here may fail."""
+def _unwithheld(client: "Client", terms: dict[str, Any]) -> str:
+    """What the built-in profile would withhold of a link without a profile. The link exists, so nothing here may fail."""
     from timemachine.client.errors import ClientError
 
     try:
         read = client.shares.preview(**terms)
     except ClientError as why:
-        return f"unknown, for it could not be looked through: {why.message}"
+        return f"unknown, because the search failed: {why.message}"
     return unwithheld(read) if read["found"] else ""
 
 
 def _made(made: dict[str, Any], found: Callable[[], str]) -> Iterator[str]:
-    """The address before all else, for it is shown once; then what the link is, and of one that withholds nothing what was `found` in it."""
+    """The URL first, because it is shown only once; then the terms of the link, and without a profile what was `found` in it."""
     yield made["url"]
     yield from facts(
         [
@@ -150,28 +141,28 @@ def _made(made: dict[str, Any], found: Callable[[], str]) -> Iterator[str]:
             ("shows", shown(made)),
             ("through", "" if made["through_sequence"] is None else f"step {made['through_sequence']:,}"),
             ("expires", local(made["expires_at"])),
-            ("opens", "any number of times" if made["max_opens"] is None else f"{made['max_opens']:,} times"),
-            ("passphrase", "asked for" if made["passphrase"] else "none"),
+            ("views", "any number" if made["max_opens"] is None else f"at most {made['max_opens']:,}"),
+            ("passphrase", "required" if made["passphrase"] else "none"),
             ("withholds", withholds(made["redaction"])),
             ("found", found() if made["redaction"] is None else ""),
             ("label", made["label"]),
         ]
     )
-    yield "This address is shown once; keep it now."
+    yield "Copy this link now. It will not be shown again."
 
 
 def _listed(found: dict[str, Any]) -> Iterator[str]:
     if not found["items"]:
-        yield "There is no share link yet."
+        yield "No share links yet. Create one with `timemachine share create ID`."
         return
-    heads = ["id", "shows", "withholds", "passphrase", "state", "opens", "last open", "expires", "label"]
-    yield from table(heads, [_row(each) for each in found["items"]], right=("opens",))
-    tell_more(found)
+    heads = ["id", "shows", "withholds", "passphrase", "state", "views", "last view", "expires", "label"]
+    yield from table(heads, [_row(each) for each in found["items"]], right=("views",))
+    suggest_next_page(found)
 
 
 def _logged(found: dict[str, Any]) -> Iterator[str]:
-    """The lines, by whom or from which network each is, and what reading the whole log again found."""
-    heads = ["line", "at", "what", "who"]
+    """The entries with the user or network of each, and the result of verifying the log."""
+    heads = ["line", "time", "event", "by"]
     rows = [
         [
             f"{each['sequence']:,}",
@@ -184,9 +175,9 @@ def _logged(found: dict[str, Any]) -> Iterator[str]:
     yield from table(heads, rows, right=("line",))
     log, broken = found["log"], found["log"]["broken"]
     if broken is None:
-        yield f"The log is whole: {counted(log['lines'], 'line')}, the last with the SHA-256 {log['sha256']}."
+        yield f"The log is intact: {counted(log['lines'], 'line')}, last SHA-256 {log['sha256']}."
     else:
-        yield f"The log is not whole: line {broken['sequence']:,}: {broken['why']}."
+        yield f"Line {broken['sequence']:,} of the log does not match: {broken['why']}."
 
 
 def _row(link: dict[str, Any]) -> list[str]:
@@ -195,10 +186,76 @@ def _row(link: dict[str, Any]) -> list[str]:
         link["id"],
         f"{'evidence of ' if link['evidence_only'] else ''}{link['target_type']} {shortened(link['target_name'], 40)}",
         shortened(withholds(link["redaction"]), 40),
-        "asked for" if link["passphrase"] else "none",
+        "required" if link["passphrase"] else "none",
         link["state"],
         f"{link['opens']:,}{most}",
         local(link["last_open_at"]) or "never",
         local(link["expires_at"]),
         shortened(link["label"], 40),
     ]
+
+
+@share.command()
+@click.option(
+    "--forbid/--allow",
+    "forbidden",
+    default=None,
+    help="Turn off share links: none can be created, and existing ones do not work.",
+)
+@click.option(
+    "--require-passphrase/--no-passphrase",
+    "passphrase_required",
+    default=None,
+    help="Whether new links must have a passphrase.",
+)
+@click.option(
+    "--require-profile/--no-profile",
+    "profile_required",
+    default=None,
+    help="Whether new links must have a redaction profile.",
+)
+@click.option("--longest-days", type=int, metavar="N", help="Maximum lifetime of new links in days.")
+@click.option("--any-days", is_flag=True, help="Remove the limit of --longest-days.")
+@options.as_json
+def policy(
+    *,
+    forbidden: bool | None,
+    passphrase_required: bool | None,
+    profile_required: bool | None,
+    longest_days: int | None,
+    any_days: bool,
+    as_json: bool,
+) -> None:
+    """Show or change the rules for share links of the project (changing requires the scope admin)."""
+    if any_days and longest_days is not None:
+        raise click.UsageError("Use --longest-days or --any-days, not both.")
+    given = {
+        "forbidden": forbidden,
+        "passphrase_required": passphrase_required,
+        "profile_required": profile_required,
+        "longest_days": longest_days,
+    }
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if any_days:
+        changes["longest_days"] = None
+    with connected() as client:
+        found = client.shares.change_policy(**changes) if changes else client.shares.policy()
+        show(found, _policy(found), as_json=as_json)
+
+
+def _policy(found: dict[str, Any]) -> Iterator[str]:
+    longest = found["longest_days"]
+    yield from facts(
+        [
+            ("share links", "turned off" if found["forbidden"] else "allowed"),
+            (
+                "passphrase",
+                "required for every link" if found["passphrase_required"] else "optional",
+            ),
+            (
+                "redaction",
+                "required for every link" if found["profile_required"] else "optional",
+            ),
+            ("longest lifetime", "no limit of the project" if longest is None else counted(longest, "day")),
+        ]
+    )

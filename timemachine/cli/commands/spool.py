@@ -1,4 +1,4 @@
-"""`spool`: what was recorded on this machine and is not on a server."""
+"""`spool`: recordings on this machine that have not reached a server."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import InOrder
+from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.formatting import shortened
-from timemachine.cli.group import InOrder
 from timemachine.cli.output.table import table
-from timemachine.cli.question import confirmed
-from timemachine.cli.terminal import complain, show
+from timemachine.cli.terminal import confirm, print_error, show
 from timemachine.client.errors import NoServer
 from timemachine.client.machine import key_id
 from timemachine.client.recording.spool import spool_folder
@@ -27,21 +26,21 @@ if TYPE_CHECKING:
 _FOLDER = click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
-    help="The folder of the spools; TIMEMACHINE_SPOOL, else in the user's state folder.",
+    help="Folder of the spools (default: TIMEMACHINE_SPOOL, else the user's state folder).",
 )
 _RECORDINGS = click.argument("names", metavar="RECORDING…", nargs=-1)
 
 
 @click.group(cls=InOrder)
 def spool() -> None:
-    """See, send again and drop what was recorded on this machine and has not arrived."""
+    """List, send and drop recordings on this machine that have not reached a server."""
 
 
 @spool.command("list")
 @_FOLDER
 @options.as_json
 def list_(*, folder: Path | None, as_json: bool) -> None:
-    """List the recordings: waiting for a server, refused by one, or in use by a process that records."""
+    """List the recordings: waiting for a server, refused by one, or in use by a process that is recording."""
     from timemachine.client.recording.waiting_recordings import remaining_in
 
     found = remaining_in(spool_folder(folder))
@@ -62,22 +61,22 @@ def list_(*, folder: Path | None, as_json: bool) -> None:
     "--as",
     "key",
     metavar="KEY",
-    help="Send the one recording to a session of this key instead, which ends with it.",
+    help="Send the recording to a session with this key instead, and end that session.",
 )
 @_FOLDER
 @options.as_json
 def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_json: bool) -> None:
-    """Send what waits and what was refused, once more.
+    """Send waiting and refused recordings again.
 
-    Without RECORDING all that was recorded for this server with this key, but for what processes that record have in use. What was recorded with
-    another key or for another server stays, and the command says so. What arrived before is not there twice.
+    Without RECORDING, sends everything recorded for this server with this API key, except what a process is recording now. Recordings
+    for another key or server are skipped and listed. Steps that were delivered before are not duplicated.
     """
     from timemachine.client.recording.waiting_recordings import IN_USE, UNREADABLE, named_in, remaining_in
     from timemachine.client.recording.waiting_recordings import send as sent
 
     where = spool_folder(folder)
     if key is not None and len(names) != 1:
-        raise click.UsageError("--as needs one RECORDING.")
+        raise click.UsageError("--as needs exactly one RECORDING.")
     others: list[Remaining] = []
     with connected() as client:
         if names:
@@ -92,45 +91,45 @@ def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_jso
     show({"items": items, "next": None, "passed_over": stay}, _sent(done, others), as_json=as_json)
     short = [each for each in done if each.short]
     if short:
-        raise _not_arrived(short)
+        raise _not_delivered(short)
 
 
 @spool.command()
 @_RECORDINGS
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@options.yes
 @_FOLDER
 @options.as_json
 def drop(*, names: tuple[str, ...], yes: bool, folder: Path | None, as_json: bool) -> None:
-    """Remove recordings, after asking; there is no way back."""
+    """Delete recordings permanently, after confirmation."""
     from timemachine.client.recording.waiting_recordings import drop as dropped
     from timemachine.client.recording.waiting_recordings import named_in
 
     if not names:
-        raise click.UsageError("Say which RECORDING.")
+        raise click.UsageError("Name the RECORDING to drop. List them with `timemachine spool list`.")
     chosen = named_in(spool_folder(folder), names)
-    if not yes and not confirmed(f"Drop {_together(chosen)} for good?"):
-        raise Failure("Nothing was dropped; answer yes, or say --yes.")
+    if not yes and not confirm(f"Permanently delete {_actions(chosen)}?"):
+        raise Failure('Nothing was deleted. Answer "yes", or use --yes.')
     for each in chosen:
         dropped(each)
     items = [{"file": each.name, "actions": each.actions} for each in chosen]
-    told = [f"{each.name} is dropped with {_together([each])}." for each in chosen]
-    show({"items": items, "next": None}, told, as_json=as_json)
+    lines = [f"Deleted {each.name} with {_actions([each])}." for each in chosen]
+    show({"items": items, "next": None}, lines, as_json=as_json)
 
 
-def _together(chosen: "Sequence[Remaining]") -> str:
-    """So many actions; of a spool that cannot be read it is not known."""
+def _actions(chosen: "Sequence[Remaining]") -> str:
+    """The number of actions; unknown for a spool that cannot be read."""
     if any(each.actions is None for each in chosen):
         return "an unknown number of actions"
     return counted(sum(each.actions or 0 for each in chosen), "action")
 
 
 def _is_for(remaining: "Remaining", server: Server) -> bool:
-    """Whether it was recorded for this server with this key, or for whichever there would be."""
+    """Whether it was recorded for this server with this key, or for any server."""
     return (remaining.url, remaining.key_id) in {(None, None), (server.url, key_id(server))}
 
 
 def _why(remaining: "Remaining", server: Server | None) -> str:
-    """Why it is still here; first that it was recorded with another key of the server than the one in use."""
+    """Why it is still here. A different API key for the same server comes first."""
     reasons = [remaining.why] if remaining.why else []
     if server is not None and remaining.url == server.url and remaining.key_id != key_id(server):
         reasons = [f"It was recorded with another API key ({remaining.key_id or 'unknown'}).", *reasons]
@@ -139,7 +138,7 @@ def _why(remaining: "Remaining", server: Server | None) -> str:
 
 def _listed(found: "list[Remaining]", server: Server | None) -> Iterator[str]:
     if not found:
-        yield "Nothing is left here: all that was recorded has arrived."
+        yield "No recordings here. Everything was delivered."
         return
     rows = [
         [
@@ -157,27 +156,27 @@ def _listed(found: "list[Remaining]", server: Server | None) -> Iterator[str]:
 
 def _sent(done: "list[Sent]", others: "list[Remaining]") -> Iterator[str]:
     if not done:
-        yield "There is nothing to send with this key." if others else "There is nothing to send."
+        yield "Nothing to send with this API key." if others else "Nothing to send."
     for each in done:
-        yield f"{counted(each.arrived, 'action')} of {each.name} arrived in session {each.session}."
+        yield f"{counted(each.arrived, 'action')} of {each.name} delivered to session {each.session}."
     if others:
         yield (
-            f"{counted(len(others), 'recording')} with another API key or for another server {'stays' if len(others) == 1 else 'stay'}: "
-            "`timemachine spool list` names what is left, and `timemachine spool send RECORDING` sends one with this key."
+            f"{counted(len(others), 'recording')} for another API key or server skipped. List them with `timemachine spool list`, "
+            "and send one with this key with `timemachine spool send RECORDING`."
         )
 
 
-def _not_arrived(short: "list[Sent]") -> Failure:
-    """Why it did not go; of several recordings each says so in a line of its own before."""
-    told = f"{counted(sum(each.short for each in short), 'action')} did not arrive"
-    ways = "`--as KEY` sends them to another session, and `spool drop` drops them."
+def _not_delivered(short: "list[Sent]") -> Failure:
+    """Why steps were not delivered. With several recordings, a line for each is printed first."""
+    outcome = f"{counted(sum(each.short for each in short), 'action')} not delivered"
+    ways = "Use `--as KEY` to send them to another session, or `spool drop` to delete them."
     if len(short) == 1:
-        return Failure(f"{told}: {short[0].why} {ways}")
+        return Failure(f"{outcome}: {short[0].why} {ways}")
     for each in short:
-        complain(
-            f"{counted(each.short, 'action')} of {each.name} did not arrive in session {each.session}: {each.why}"
+        print_error(
+            f"{counted(each.short, 'action')} of {each.name} not delivered to session {each.session}: {each.why}"
         )
-    return Failure(f"{told}. {ways}")
+    return Failure(f"{outcome}. {ways}")
 
 
 def _remaining_json(remaining: "Remaining") -> dict[str, Any]:
@@ -200,6 +199,6 @@ def _sent_json(sent: "Sent") -> dict[str, Any]:
         "arrived": sent.arrived,
         "waiting": sent.waiting,
         "refused": sent.refused,
-        "lost": 0,  # what remains stays where it is
+        "lost": 0,  # what was not delivered stays here
         "why": sent.why,
     }

@@ -1,21 +1,19 @@
-"""`suite`: a named set of sessions that is replayed again by one command, and what changed since its last run."""
+"""`suite`: a named set of sessions to replay regularly, and what changed since the last run."""
 
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import InOrder
+from timemachine.cli.connection import connected
 from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
 from timemachine.cli.formatting import one_line
-from timemachine.cli.group import InOrder
-from timemachine.cli.output.estimates import tell_estimate
+from timemachine.cli.launching import print_estimate, reason_or_default, replay_progress
 from timemachine.cli.output.suites import listed_runs, listed_suites, run_lines, suite_lines
-from timemachine.cli.question import confirmed
-from timemachine.cli.reason import reason_given
-from timemachine.cli.terminal import Progress, judged, show
-from timemachine.core.pure.conditions import SUITE_NAMES, Condition, format_condition
-from timemachine.core.pure.numbers import counted, total_cost
+from timemachine.cli.terminal import Progress, checked_when_shown, confirm, show
+from timemachine.core.pure.conditions import SUITE_NAMES, Condition, written_condition
+from timemachine.core.pure.formatting import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -31,16 +29,18 @@ fail_on = click.option(
     multiple=True,
     type=options.ConditionType(SUITE_NAMES),
     metavar="CONDITION",
-    help="Exit with 3 where this holds: worse, new_failure, left_out, a verdict, altered, missing, error, cost:USD.",
+    help="Exit with 3 if this is true: worse, new_failure, left_out, a verdict, altered, missing, error, cost:USD.",
 )
 _MATCHING = (
     click.option(
-        "--match-tag", "tag", metavar="TAG", help="Also the newest sessions with this tag, at each run."
+        "--match-tag", "tag", metavar="TAG", help="Also take the newest sessions with this tag at each run."
     ),
-    click.option("--match-agent", "agent", metavar="A", help="Also those of this agent."),
-    click.option("--match-user", "user", metavar="U", help="Also those of this user."),
-    click.option("--match", "q", metavar="TEXT", help="Also those with this in their name or key."),
-    click.option("--most", type=int, metavar="N", help="So many of those at most (20)."),
+    click.option("--match-agent", "agent", metavar="A", help="Also take the newest sessions of this agent."),
+    click.option("--match-user", "user", metavar="U", help="Also take the newest sessions of this user."),
+    click.option(
+        "--match", "q", metavar="TEXT", help="Also take the newest sessions with this in name or key."
+    ),
+    click.option("--most", type=int, metavar="N", help="Maximum number of matching sessions (default 20)."),
 )
 _MODELS_AND_TIME = (
     click.option(
@@ -48,7 +48,7 @@ _MODELS_AND_TIME = (
         "use_models",
         multiple=True,
         metavar="M",
-        help="Ask this model; each session with each.",
+        help="Ask this model; repeat to replay each session with several.",
     ),
     fail_on,
     click.option(
@@ -58,28 +58,22 @@ _MODELS_AND_TIME = (
     ),
 )
 _REPLAYING = (
-    click.option("--audit", is_flag=True, help="Over the frozen context; without it retrieval runs again."),
-    click.option("--reason", metavar="TEXT", help="Why; it is kept with every replay."),
-    options.of_replay,
-    click.option(
-        "--spend-limit",
-        "spend_limit_usd",
-        type=float,
-        metavar="USD",
-        help="In one run a call starts only where what it is expected to cost fits into this.",
-    ),
+    click.option("--audit", is_flag=True, help="Use the frozen context; without it, retrieval runs again."),
+    click.option("--reason", metavar="TEXT", help="Why; stored with every replay."),
+    options.replay_options,
+    options.spend_limit,
 )
 
 
 @click.group(cls=InOrder)
 def suite() -> None:
-    """Replay a set of sessions again and again, and see what changed."""
+    """Replay a set of sessions regularly and see what changed."""
 
 
 @suite.command()
 @name_argument
 @click.argument("sessions", metavar="[SESSION…]", nargs=-1)
-@options.together(*_MATCHING, *_REPLAYING, *_MODELS_AND_TIME)
+@options.combined(*_MATCHING, *_REPLAYING, *_MODELS_AND_TIME)
 @options.as_json
 def create(
     *,
@@ -89,35 +83,33 @@ def create(
     fail_on: tuple[Condition, ...],
     schedule: str | None,
     as_json: bool,
-    **asked: Any,
+    **chosen: Any,
 ) -> None:
-    """Keep a set of sessions, with how they are to be replayed, under a name.
+    """Create a suite: sessions, and how to replay them.
 
-    Nothing runs yet: run it with `suite run NAME`, or by its schedule.
+    Nothing runs yet. Start it with `suite run NAME` or give it a schedule.
     """
-    if asked["audit"]:
-        asked["reason"] = reason_given(asked["reason"])
+    if chosen["audit"]:
+        chosen["reason"] = reason_or_default(chosen["reason"])
     facts = {
-        "matching": _matching(asked),
-        "options": _options(asked),
+        "matching": _matching(chosen),
+        "options": _options(chosen),
         "use_models": list(use_models),
         "fail_on": [format_condition(each) for each in fail_on],
         "schedule": schedule,
     }
     with connected() as client:
         made = client.suites.create(suite_name, sessions, facts)
-        show(made, suite_lines(made, _address(client, made)), as_json=as_json)
+        show(made, suite_lines(made, _page_url(client, made)), as_json=as_json)
 
 
 @suite.command()
 @name_argument
-@click.option("--name", metavar="NEW", help="Another name.")
-@click.option(
-    "--session", "sessions", multiple=True, metavar="ID", help="Exactly these sessions from now on."
-)
-@options.together(*_MATCHING, *_REPLAYING, *_MODELS_AND_TIME)
-@click.option("--no-schedule", is_flag=True, help="Run by hand only.")
-@click.option("--no-match", is_flag=True, help="Look for no further sessions.")
+@click.option("--name", metavar="NEW", help="New name.")
+@click.option("--session", "sessions", multiple=True, metavar="ID", help="Replace the sessions.")
+@options.combined(*_MATCHING, *_REPLAYING, *_MODELS_AND_TIME)
+@click.option("--no-schedule", is_flag=True, help="Remove the schedule.")
+@click.option("--no-match", is_flag=True, help="Take only the named sessions.")
 @options.as_json
 def edit(
     *,
@@ -130,31 +122,31 @@ def edit(
     no_schedule: bool,
     no_match: bool,
     as_json: bool,
-    **asked: Any,
+    **chosen: Any,
 ) -> None:
-    """Change what is given of a suite; the rest stays, and so do earlier runs."""
-    matching = _matching(asked)
+    """Change a suite. What you do not give stays, and so do earlier runs."""
+    matching = _matching(chosen)
     if (schedule is not None and no_schedule) or (matching and no_match):
-        raise click.UsageError("What is set cannot be taken away at once.")
-    lists = {"sessions": sessions, "use_models": use_models, "fail_on": [*map(format_condition, fail_on)]}
+        raise click.UsageError("You cannot set and remove it in the same command.")
+    lists = {"sessions": sessions, "use_models": use_models, "fail_on": [*map(written_condition, fail_on)]}
     facts: dict[str, Any] = {key: list(value) for key, value in lists.items() if value}
     facts |= {key: value for key, value in (("name", name), ("schedule", schedule)) if value is not None}
     facts |= {"schedule": None} if no_schedule else {}
     facts |= {"matching": matching} if matching or no_match else {}
     with connected() as client:
-        given = _options(asked)
+        given = _options(chosen)
         if given:
             facts["options"] = client.suites.get(suite_name)["options"] | given
         if not facts:
-            raise click.UsageError("Say what of the suite is to be another.")
+            raise click.UsageError("Choose what to change. See `timemachine suite edit --help`.")
         found = client.suites.edit(suite_name, facts)
-        show(found, suite_lines(found, _address(client, found)), as_json=as_json)
+        show(found, suite_lines(found, _page_url(client, found)), as_json=as_json)
 
 
 @suite.command("list")
 @options.as_json
 def list_suites(*, as_json: bool) -> None:
-    """List the suites, each with its latest run."""
+    """List the suites with their latest runs."""
     with connected() as client:
         items = list(client.suites.every())
         show({"items": items, "next": None}, listed_suites(items), as_json=as_json)
@@ -167,32 +159,30 @@ def show_suite(*, suite_name: str, as_json: bool) -> None:
     """Show what a suite replays and when."""
     with connected() as client:
         found = client.suites.get(suite_name)
-        show(found, suite_lines(found, _address(client, found)), as_json=as_json)
+        show(found, suite_lines(found, _page_url(client, found)), as_json=as_json)
 
 
 @suite.command()
 @name_argument
 @fail_on
-@click.option(
-    "--wait/--no-wait", default=True, help="Wait for it with a line of progress, or only launch it."
-)
+@click.option("--wait/--no-wait", default=True, help="Wait with a progress line, or only launch it.")
 @options.as_json
 def run(*, suite_name: str, fail_on: tuple[Condition, ...], wait: bool, as_json: bool) -> None:
-    """Replay all sessions of a suite: say about what that costs, wait, and say what changed since the last run.
+    """Replay all sessions of a suite and show what changed since the last run.
 
-    It exits with 3 where a condition holds: the suite's own, or a --fail-on of this run.
+    Prints the estimated cost and waits. Exits with 3 if a --fail-on condition of the suite or of this run is true.
     """
     with connected() as client:
         if not as_json:
-            tell_estimate(client.suites.estimate(suite_name))
-        launched = client.suites.run(suite_name, fail_on=[format_condition(each) for each in fail_on])
-        address = _address(client, launched)
+            print_estimate(client.suites.estimate(suite_name))
+        launched = client.suites.run(suite_name, fail_on=[written_condition(each) for each in fail_on])
+        address = _page_url(client, launched)
         if not wait:
             show(launched, [f"Run {launched['number']}: {address}"], as_json=as_json)
             return
         done = _waited(client, launched, address)
         changed = client.suites.report(done["suite"], done["number"], change=_CHANGED)
-        with judged(lambda: _check(done)):
+        with checked_when_shown(lambda: _check(done)):
             show(done, run_lines(done, changed if done["previous"] else (), address), as_json=as_json)
 
 
@@ -200,7 +190,7 @@ def run(*, suite_name: str, fail_on: tuple[Condition, ...], wait: bool, as_json:
 @name_argument
 @options.as_json
 def runs(*, suite_name: str, as_json: bool) -> None:
-    """List the runs of a suite, the latest first."""
+    """List the runs of a suite, newest first."""
     with connected() as client:
         items = list(client.suites.runs(suite_name))
         show({"items": items, "next": None}, listed_runs(items), as_json=as_json)
@@ -209,17 +199,17 @@ def runs(*, suite_name: str, as_json: bool) -> None:
 @suite.command()
 @name_argument
 @number_argument
-@click.option("--all", "everything", is_flag=True, help="Steps that did not change, too.")
+@click.option("--all", "everything", is_flag=True, help="Include unchanged steps.")
 @options.as_json
 def report(*, suite_name: str, number: str, everything: bool, as_json: bool) -> None:
-    """Show what changed in a run since the run before, step by step; without RUN in the latest one."""
+    """Show what changed in a run since the run before, step by step (default: the latest run)."""
     with connected() as client:
         found = client.suites.get_run(suite_name, number)
         compared = everything or found["previous"] is not None
         steps = client.suites.report(found["suite"], found["number"], change=None if everything else _CHANGED)
         items = list(steps) if compared else []
         show(
-            {"run": found, "items": items}, run_lines(found, items, _address(client, found)), as_json=as_json
+            {"run": found, "items": items}, run_lines(found, items, _page_url(client, found)), as_json=as_json
         )
 
 
@@ -228,7 +218,7 @@ def report(*, suite_name: str, number: str, everything: bool, as_json: bool) -> 
 @number_argument
 @options.as_json
 def cancel(*, suite_name: str, number: str, as_json: bool) -> None:
-    """Stop every replay of a run; without RUN of the latest one."""
+    """Cancel every replay of a run (default: the latest run)."""
     with connected() as client:
         found = client.suites.cancel(suite_name, number)
         show(found, [f"Run {found['number']} is {found['status']}."], as_json=as_json)
@@ -236,51 +226,50 @@ def cancel(*, suite_name: str, number: str, as_json: bool) -> None:
 
 @suite.command()
 @name_argument
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@options.yes
 @options.as_json
 def delete(*, suite_name: str, yes: bool, as_json: bool) -> None:
-    """Delete a suite with its reports, after asking.
+    """Delete a suite and its reports, after confirmation.
 
-    The replays of its runs stay with their sessions.
+    The replays of its runs stay.
     """
     with connected() as client:
         found = client.suites.get(suite_name)
-        if not yes and not confirmed(
+        if not yes and not confirm(
             f"Delete the suite {one_line(found['name'])} and the reports of its runs?"
         ):
-            raise Failure("Nothing was deleted; answer yes, or say --yes.")
-        gone = client.suites.delete(found["id"])
-        told = [f"Suite {gone['name']} is deleted with {counted(gone['runs'], 'run')}; their replays stay."]
-        show(gone, told, as_json=as_json)
+            raise Failure('Nothing was deleted. Answer "yes", or use --yes.')
+        deleted = client.suites.delete(found["id"])
+        line = (
+            f"Suite {deleted['name']} was deleted with {counted(deleted['runs'], 'run')}. Their replays stay."
+        )
+        show(deleted, [line], as_json=as_json)
 
 
-def _matching(asked: dict[str, Any]) -> dict[str, Any] | None:
-    """The description of sessions that was given, taken out of the options; None where none was."""
-    given = {name: asked.pop(name) for name in ("tag", "agent", "user", "q", "most")}
+def _matching(chosen: dict[str, Any]) -> dict[str, Any] | None:
+    """The filters of further sessions, removed from the options; None if there are none."""
+    given = {name: chosen.pop(name) for name in ("tag", "agent", "user", "q", "most")}
     return {name: value for name, value in given.items() if value is not None} or None
 
 
-def _options(asked: dict[str, Any]) -> dict[str, Any]:
-    """The options of a replay that were given, by the names of the API."""
-    named = {"search_mode" if name == "mode" else name: value for name, value in asked.items()}
+def _options(chosen: dict[str, Any]) -> dict[str, Any]:
+    """The options of a replay that were given, by their names in the API."""
+    named = {"search_mode" if name == "mode" else name: value for name, value in chosen.items()}
     return {name: value for name, value in named.items() if value is not None and value is not False}
 
 
 def _waited(client: "Client", launched: dict[str, Any], address: str) -> dict[str, Any]:
-    def tell(found: dict[str, Any]) -> None:
-        steps = found["steps"]
-        over = sum(number for name, number in steps.items() if name != "total")
-        spent = total_cost(found["cost_usd"], found["unknown_cost_calls"])
-        progress.tell(f"{found['status']}: {over:,} of {counted(steps['total'], 'step')}, {spent}")
+    def update(found: dict[str, Any]) -> None:
+        progress.update(replay_progress(found))
 
     try:
         with Progress() as progress:
-            return client.suites.wait(launched["suite"], launched["number"], tell)
+            return client.suites.wait(launched["suite"], launched["number"], update)
     except KeyboardInterrupt as why:
-        raise Interrupted(f"The run goes on; follow it, or cancel it, at {address}") from why
+        raise Interrupted(f"The run is still running. Follow or cancel it at {address}") from why
 
 
-def _address(client: "Client", found: dict[str, Any]) -> str:
+def _page_url(client: "Client", found: dict[str, Any]) -> str:
     if "suite" in found:
         return f"{client.url}/suites/{found['suite']}/runs/{found['number']}/"
     return f"{client.url}/suites/{found['id']}/"
@@ -290,8 +279,6 @@ def _check(done: dict[str, Any]) -> None:
     if done["held"]:
         raise ConditionHeld(f"--fail-on: {'; '.join(done['held'])}.")
     if done["status"] == "cancelled":
-        raise Failure(
-            "The run was cancelled before it was through; run the suite again for all of its steps."
-        )
+        raise Failure("The run was cancelled. Run the suite again for all of its steps.")
     if done["status"] != "done":
-        raise Failure("Nothing of the run was done; what each replay says is on its page.")
+        raise Failure("Every replay of the run failed. See their pages for the errors.")

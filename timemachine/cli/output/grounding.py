@@ -1,4 +1,4 @@
-"""Groundings as people read them, and the lines of a file that asks for some. Pure."""
+"""Groundings as text, and the answers of a file to ground. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,71 +7,62 @@ from timemachine.cli.formatting import frame_name, one_line
 from timemachine.cli.source import Line
 from timemachine.core.pure.numbers import counted, spaced
 
-# A request may have 200 and 120,000; smaller ones show their progress.
-_MOST_ANSWERS = 50
-_MOST_CHARACTERS = 100_000
-_EXPECTED = 'A line has to be like {"context": ["…", …], "answer": "…"}.'
+# A request can have 200 answers and 120,000 characters; smaller ones show their progress.
+MOST_ANSWERS = 50
+MOST_CHARACTERS = 100_000
+_EXPECTED = 'Each line must have this form: {"context": ["…", …], "answer": "…"}.'
 
 
 def answer_and_context(line: Line) -> dict[str, Any]:
-    """The `answer` of a line and its `context`, the passages that should support it. Raises `Failure`; other fields are left out."""
+    """The `answer` of a line and its `context`, the passages to check it against; other fields are ignored. Raises `Failure`."""
     answer, context = line.fields.get("answer"), line.fields.get("context")
     if not isinstance(answer, str) or not isinstance(context, list):
         raise line.refused(_EXPECTED)
     if not all(isinstance(passage, str) for passage in context):
-        raise line.refused("Each passage in `context` has to be a text.")
+        raise line.refused("Each passage in `context` must be a string.")
     return {"answer": answer, "context": context}
 
 
-def requests(asked: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """The answers in their order, in parts that the server grounds at once; of one that is too long it reads the beginning."""
-    part: list[dict[str, Any]] = []
-    room = _MOST_CHARACTERS
-    for each in asked:
-        size = len(each["answer"]) + sum(map(len, each["context"]))
-        if part and (len(part) == _MOST_ANSWERS or size > room):
-            yield part
-            part, room = [], _MOST_CHARACTERS
-        part.append(each)
-        room -= size
-    yield part
+def characters(item: dict[str, Any]) -> int:
+    """The length of an answer with its context."""
+    return len(item["answer"]) + sum(map(len, item["context"]))
 
 
-def in_short(grounding: dict[str, Any] | None) -> str:
-    """A grounding in one line: `HIGH 0.83 (3 of 3 sentences supported)`; empty where there is none.
+def grounding_summary(grounding: dict[str, Any] | None) -> str:
+    """A grounding in one line: `HIGH 0.83 (3 of 3 sentences supported)`; empty for None.
 
-    A recorded one may have any form: what it does not hold is left out.
+    A recorded grounding can have any form: missing parts are left out.
     """
     if grounding is None:
         return ""
     label = grounding.get("label", "without a label")
     if label is None:
-        return "none: the answer claims nothing"
+        return "none: the answer makes no claim"
     score = grounding.get("score")
     shown = f"{score:.2f}" if isinstance(score, int | float) and not isinstance(score, bool) else ""
     return " ".join(filter(None, (one_line(str(label)), shown, _supported(grounding), _unread(grounding))))
 
 
 def warning(grounding: dict[str, Any] | None, passages: Mapping[Any, str]) -> Iterator[str]:
-    """The warning, where the grounding carries one, and each sentence that nothing supports, with the reason.
+    """The warning, if any, and each unsupported sentence with the reason.
 
-    `passages` are the texts of the context by their frames: what goes against a sentence is quoted from them.
+    `passages` are the texts of the context by frame, to quote what a sentence conflicts with.
     """
     if grounding is None:
         return
     if grounding["has_warning"]:
         yield f"Warning: grounding is {grounding['label']}; check the answer before you rely on it."
     for sentence in grounding["sentences"]:
-        if sentence["grounded"] is False:  # None claims nothing
+        if sentence["grounded"] is False:  # None makes no claim
             yield f"  {_verdict(sentence)}: {one_line(sentence['text'])}"
             missing = sentence.get("missing")
             if missing:
-                yield f"    no passage has: {one_line(', '.join(map(str, missing)))}"
+                yield f"    not in any passage: {one_line(', '.join(map(str, missing)))}"
             yield from _against(sentence, passages)
 
 
 def number_of_warnings(groundings: Sequence[dict[str, Any]]) -> int:
-    """How many of the groundings carry a warning."""
+    """The number of groundings with a warning."""
     return sum(1 for grounding in groundings if grounding["has_warning"])
 
 
@@ -81,22 +72,21 @@ def _verdict(sentence: dict[str, Any]) -> str:
 
 def _reason(sentence: dict[str, Any]) -> str:
     opposed = sentence["reason"] == "no_support" and sentence["frame"] is not None
-    if sentence.get("swapped", opposed):  # an answer from the cache may be older than `swapped`
-        return "the other way round"
+    if sentence.get("swapped", opposed):  # cached answers can predate `swapped`
+        return "reversed in the passage"
     if opposed:
-        return "something else in its place"
+        return "the passage says something else"
     return spaced(sentence["reason"] or "no reason given")
 
 
 def _against(sentence: dict[str, Any], passages: Mapping[Any, str]) -> Iterator[str]:
-    """Which sentence of which passage the reason was found by, where it was found by one."""
+    """The sentence of a passage that gave the reason, if there is one."""
     frame, start, end = (sentence[name] for name in ("frame", "passage_start", "passage_end"))
     if frame is None or start is None or end is None:
         return
-    said = passages.get(frame, "")[start:end]
-    yield f"    {frame_name(frame)}, characters {start:,} to {end:,}" + (
-        f": {one_line(said)}" if said else ""
-    )
+    text = passages.get(frame, "")[start:end]
+    quoted = f": {one_line(text)}" if text else ""
+    yield f"    {frame_name(frame)}, characters {start:,} to {end:,}{quoted}"
 
 
 def _supported(grounding: dict[str, Any]) -> str:
@@ -104,17 +94,17 @@ def _supported(grounding: dict[str, Any]) -> str:
     if type(supported) is not int or type(sentences) is not int:
         return ""
     recorded = grounding.get("sentences")
-    told = recorded if isinstance(recorded, list) else []
-    partly = sum(isinstance(each, dict) and each.get("partly") is True for each in told)
+    verdicts = recorded if isinstance(recorded, list) else []
+    partly = sum(isinstance(each, dict) and each.get("partly") is True for each in verdicts)
     return f"({supported} of {counted(sentences, 'sentence')} supported{f', {partly:,} partly' if partly else ''})"
 
 
 def _unread(grounding: dict[str, Any]) -> str:
     unread = grounding.get("unread_characters")
-    told = unread if isinstance(unread, dict) else {}
+    counts = unread if isinstance(unread, dict) else {}
     parts = [
-        f"{counted(told[of], 'character')} of the {of}"
+        f"{counted(counts[of], 'character')} of the {of}"
         for of in ("answer", "passages")
-        if type(told.get(of)) is int and told[of]
+        if type(counts.get(of)) is int and counts[of]
     ]
     return f"({' and '.join(parts)} not read)" if parts else ""

@@ -1,4 +1,4 @@
-"""What an import came to, as people read it. Pure."""
+"""The result of an import as text. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,27 +11,27 @@ from timemachine.client.errors import ClientError
 from timemachine.core.pure.numbers import counted
 
 AT_ONCE_BYTES: Final = 1024 * 1024
-"""A larger file is imported by a worker, and the terminal says how far it is."""
+"""A larger file is imported in the background, with progress in the terminal."""
 
 
-def how_far(name: str, found: dict[str, Any]) -> str:
-    """One line about an import that is on its way."""
+def import_progress(name: str, found: dict[str, Any]) -> str:
+    """The progress of an import in one line."""
     if found["total"] is None:
         return f"{name}: {found['status']}"
     return f"{name}: {bar(found['done'], found['total'])} {counted(found['total'], 'action')}"
 
 
-def import_outcome(over: dict[str, Any]) -> dict[str, Any]:
-    """What an import that is over came to, as one that was waited for answers. Raises `ClientError` where it failed."""
-    if over["status"] != "done":
-        raise ClientError(over["error"]["message"], code=over["error"]["code"])
-    return {"sessions": over["sessions"], "report": over["report"]}
+def import_outcome(finished: dict[str, Any]) -> dict[str, Any]:
+    """The result of a finished import, like the answer to a small file. Raises `ClientError` if it failed."""
+    if finished["status"] != "done":
+        raise ClientError(finished["error"]["message"], code=finished["error"]["code"])
+    return {"sessions": finished["sessions"], "report": finished["report"]}
 
 
 def import_document(
     done: Sequence[tuple[str, dict[str, Any]]], refused: Mapping[str, ClientError], *, several: bool
 ) -> dict[str, Any]:
-    """The document of one file; of several a list of theirs, in which one that was refused has its `error`."""
+    """The document of one file, or the list for several, in which a refused file has an `error`."""
     if not several and done:
         return done[0][1]
     errors = [
@@ -41,7 +41,7 @@ def import_document(
 
 
 def import_lines(done: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:
-    """For each file its sessions, then what became of its lines."""
+    """For each file its sessions, then the report on its lines."""
     for number, (file, document) in enumerate(done):
         if number:
             yield ""
@@ -52,7 +52,7 @@ def import_lines(done: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:
 
 
 def _sessions(sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
-    heads = ["session", "key", "name", "actions", "already there"]
+    heads = ["session", "key", "name", "actions", "already imported"]
     rows = [
         [
             each["id"],
@@ -63,25 +63,25 @@ def _sessions(sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
         ]
         for each in sessions
     ]
-    yield from table(heads, rows, right=("actions", "already there"))
+    yield from table(heads, rows, right=("actions", "already imported"))
     for each in sessions:
         yield from _deleted(each)
 
 
 def _deleted(session: dict[str, Any]) -> Iterator[str]:
-    """That a session, or turns of it, were deleted here before."""
+    """Whether the session or steps of it had been deleted here."""
     if before := session.get("deleted_before"):
         because = f": {one_line(before['reason'])}" if before["reason"] else ""
         by = f" by {before['by']}" if before["by"] else ""
-        yield f"{session['key']} was deleted here on {before['at'][:10]}{by}{because}. This import has brought it again."
+        yield f"{session['key']} was deleted here on {before['at'][:10]}{by}{because}. This import restored it."
     elif number := session.get("deleted_turns"):
-        stay = "was deleted here, and stays so" if number == 1 else "were deleted here, and stay so"
-        yield f"{counted(number, 'turn')} of {session['key']} {stay}."
+        were = "was" if number == 1 else "were"
+        yield f"{counted(number, 'step')} of {session['key']} {were} deleted here. Importing does not restore deleted steps."
 
 
 def _report(report: dict[str, Any]) -> Iterator[str]:
-    became = f" became {listed(report['became'])}" if report["became"] else ""
-    yield f"{counted(report['lines'], 'line')}{became}; {counted(len(report['skipped']), 'line')} skipped."
+    kinds = f" imported as {listed(report['became'])}" if report["became"] else ""
+    yield f"{counted(report['lines'], 'line')}{kinds}; {counted(len(report['skipped']), 'line')} skipped."
     reasons = defaultdict(list)
     for each in report["skipped"]:
         reasons[each["reason"]].append(each["line"])
@@ -91,7 +91,7 @@ def _report(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _runs(numbers: Sequence[int]) -> str:
-    """Numbers in their order, those that follow each other as one run: `3, 7–9`."""
+    """Numbers in order, with ranges: `3, 7–9`."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and number == runs[-1][1] + 1:

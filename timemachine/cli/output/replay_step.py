@@ -1,11 +1,11 @@
-"""One step of a replay as people read it: the context, retrieval, the answers then and now. Pure."""
+"""One step of a replay as text: its context, retrieval, and the answers then and now. Pure."""
 
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from timemachine.cli.formatting import duration, ending, frame_name, score, shortened, tokens, visible
-from timemachine.cli.output.grounding import in_short
+from timemachine.cli.formatting import cut_off_rule, duration, frame_name, score, shortened, tokens, visible
+from timemachine.cli.output.grounding import grounding_summary
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.word_diff import difference
 from timemachine.cli.times import local
@@ -17,7 +17,7 @@ _INDENT = "  "
 def step_lines(
     step: dict[str, Any], replay: dict[str, Any], recorded: dict[str, Any] | None, *, with_diff: bool
 ) -> Iterator[str]:
-    """A step with its verdict; `recorded` is its action where hits, scores and calls are to be shown as well."""
+    """A step with its verdict, and if `recorded` (its action) is given also its hits, scores and calls."""
     yield f"Step {step['sequence']:,} · {spaced(step['kind'])} · {spaced(_outcome(step))}"
     yield from _indented(facts(_facts(step, replay)))
     if recorded is not None:
@@ -27,7 +27,7 @@ def step_lines(
 
 
 def _outcome(step: dict[str, Any]) -> str:
-    """In a word what the step came to: the verdict on its answer, on its retrieval, on its context, or how it ended."""
+    """The result of the step in a word: the verdict on its answer, retrieval or context, else its status."""
     verdicts = [step["verdict"], (step["retrieval"] or {}).get("verdict"), step["context"]]
     reached = [verdict for verdict in verdicts if verdict and step["status"] == "done"]
     return str((reached or [step["verdict"] or step["status"]])[0])
@@ -44,8 +44,8 @@ def _facts(step: dict[str, Any], replay: dict[str, Any]) -> list[tuple[str, str]
         ("context", spaced(step["context"] or UNKNOWN)),
         ("retrieval", _retrieval(step["retrieval"])),
         ("question" if asked else "query", _text(original["input"])),
-        ("asked instead", (replay.get("options") or {}).get("question") or ""),
-        ("cut off", " and ".join(f"the {side} answer" for side in _evidence(step).get("cut_off", []))),
+        ("question now", (replay.get("options") or {}).get("question") or ""),
+        ("shortened", " and ".join(f"the {side} answer" for side in _evidence(step).get("cut_off", []))),
         ("not asked", _evidence(step).get("not_asked", "")),
         ("error", (new.get("error") or {}).get("message") or ""),
     ]
@@ -65,7 +65,7 @@ def _mode(step: dict[str, Any], replay: dict[str, Any]) -> str:
 
 
 def _frames(frames: Sequence[dict[str, Any]]) -> str:
-    """The frozen frames with what is wrong with them, and what became of them since: `3: #0, #4 altered, #7 (updated since)`."""
+    """The frozen frames with their verdicts and what changed since: `3: #0, #4 altered, #7 (updated since)`."""
     if not frames:
         return "none"
     return f"{len(frames)}: {', '.join(_frame(each) for each in frames)}"
@@ -92,7 +92,7 @@ def _retrieval(found: dict[str, Any] | None) -> str:
 
 
 def _overlaps(found: dict[str, Any]) -> str:
-    """`overlap@8 0.50, rank-biased 0.31 down to rank 4`, where the shorter list ends; a replay of an earlier version has no more than the first."""
+    """`overlap@8 0.50, rank-biased 0.31 down to rank 4`, the end of the shorter list. Older replays have only the overlap."""
     if found.get("k") is None:
         return f"overlap {found['overlap']:.2f}"
     to = f" down to rank {found['rank_biased_depth']:,}" if found.get("rank_biased_depth") else ""
@@ -115,10 +115,10 @@ def _answers(step: dict[str, Any], *, with_diff: bool) -> Iterator[str]:
 
 def _verbose(step: dict[str, Any], recorded: dict[str, Any]) -> Iterator[str]:
     original, new, kept = step["original"], step["new"], recorded["retrieval"] or {"hits": [], "cut_by": None}
-    yield f"recorded hits ({ending(kept['cut_by'])}):"
+    yield f"recorded hits ({cut_off_rule(kept['cut_by'])}):"
     yield from _indented(_hits(kept["hits"]))
     if step["retrieval"] is not None:
-        yield f"hits now ({ending(step['retrieval']['cut_by'])}):"
+        yield f"hits now ({cut_off_rule(step['retrieval']['cut_by'])}):"
         yield from _indented(_hits((new or {}).get("hits", [])))
     calls = (("recorded call", original), ("call now", new))
     yield from facts([(name, _call(call)) for name, call in calls if call and call["model"]])
@@ -138,7 +138,7 @@ def _hits(hits: Sequence[dict[str, Any]]) -> Iterator[str]:
         ]
         for hit in hits
     ]
-    yield from table(["rank", "score", "of which", "frame", "title"], rows, right=("rank", "score"))
+    yield from table(["rank", "score", "scores", "frame", "title"], rows, right=("rank", "score"))
 
 
 def _scores(scores: dict[str, float] | None) -> str:
@@ -151,7 +151,7 @@ def _call(call: dict[str, Any]) -> str:
         f"tokens {tokens(call['usage'])}",
         money_or_unknown(call["cost_usd"]),
         duration(call["duration_ms"]),
-        in_short(call["grounding"]),
+        grounding_summary(call["grounding"]),
     ]
     return "; ".join(part for part in parts if part)
 

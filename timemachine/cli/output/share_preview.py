@@ -1,4 +1,4 @@
-"""What `share create --preview` says: what a link would show and withhold. Pure."""
+"""The preview of a share link as text: what it would show and withhold. Pure."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -11,8 +11,8 @@ LONGEST: Final = 100
 
 
 def preview_lines(found: dict[str, Any]) -> Iterator[str]:
-    """What a link would show, how often which rule withholds something, and how the first places would read."""
-    yield "No link is made; this is what it would show."
+    """What a link would show, the number of matches of each rule, and the first of them as a visitor would see them."""
+    yield "Preview only. No link was created."
     yield from facts(
         [
             ("shows", shown(found)),
@@ -29,26 +29,26 @@ def preview_lines(found: dict[str, Any]) -> Iterator[str]:
         ]
     )
     if found["first"]:
-        yield "The first of them, as they would read:"
+        yield "First matches, as a visitor would see them:"
         yield from facts([(_place(each, found), shortened(each["text"], LONGEST)) for each in found["first"]])
 
 
 def shown(link: dict[str, Any]) -> str:
-    """What a link shows, or would show."""
+    """What a link shows."""
     only = "only the evidence of the" if link["evidence_only"] else "the"
     return f"{only} {link['target_type']} {link['target_id']}"
 
 
 def withholds(redaction: dict[str, Any] | None) -> str:
-    """By which profile a link withholds."""
+    """The redaction profile of a link."""
     return "nothing" if redaction is None else f"{redaction['name']}, version {redaction['version']}"
 
 
 def unwithheld(found: dict[str, Any]) -> str:
-    """What whoever opens a link would read that the built-in profile finds; nothing where the link has a profile."""
+    """How many places the built-in profile would withhold; empty if the link has a profile."""
     if found["redaction"]:
         return ""
-    return f"{counted(sum(each['count'] for each in found['found']), 'place')} by the built-in profile, which anybody reads who opens it"
+    return f"{counted(sum(each['count'] for each in found['found']), 'place')} that the built-in profile would withhold, visible to anyone with the link"
 
 
 def _sessions(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -59,15 +59,13 @@ def _sessions(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _steps(found: dict[str, Any]) -> str:
     if found["evidence_only"]:
-        return f"{found['steps']:,}, as a number; no recorded text of them"
+        return f"{found['steps']:,}, without their text"
     unread = found["read"] < found["steps"]
-    return f"{found['steps']:,}" + (
-        f", of which the first {found['read']:,} were looked through" if unread else ""
-    )
+    return f"{found['steps']:,}" + (f", of which the first {found['read']:,} were searched" if unread else "")
 
 
 def _place(line: dict[str, Any], found: dict[str, Any]) -> str:
-    """The session where there are several, the step, and the field with where in it."""
+    """The step, the session if there are several, and the field."""
     step = "session" if line["sequence"] is None else f"step {line['sequence']:,}"
     names = {each["id"]: shortened(each["name"], 40) for each in found["sessions"]}
     of = f" of {names[line['session']]}" if len(names) > 1 else ""

@@ -1,9 +1,10 @@
-"""Suites, their runs and what changed, in lines."""
+"""Suites, their runs and what changed, as text. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from timemachine.cli.formatting import duration, listed_words, one_line, shortened, visible
+from timemachine.cli.launching import spending
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.times import local
 from timemachine.core.pure.numbers import UNKNOWN, counted, money, spaced, total_cost
@@ -13,7 +14,7 @@ _CHANGES: Final = ("change", "session", "step", "what", "before", "now", "cost",
 
 
 def suite_lines(found: dict[str, Any], address: str) -> Iterator[str]:
-    """A suite: what it replays and when, and its latest run."""
+    """What a suite replays and when, and its latest run."""
     named = [each["key"] for each in found["sessions"]]
     yield from facts(
         [
@@ -25,11 +26,11 @@ def suite_lines(found: dict[str, Any], address: str) -> Iterator[str]:
             ("models", _models(found)),
             *((spaced(name), str(value)) for name, value in found["options"].items() if name != "audit"),
             ("fails on", ", ".join(spaced(each) for each in found["fail_on"])),
-            ("schedule", found["schedule"] or "none, it runs by hand"),
+            ("schedule", found["schedule"] or "none, runs manually"),
             ("next run", "" if found["next_run_at"] is None else local(found["next_run_at"])),
-            ("not started", visible(found["problem"] or "")),
+            ("cannot start", visible(found["problem"] or "")),
             ("latest run", _latest(found["latest_run"])),
-            ("address", address),
+            ("page", address),
         ]
     )
 
@@ -37,7 +38,7 @@ def suite_lines(found: dict[str, Any], address: str) -> Iterator[str]:
 def listed_suites(items: Sequence[dict[str, Any]]) -> Iterator[str]:
     """A line for each suite."""
     if not items:
-        yield "No suite yet; make one with `timemachine suite create NAME SESSION…`."
+        yield "No suites yet. Create one with `timemachine suite create NAME SESSION…`."
         return
     rows = [
         [
@@ -46,7 +47,7 @@ def listed_suites(items: Sequence[dict[str, Any]]) -> Iterator[str]:
             f"{len(each['sessions']):,}",
             shortened(_models(each), 40),
             _latest(each["latest_run"]),
-            "by hand" if each["next_run_at"] is None else local(each["next_run_at"]),
+            "manual" if each["next_run_at"] is None else local(each["next_run_at"]),
         ]
         for each in items
     ]
@@ -58,7 +59,7 @@ def listed_suites(items: Sequence[dict[str, Any]]) -> Iterator[str]:
 def listed_runs(items: Sequence[dict[str, Any]]) -> Iterator[str]:
     """A line for each run."""
     if not items:
-        yield "Not run yet; `timemachine suite run NAME` runs it."
+        yield "No runs yet. Start one with `timemachine suite run NAME`."
         return
     rows = [
         [
@@ -80,14 +81,14 @@ def listed_runs(items: Sequence[dict[str, Any]]) -> Iterator[str]:
         "by",
         "steps",
         "cost",
-        "since the run before",
-        "conditions that hold",
+        "compared with the run before",
+        "failed conditions",
     )
     yield from table(heads, rows, right=("run", "steps", "cost"))
 
 
 def run_lines(run: dict[str, Any], changed: Iterable[dict[str, Any]], address: str) -> Iterator[str]:
-    """A run: the numbers first, then every step that changed, then what was left out."""
+    """The totals of a run, then every step that changed, then what was left out."""
     yield from facts(
         [
             ("run", f"{run['number']}, {run['status']}"),
@@ -98,11 +99,11 @@ def run_lines(run: dict[str, Any], changed: Iterable[dict[str, Any]], address: s
             ("context", listed_words({name: n for name, n in run["context"].items() if n})),
             ("error", _most_frequent(run)),
             ("spent", _spent(run)),
-            ("since", _since_which(run)),
+            ("compared with", _compared_with(run)),
             ("cost", _paired(run["cost_since"], _dollars)),
             ("latency", _paired(run["took_since"], duration, "median ")),
-            ("conditions", "; ".join(run["held"] or ())),
-            ("address", address),
+            ("failed conditions", "; ".join(run["held"] or ())),
+            ("page", address),
         ]
     )
     rows = [_row(each) for each in changed]
@@ -116,8 +117,8 @@ def run_lines(run: dict[str, Any], changed: Iterable[dict[str, Any]], address: s
 
 
 def _models(suite: dict[str, Any]) -> str:
-    nobody = "none: the recorded answers are checked" if suite["kind"] == "audit" else "as recorded"
-    return ", ".join(suite["use_models"]) or nobody
+    default = "none, recorded answers are verified" if suite["kind"] == "audit" else "as recorded"
+    return ", ".join(suite["use_models"]) or default
 
 
 def _most_frequent(run: dict[str, Any]) -> str:
@@ -127,11 +128,11 @@ def _most_frequent(run: dict[str, Any]) -> str:
     return f"most frequent, {found['steps']:,} of {run['steps']['failed']:,}: {one_line(found['message'])}"
 
 
-def _matching(asked: dict[str, Any] | None) -> str:
-    if asked is None:
+def _matching(filters: dict[str, Any] | None) -> str:
+    if filters is None:
         return ""
-    texts = ", ".join(f"{name} {value}" for name, value in asked.items() if name != "most")
-    return f"the newest {counted(asked['most'], 'session')} with {texts}, looked for at each run"
+    texts = ", ".join(f"{name} {value}" for name, value in filters.items() if name != "most")
+    return f"the newest {counted(filters['most'], 'session')} with {texts}, searched again at each run"
 
 
 def _row(change: dict[str, Any]) -> list[str]:
@@ -152,8 +153,8 @@ def _verdicts(fact: dict[str, Any] | None) -> str:
     if fact is None:
         return _NOTHING
     retrieval = f"passages {fact['retrieval']}" if fact["retrieval"] else None
-    told = [fact["verdict"], retrieval, None if fact["context"] == "verified" else fact["context"]]
-    return ", ".join(spaced(each) for each in told if each) or spaced(fact["context"] or fact["status"])
+    parts = [fact["verdict"], retrieval, None if fact["context"] == "verified" else fact["context"]]
+    return ", ".join(spaced(each) for each in parts if each) or spaced(fact["context"] or fact["status"])
 
 
 def _signed(amount: float, written: Any) -> str:
@@ -164,18 +165,18 @@ def _signed(amount: float, written: Any) -> str:
 def _latest(run: dict[str, Any] | None) -> str:
     if run is None:
         return "not run yet"
-    told = run["status"] if run["since"] is None else _since(run)
-    return f"{run['number']}: {told}" + (", conditions hold" if run["held"] else "")
+    outcome = run["status"] if run["since"] is None else _since(run)
+    return f"{run['number']}: {outcome}" + (", failed conditions" if run["held"] else "")
 
 
 def _since(run: dict[str, Any]) -> str:
     if run["since"] is None:
-        return f"no earlier {run['kind']} run" if run["finished_at"] else "under way"
+        return f"no earlier {run['kind']} run" if run["finished_at"] else "in progress"
     changed = {name: number for name, number in run["since"].items() if name != "same"}
     return ", ".join(f"{spaced(name)} {number:,}" for name, number in changed.items()) or "nothing changed"
 
 
-def _since_which(run: dict[str, Any]) -> str:
+def _compared_with(run: dict[str, Any]) -> str:
     if run["previous"] is None:
         return f"no earlier {run['kind']} run to compare with"
     return f"run {run['previous']}: {_since(run)}"
@@ -183,25 +184,23 @@ def _since_which(run: dict[str, Any]) -> str:
 
 def _steps(run: dict[str, Any]) -> str:
     steps = run["steps"]
-    over = {name: number for name, number in steps.items() if name != "total" and number}
+    by_status = {name: number for name, number in steps.items() if name != "total" and number}
     left_out = f"; {counted(run['left_out'], 'replay')} left out" if run["left_out"] else ""
-    return f"{steps['total']:,}: {listed_words(over)}{left_out}"
+    return f"{steps['total']:,}: {listed_words(by_status)}{left_out}"
 
 
 def _spent(run: dict[str, Any]) -> str:
-    parts = [total_cost(run["cost_usd"], run["unknown_cost_calls"])]
-    if run["over_limit_usd"] is not None:
-        parts.append(f"of at most {money(run['options']['spend_limit_usd'])}")
-    if run["over_limit_usd"]:
-        parts.append(f"passed by {money(run['over_limit_usd'])}")
-    return ", ".join(parts)
+    limit = None if run["over_limit_usd"] is None else run["options"]["spend_limit_usd"]
+    return ", ".join(spending(run, limit))
 
 
-def _paired(figure: dict[str, Any] | None, written: Any, what: str = "") -> str:
-    if figure is None or not figure["steps"]:
+def _paired(pair: dict[str, Any] | None, written: Any, what: str = "") -> str:
+    if pair is None or not pair["steps"]:
         return ""
-    before, after = written(figure["before"]), written(figure["after"])
-    return f"{what}{before} before, {after} now, over {counted(figure['steps'], 'step')} that have it in both runs"
+    before, after = written(pair["before"]), written(pair["after"])
+    return (
+        f"{what}{before} before, {after} now, over {counted(pair['steps'], 'step')} with a value in both runs"
+    )
 
 
 def _dollars(amount: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Rows and facts in aligned columns, for letters of any width. Pure."""
+"""Rows and facts in aligned columns, for characters of any width. Pure."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ _GAP = "  "
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> Iterator[str]:
-    """The rows under their heads; the columns named in `right` are aligned to the right, as numbers are."""
+    """The rows under their heads; the columns named in `right` are right-aligned."""
     clean = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(width, column)) for column in zip(heads, *clean, strict=True)]
     for row in (heads, *clean):
@@ -23,20 +23,20 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequenc
 
 
 def facts(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """A name and a value on each line; what has no value is left out."""
-    told = [(name, value) for name, value in pairs if value]
-    longest = max((width(name) for name, _ in told), default=0)
-    for name, value in told:
+    """A name and a value on each line, without pairs that have no value."""
+    shown = [(name, value) for name, value in pairs if value]
+    longest = max((width(name) for name, _ in shown), default=0)
+    for name, value in shown:
         yield f"{aligned(name, longest)}{_GAP}{one_line(value)}"
 
 
 def width(text: str) -> int:
-    """How many columns a terminal gives the text."""
+    """The number of terminal columns that the text takes."""
     return sum(_columns(letter) for letter in text)
 
 
 def aligned(text: str, size: int, *, to_right: bool = False) -> str:
-    """The text, filled up to so many columns."""
+    """The text, padded to this many columns."""
     space = " " * (size - width(text))
     return space + text if to_right else text + space
 

@@ -1,4 +1,4 @@
-"""A session's actions, one on a line. Pure."""
+"""The steps of a session, one on each line. Pure."""
 
 import json
 import math
@@ -15,9 +15,9 @@ _DEEPEST = 3
 
 
 def action_lines(actions: Iterable[dict[str, Any]], *, last: int) -> Iterator[str]:
-    """Each action with its number, kind, content, duration, model and cost; children stand indented, also before their parent.
+    """Each action with its number, kind, content, duration, model and cost; children are indented.
 
-    A line waits for the parent of its action, which may come later: calls are recorded when they are over, behind what they contain.
+    A line waits for the parent of its action: a call is recorded when it ends, after the steps inside it.
     """
     parents: dict[Any, Any] = {}
     waiting: deque[dict[str, Any]] = deque()
@@ -34,21 +34,21 @@ def action_lines(actions: Iterable[dict[str, Any]], *, last: int) -> Iterator[st
 
 
 def _depth(parent: Any, parents: Mapping[Any, Any], newest: float) -> int | None:
-    """How deep what has this parent stands, up to the `newest` step; None where one of those above it may still come.
+    """The depth below this parent, given the steps up to `newest`; None if an ancestor can still follow.
 
-    What stands under a step that does not come is at the top: one that is named by its number, and has not come with it, does not.
+    A step whose parent is missing is at the top. A parent that is named by a number up to `newest` and was not read is missing.
     """
     depth = 0
     while parent is not None and depth < _DEEPEST:
         if parent not in parents:
-            comes_with = parent if isinstance(parent, int) else math.inf
-            return depth if comes_with <= newest else None
+            expected_at = parent if isinstance(parent, int) else math.inf
+            return depth if expected_at <= newest else None
         parent, depth = parents[parent], depth + 1
     return depth
 
 
 def _shown(action: dict[str, Any]) -> dict[str, Any]:
-    """What of an action stands on its line, without what it holds."""
+    """The parts of an action that its line shows."""
     named = ("sequence", "parent", "kind", "duration_ms")
     return {name: action[name] for name in named} | {"what": _what(action), "call": _call(action)}
 

@@ -1,4 +1,4 @@
-"""How the arms of a comparison are written in a terminal: a model, and behind it what only that arm is asked with."""
+"""The variants of a comparison on the command line: a model, then settings for this variant only."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -17,63 +17,43 @@ _READ: Final[Mapping[str, Callable[[str], Any]]] = {
 _TEXTS: Final = ("system_prompt", "prompt_template")
 
 
-_OF_EVERY_ARM: Final = (
-    click.option(
-        "--temperature", type=float, metavar="T", help="Of every arm; without it as it was recorded."
-    ),
-    click.option("--seed", type=int, metavar="S", help="Of every arm; without it as it was recorded."),
-    click.option("--max-tokens", type=int, metavar="N", help="Of every arm: the longest answer, in tokens."),
-    click.option("--system-prompt", metavar="TEXT", help="Of every arm; without it as it was recorded."),
-    click.option(
-        "--prompt-template",
-        metavar="TEXT",
-        help="Of every arm: another prompt, with {passages} and {question} where these belong.",
-    ),
-)
+class VariantType(click.ParamType[dict[str, Any]]):
+    """A variant as the API expects it, written as in a shell: `openai:gpt-4o temperature=0 system-prompt=@brief.txt`."""
 
-
-def of_every_arm(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that hold for each arm which says nothing else."""
-    for option in reversed(_OF_EVERY_ARM):
-        command = option(command)
-    return command
-
-
-class ArmType(click.ParamType[dict[str, Any]]):
-    """An arm as the API takes it, written as in a shell: `openai:gpt-4o temperature=0 system-prompt=@brief.txt`."""
-
-    name = "arm"
+    name = "variant"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
-        """The arm that was written; anything else is wrong usage."""
+        """The variant. Raises `BadParameter`."""
         if isinstance(value, dict):
             return value
         try:
             model, *settings = shlex.split(value)
         except ValueError:
-            self.fail(f"{value!r} names no model, or a quote in it is not closed.", param, ctx)
-        arm: dict[str, Any] = {"model": model}
+            self.fail(f"{value!r} has no model or an unclosed quote.", param, ctx)
+        variant: dict[str, Any] = {"model": model}
         for setting in settings:
             name, equals, text = setting.partition("=")
             name = name.lower().replace("-", "_")
-            if not equals or name not in _READ or name in arm:
+            if not equals or name not in _READ or name in variant:
                 names = ", ".join(_READ)
                 self.fail(
-                    f"{setting!r} in {value!r} is not one of {names} with =VALUE, each once.", param, ctx
+                    f"{setting!r} in {value!r} is not a setting. Use {names} with =VALUE, each once.",
+                    param,
+                    ctx,
                 )
-            arm[name] = self._read(name, text, param, ctx)
-        return arm
+            variant[name] = self._read(name, text, param, ctx)
+        return variant
 
     def _read(self, name: str, text: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if name in _TEXTS and text.startswith("@"):
-            return self._of_file(text[1:], param, ctx)
+            return self._file_text(text[1:], param, ctx)
         try:
             return _READ[name](text)
         except ValueError:
-            self.fail(f"{name}={text} is no number.", param, ctx)
+            self.fail(f"{name}={text} is not a number.", param, ctx)
 
-    def _of_file(self, path: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def _file_text(self, path: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
             return Path(path).read_text(encoding="utf-8")
         except (OSError, ValueError) as why:
-            self.fail(f"{path} cannot be read as UTF-8 text: {why}.", param, ctx)
+            self.fail(f"Cannot read {path} as UTF-8 text: {why}.", param, ctx)

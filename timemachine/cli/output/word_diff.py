@@ -1,17 +1,17 @@
-"""What differs between two texts: word by word as `git diff --word-diff` writes it, line by line where they are long. Pure."""
+"""The differences between two texts: by word in the format of `git diff --word-diff`, by line if they are long. Pure."""
 
 import difflib
 import re
 from collections.abc import Iterator, Sequence
 
-MOST_WORDS = 2_000  # of both texts together; above, comparing words takes seconds
+MOST_WORDS = 2_000  # of both texts; comparing more takes seconds
 _WORD_AND_SPACE = re.compile(r"(\S*)(\s*)")
 
-type Word = tuple[str, str]  # and the space behind it
+type Word = tuple[str, str]  # with the space after it
 
 
 def difference(old: str, new: str) -> Iterator[str]:
-    """Lines in which `[-…-]` went and `{+…+}` came; for long texts a unified diff of their lines; none where they are equal."""
+    """Lines with `[-removed-]` and `{+added+}` words, or for long texts a unified diff; none if the texts are equal."""
     if old == new:
         return iter(())
     before, after = _words(old), _words(new)
@@ -25,43 +25,37 @@ def _words(text: str) -> list[Word]:
 
 
 def _marked(old: Sequence[Word], new: Sequence[Word]) -> str:
-    """The new text with marks. Space is looked at only where nothing else differs: then it is all that does."""
+    """The new text with marks. Space counts only if nothing else differs."""
     words_before, words_after = [word for word, _ in old], [word for word, _ in new]
     if words_before == words_after:
         return "".join(_space_marked(before, after) for before, after in zip(old, new, strict=True))
     parts: list[str] = []
     matcher = difflib.SequenceMatcher(None, words_before, words_after, autojunk=False)
     for kind, i, j, k, m in matcher.get_opcodes():
-        gone, come = _text(old[i:j]), _text(new[k:m])
-        parts.append(_kept(gone, come) if kind == "equal" else _replaced(gone, come))
+        removed, added = _text(old[i:j]), _text(new[k:m])
+        parts.append(_same(removed, added) if kind == "equal" else _replaced(removed, added))
     return "".join(parts)
 
 
-def _kept(before: str, after: str) -> str:
-    """The text as it is now, with a space at its end where there was one: what went may follow."""
+def _same(before: str, after: str) -> str:
+    """The new text, with the space that ended the old one: a removal can follow."""
     return after if after[-1:].isspace() else after + before[len(before.rstrip()) :]
 
 
-def _replaced(gone: str, come: str) -> str:
-    """Both between marks, the space at the end outside of them."""
-    if not (gone + come).strip():
-        return _between("[-", gone, "-]") + _between("{+", come, "+}")
-    kept = come.rstrip() if come else gone.rstrip()
-    space = (come or gone)[len(kept) :]
-    return f"{_between('[-', gone.rstrip(), '-]')}{_between('{+', come.rstrip(), '+}')}{space}"
+def _replaced(removed: str, added: str) -> str:
+    """Both between marks, with the space at the end outside of them."""
+    if not (removed + added).strip():
+        return _marked_change(removed, added)
+    last = added or removed
+    return _marked_change(removed.rstrip(), added.rstrip()) + last[len(last.rstrip()) :]
 
 
 def _space_marked(before: Word, after: Word) -> str:
-    same = after[0] + after[1]
-    return (
-        same
-        if before == after
-        else f"{after[0]}{_between('[-', before[1], '-]')}{_between('{+', after[1], '+}')}"
-    )
+    return after[0] + (after[1] if before == after else _marked_change(before[1], after[1]))
 
 
-def _between(opening: str, text: str, closing: str) -> str:
-    return f"{opening}{text}{closing}" if text else ""
+def _marked_change(removed: str, added: str) -> str:
+    return (f"[-{removed}-]" if removed else "") + (f"{{+{added}+}}" if added else "")
 
 
 def _text(words: Sequence[Word]) -> str:

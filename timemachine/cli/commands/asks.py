@@ -1,4 +1,4 @@
-"""`find`, `ask` and `ground`: what is done with a collection, and with an answer."""
+"""`find`, `ask` and `ground`: search a collection, ask a model over it, and check answers against their context."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -6,21 +6,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
 from timemachine.cli.failure import Interrupted
 from timemachine.cli.formatting import duration, frame_name, tokens
-from timemachine.cli.group import OneEach
 from timemachine.cli.output.grounding import (
+    MOST_ANSWERS,
+    MOST_CHARACTERS,
     answer_and_context,
-    in_short,
+    characters,
+    grounding_summary,
     number_of_warnings,
-    requests,
     warning,
 )
-from timemachine.cli.output.hits import found_lines, lacking
+from timemachine.cli.output.hits import hit_lines, unembedded_lines
 from timemachine.cli.output.table import facts
-from timemachine.cli.source import Line, read_lines
-from timemachine.cli.terminal import Progress, complain, is_terminal, say_all, show, write
+from timemachine.cli.source import Line, batches, read_lines
+from timemachine.cli.terminal import Progress, is_terminal, print_error, print_lines, show, write
 from timemachine.cli.times import local
 from timemachine.core.pure.finish_reasons import ended_in_words
 from timemachine.core.pure.numbers import counted, money_or_unknown
@@ -28,51 +30,39 @@ from timemachine.core.pure.numbers import counted, money_or_unknown
 if TYPE_CHECKING:
     from timemachine.client.client import Client
 
-_EMPTY = "The model answered with an empty text."
+_EMPTY = "The model returned an empty answer."
 
 
 @click.command(cls=OneEach)
 @click.argument("collection")
-@click.option("--query", required=True, metavar="Q", help="What to look for.")
-@options.top_k
-@options.mode
-@options.embedding_model
-@options.adaptive
-@options.relative
-@options.cliff
-@options.min_score
+@click.option("--query", required=True, metavar="Q", help="What to search for.")
+@options.search_options
 @click.option(
     "--as-of",
     metavar="WHEN",
-    help="The collection as it was: a time (in UTC, unless it says otherwise), a date (its end), now, or SESSION:SEQUENCE.",
+    help="Search the collection as it was at a time (UTC by default), at the end of a date, now, or at SESSION:SEQUENCE.",
 )
-@options.recorded_in
+@options.session_to_record_in
 @options.as_json
 def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> None:
     """Find passages in a collection."""
     with connected() as client:
         found = client.collections.find(collection, adaptive=adaptive or None, **asked)
-        show(found, found_lines(collection, found), as_json=as_json)
+        show(found, hit_lines(collection, found), as_json=as_json)
 
 
 @click.command(cls=OneEach)
 @click.argument("collection")
-@click.option("--question", required=True, metavar="Q", help="What to answer.")
+@click.option("--question", required=True, metavar="Q", help="The question.")
 @options.use_model
-@options.top_k
-@options.mode
-@options.embedding_model
-@options.adaptive
-@options.relative
-@options.cliff
-@options.min_score
-@click.option("--no-cache", is_flag=True, help="Ask the model again, even where the answer is in the cache.")
-@options.recorded_in
+@options.search_options
+@click.option("--no-cache", is_flag=True, help="Ask the model even if the answer is in the cache.")
+@options.session_to_record_in
 @options.as_json
 def ask(*, collection: str, adaptive: bool, no_cache: bool, as_json: bool, **asked: Any) -> None:
     """Find passages and ask a model over them.
 
-    On a terminal the answer appears as it is written, and Ctrl-C cancels the ask.
+    On a terminal the answer appears while the model writes it. Ctrl-C cancels the ask.
     """
     asked |= {"adaptive": adaptive or None, "no_cache": no_cache or None}
     with connected() as client:
@@ -80,39 +70,39 @@ def ask(*, collection: str, adaptive: bool, no_cache: bool, as_json: bool, **ask
             answer = client.collections.ask(collection, **asked)
             show(answer, _answer_lines(answer), as_json=as_json)
         else:
-            say_all(_answer_facts(_asked_aloud(client, collection, **asked)))
+            print_lines(_answer_facts(_ask_streaming(client, collection, **asked)))
 
 
 @click.command(cls=OneEach)
 @click.argument("file", metavar="FILE.jsonl")
 @options.as_json
 def ground(*, file: str, as_json: bool) -> None:
-    """Ground answers in their contexts.
+    """Check answers against their context.
 
-    It says how far each answer is supported, sentence by sentence. Each line of the file is {"context": ["…", …], "answer": "…"}.
+    Shows for each sentence whether a passage supports it. Each line of the file is {"context": ["…", …], "answer": "…"}.
     """
     lines = read_lines(file)
     asked = [answer_and_context(line) for line in lines]
     groundings: list[dict[str, Any]] = []
     with connected() as client, Progress() as progress:
-        for batch in requests(asked):
+        for batch in batches(asked, characters, most=MOST_ANSWERS, largest=MOST_CHARACTERS):
             groundings.extend(client.ground_all(batch))
-            progress.tell(f"{len(groundings):,} of {counted(len(asked), 'answer')} grounded")
+            progress.update(f"{len(groundings):,} of {counted(len(asked), 'answer')} grounded")
     document = {"items": groundings, "next": None}
     show(document, _ground_lines(lines, asked, groundings), as_json=as_json)
 
 
-def _asked_aloud(client: "Client", collection: str, **asked: Any) -> dict[str, Any]:
-    """The answer, written to the terminal as it comes."""
+def _ask_streaming(client: "Client", collection: str, **asked: Any) -> dict[str, Any]:
+    """The answer, also written to the terminal while it arrives."""
     begun: list[str] = []
     try:
         answer = client.collections.ask(
-            collection, on_text=write, on_begun=begun.append, on_wait=complain, **asked
+            collection, on_text=write, on_begun=begun.append, on_wait=print_error, **asked
         )
     except KeyboardInterrupt as why:
         for ask_id in begun:
             client.asks.cancel(ask_id)
-        raise Interrupted("The ask was cancelled; what its model had begun may have been billed.") from why
+        raise Interrupted("The ask was cancelled. A call that had started may have been billed.") from why
     write("\n\n" if answer["answer"].strip() else f"{_EMPTY}\n\n")
     return answer
 
@@ -132,17 +122,17 @@ def _answer_facts(answer: dict[str, Any]) -> Iterator[str]:
             ("model", answer["model"]),
             ("tokens", "" if answer["cached"] else tokens(answer["usage"])),
             ("cost", money_or_unknown(answer["cost_usd"]) + _saving(answer)),
-            ("grounding", in_short(answer["grounding"])),
+            ("grounding", grounding_summary(answer["grounding"])),
             ("passages", ", ".join(frame_name(hit["frame"]) for hit in answer["hits"]) or "none found"),
             ("recorded", "" if answer["sequence"] is None else f"as step {answer['sequence']:,}"),
         ]
     )
-    yield from lacking(answer)
+    yield from unembedded_lines(answer)
     yield from warning(answer["grounding"], {hit["frame"]: hit["text"] for hit in answer["hits"]})
 
 
 def _saving(answer: dict[str, Any]) -> str:
-    """What the cache saved, and which ask it was first; empty for a fresh answer."""
+    """What the cache saved and where the answer came from; empty for a new answer."""
     first = answer["cached_from"]
     if not answer["cached"] or first is None:
         return ""
@@ -153,13 +143,13 @@ def _saving(answer: dict[str, Any]) -> str:
     )
     dollars = "an unknown cost" if answer["saved_usd"] is None else money_or_unknown(answer["saved_usd"])
     saved = f"saved {dollars} and {duration(first['call_ms'])}"
-    return f", from the cache, {saved} (asked first {place}, {local(first['at'])})"
+    return f", from the cache, {saved} (first asked {place}, {local(first['at'])})"
 
 
 def _ground_lines(
     lines: list[Line], asked: list[dict[str, Any]], groundings: list[dict[str, Any]]
 ) -> Iterator[str]:
     for line, each, grounding in zip(lines, asked, groundings, strict=True):
-        yield f"line {line.number:,}: {in_short(grounding)}"
+        yield f"line {line.number:,}: {grounding_summary(grounding)}"
         yield from warning(grounding, dict(enumerate(each["context"])))
     yield f"{counted(len(groundings), 'answer')}, {number_of_warnings(groundings):,} with a warning."

@@ -6,9 +6,9 @@ from typing import Any, Final
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
 from timemachine.cli.formatting import duration, shortened, tokens
-from timemachine.cli.group import OneEach
 from timemachine.cli.output.table import aligned, table
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import NOT_RECORDED, spaced, total_cost
@@ -27,16 +27,22 @@ _WHAT: Final = 44
 
 @click.command(cls=OneEach)
 @click.argument("ids", nargs=-1, metavar="[ID_A ID_B]")
-@click.option("-a", "left", metavar="ID", help="The left session or replay.")
-@click.option("-b", "right", metavar="ID", help="The right session or replay.")
+@click.option("-a", "left", metavar="ID", help="Left session or replay.")
+@click.option("-b", "right", metavar="ID", help="Right session or replay.")
 @click.option(
-    "--show", "shown", type=click.Choice(SHOWS), default="all", show_default=True, help="Only these pairs."
+    "--show",
+    "shown",
+    type=click.Choice(SHOWS),
+    default="all",
+    show_default=True,
+    help="Only pairs with this status.",
 )
 @options.as_json
 def compare(*, ids: tuple[str, ...], left: str | None, right: str | None, shown: str, as_json: bool) -> None:
-    """Compare two sessions, or replays, step by step.
+    """Compare two sessions or replays step by step.
 
-    Steps are paired by what they are, those of a session and its replay by number: = the same, ~ modified, ^ moved, < only left, > only right, - not asked.
+    Steps are matched by content, those of a session and its replay by number: = same, ~ modified, ^ moved, < only left, > only
+    right, - not asked.
     """
     one, other = _two(ids, left, right)
     with connected() as client:
@@ -45,7 +51,7 @@ def compare(*, ids: tuple[str, ...], left: str | None, right: str | None, shown:
 
 
 def _two(ids: tuple[str, ...], left: str | None, right: str | None) -> tuple[str, str]:
-    """The two that are meant, by place or by option; anything else is wrong usage."""
+    """The two ids, from arguments or options. Raises `UsageError`."""
     named = [*ids]
     one = left if left is not None else named.pop(0) if named else None
     other = right if right is not None else named.pop(0) if named else None
@@ -60,10 +66,10 @@ def _lines(found: dict[str, Any], shown: str) -> Iterator[str]:
     counts = {name: count for name, count in found["counts"].items() if count or name != "not_asked"}
     yield ", ".join(f"{count:,} {spaced(status)}" for status, count in counts.items())
     if found["compared"] == "finds_and_asks":
-        yield "Only finds and asks are compared: a replay repeats nothing else."
+        yield "Only find and ask steps are compared."
     yield ""
     if not found["items"]:
-        yield "There is no step." if shown == "all" else f"No pair is {spaced(shown)}."
+        yield "No steps." if shown == "all" else f"No pairs with the status {spaced(shown)}."
     yield from _pairs(found["items"])
 
 

@@ -1,4 +1,4 @@
-"""`session totals`: what some steps of a session add up to, by kind, tool, model or agent."""
+"""`session totals`: totals of the steps of a session by kind, tool, model or agent."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -6,9 +6,9 @@ from typing import Any, Final
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
 from timemachine.cli.formatting import duration, shortened, tokens
-from timemachine.cli.group import OneEach
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import NOT_RECORDED, counted, total_cost
@@ -19,15 +19,17 @@ _HEADS: Final = ("time", "share", "steps", "calls", "tool calls", "errors", "in"
 
 @click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
-@click.option("--by", type=click.Choice(GROUPS), default="kind", help="What the rows are of (kind).")
 @click.option(
-    "--filter", "filter_", metavar="F", help="Only these steps, as the timeline's filter is written."
+    "--by", type=click.Choice(GROUPS), default="kind", help="What each row stands for (default kind)."
+)
+@click.option(
+    "--filter", "filter_", metavar="F", help="Only these steps, in the syntax of the timeline's filter."
 )
 @options.as_json
 def totals(*, session: str, by: str, filter_: str | None, as_json: bool) -> None:
-    """Add up steps of a session: time, tokens, cost.
+    """Show the total time, tokens and cost of the steps of a session.
 
-    The rows are by kind, tool, model or agent, the longest first. Time is what the steps recorded, added up.
+    Rows are sorted by time, which is the sum of the recorded durations.
     """
     with connected() as client:
         found = client.sessions.totals(session, by=by, filter=filter_)
@@ -35,17 +37,17 @@ def totals(*, session: str, by: str, filter_: str | None, as_json: bool) -> None
 
 
 def totals_lines(found: dict[str, Any]) -> Iterator[str]:
-    """The steps together, then a line for each row."""
-    whole = found["totals"]
-    calls = f"{counted(whole['calls'], 'model call')}, {counted(whole['tool_calls'], 'tool call')}"
+    """The totals of all steps, then the rows."""
+    totals = found["totals"]
+    calls = f"{counted(totals['calls'], 'model call')}, {counted(totals['tool_calls'], 'tool call')}"
     yield from facts(
         [
             ("filter", found["filter"]),
-            ("steps", f"{whole['actions']:,}, {counted(whole['errors'], 'error')}"),
-            ("time", _time(whole)),
+            ("steps", f"{totals['actions']:,}, {counted(totals['errors'], 'error')}"),
+            ("time", _time(totals)),
             ("calls", calls),
-            ("tokens", _tokens(whole)),
-            ("cost", total_cost(whole["cost_usd"], whole["unknown_cost_calls"])),
+            ("tokens", _tokens(totals)),
+            ("cost", priced(totals["cost_usd"], totals["unknown_cost_calls"])),
         ]
     )
     if found["items"]:
@@ -66,16 +68,16 @@ def _row(each: dict[str, Any], by: str) -> list[str]:
     ]
 
 
-def _time(whole: dict[str, Any]) -> str:
-    """The time of the steps, and of how many of them it was recorded where that is not of all."""
-    timed, steps = whole["timed_actions"], whole["actions"]
-    said = duration(whole["duration_ms"])
-    return said if timed in (0, steps) else f"{said}, recorded by {timed:,} of {counted(steps, 'step')}"
+def _time(totals: dict[str, Any]) -> str:
+    """The time of the steps, and how many of them recorded it unless all did."""
+    timed, steps = totals["timed_actions"], totals["actions"]
+    time = duration(totals["duration_ms"])
+    return time if timed in (0, steps) else f"{time}, recorded by {timed:,} of {counted(steps, 'step')}"
 
 
-def _tokens(whole: dict[str, Any]) -> str:
-    counts = (whole["input_tokens"], whole["output_tokens"])
-    return NOT_RECORDED if counts == (None, None) else tokens(whole)
+def _tokens(totals: dict[str, Any]) -> str:
+    counts = (totals["input_tokens"], totals["output_tokens"])
+    return NOT_RECORDED if counts == (None, None) else tokens(totals)
 
 
 def _number(count: int | None) -> str:

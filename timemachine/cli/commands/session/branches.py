@@ -1,4 +1,4 @@
-"""`session branches`: what a session went on from, and what went on from it."""
+"""`session branches`: what a session branched from, and its branches."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
-from timemachine.cli.group import OneEach
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
 from timemachine.cli.output.table import table
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import counted
@@ -17,9 +17,9 @@ from timemachine.core.pure.numbers import counted
 @click.argument("session", metavar="ID")
 @options.as_json
 def branches(*, session: str, as_json: bool) -> None:
-    """Show what a session went on from, and what went on from it.
+    """Show what a session branched from, and its branches.
 
-    Each session stands under the one that it went on from, with the step from which it did.
+    Each session is listed under the one it branched from, with the step.
     """
     with connected() as client:
         found = client.sessions.branches(session)
@@ -27,8 +27,8 @@ def branches(*, session: str, as_json: bool) -> None:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    if len(found["items"]) == 1 and not went_on_from(found["items"][0]):
-        yield "No session went on from this one, and it went on from none."
+    if len(found["items"]) == 1 and not branched_from(found["items"][0]):
+        yield "No branches."
         return
     last = found["items"][-1]
     rows = [
@@ -36,7 +36,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
             f"{'└' if each is last else '├'}{'─' * (2 * each['depth'] - 1)} {each['key']}"
             if each["depth"]
             else each["key"],
-            _begin(each),
+            _origin(each),
             each["name"],
             each["status"],
             f"{each['actions']:,}",
@@ -45,22 +45,22 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     ]
     yield from table(("key", "from", "name", "status", "actions"), rows, right=("actions",))
     if not found["complete"]:
-        yield f"There are more than these {counted(len(found['items']), 'session')}."
+        yield f"Only the first {counted(len(found['items']), 'session')} are shown."
 
 
-def _begin(branch: dict[str, Any]) -> str:
+def _origin(branch: dict[str, Any]) -> str:
     parent = branch["parent"]
-    return went_on_from(branch) if parent is None else _step(parent)
+    return branched_from(branch) if parent is None else _step(parent)
 
 
-def went_on_from(session: dict[str, Any]) -> str:
-    """Where a session left another, which may have been deleted since, or not be here yet; empty where it went on from none."""
+def branched_from(session: dict[str, Any]) -> str:
+    """The step and session that this one branched from, also if that was deleted or not imported yet; else empty."""
     if parent := session["parent"]:
         return f"{_step(parent)} of {parent['session']}"
-    if lost := session["parent_deleted"]:
-        return f"{_step(lost)} of a deleted session"
-    if awaited := session["parent_awaited"]:
-        return f"{_step(awaited)} of {awaited['key']}, which is not here"
+    if deleted := session["parent_deleted"]:
+        return f"{_step(deleted)} of a deleted session"
+    if missing := session["parent_awaited"]:
+        return f"{_step(missing)} of {missing['key']}, which is not on this server"
     return ""
 
 

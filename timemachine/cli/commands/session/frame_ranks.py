@@ -1,4 +1,4 @@
-"""`session where`: at which rank a frame stands at every find and ask of a session."""
+"""`session where`: the rank of a frame at every find and ask of a session."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,22 +6,26 @@ from typing import Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
 from timemachine.cli.formatting import one_line, shortened
-from timemachine.cli.group import OneEach
 from timemachine.cli.terminal import show
 from timemachine.core.pure.numbers import NOT_RECORDED
 
 
 @click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
-@click.option("--frame", type=int, metavar="N", help="The number of a frame.")
-@click.option("--text", metavar="SENTENCE", help="A sentence of it; else the nearest frames are taken.")
+@click.option("--frame", type=int, metavar="N", help="Number of the frame.")
+@click.option(
+    "--text",
+    metavar="SENTENCE",
+    help="A sentence of the frame; without an exact match, the most similar frames.",
+)
 @options.as_json
 def where(*, session: str, frame: int | None, text: str | None, as_json: bool) -> None:
-    """Say at which rank a frame stands.
+    """Find the rank of a frame.
 
-    At every find and ask of the session, in every mode, as it was recorded and as it is now.
+    At every find and ask of the session, in every mode, as recorded and now.
     """
     with connected() as client:
         found = client.replays.where(session, frame=frame, text=text)
@@ -35,7 +39,7 @@ def where(*, session: str, frame: int | None, text: str | None, as_json: bool) -
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
     if not found["frames"]:
-        yield "No frame of the collection holds this sentence, and none is near it."
+        yield "No frame contains this sentence or a similar one."
     for each in found["frames"]:
         yield f"#{each['frame']} {one_line(each['title'] or 'untitled')} ({each['says']})"
     for step in found["items"]:
@@ -45,8 +49,8 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
             yield f"  {one_line(step['error'])}"
         for each in step["frames"]:
             yield f"  #{each['frame']} {each['says']}"
-            yield f"    as recorded  {_standing(each['as_recorded'], each['says'])}"
-            yield f"    as it is now {_standing(each['as_now'], 'deleted')}"
+            yield f"    as recorded  {_ranks(each['as_recorded'], each['says'])}"
+            yield f"    as it is now {_ranks(each['as_now'], 'deleted')}"
 
 
 def _how(step: dict[str, Any]) -> str:
@@ -55,10 +59,10 @@ def _how(step: dict[str, Any]) -> str:
     return ", ".join([mode, number, *(["adaptive"] if step["adaptive"] else [])])
 
 
-def _standing(standing: dict[str, Any] | None, absent: str) -> str:
-    if standing is None:
+def _ranks(ranks: dict[str, Any] | None, absent: str) -> str:
+    if ranks is None:
         return absent
-    return ", ".join(f"{mode} {_place(standing[mode])}" for mode in ("hybrid", "semantic", "lexical"))
+    return ", ".join(f"{mode} {_place(ranks[mode])}" for mode in ("hybrid", "semantic", "lexical"))
 
 
 def _place(place: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""`timemachine session judge`: a named model's second opinion on a recorded answer."""
+"""`session judge`: the verdict of a judge model on a recorded answer."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,24 +6,24 @@ from typing import Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.formatting import duration, frame_name, tokens, visible
-from timemachine.cli.group import OneEach
 from timemachine.cli.output.table import facts
-from timemachine.cli.terminal import announce, judged, show
-from timemachine.core.pure.numbers import counted, money_or_unknown, spaced
+from timemachine.cli.terminal import announce, checked_when_shown, show
+from timemachine.core.pure.formatting import counted, money_or_unknown, spaced
 
 
 @click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.argument("sequence", type=click.IntRange(min=1), metavar="SEQUENCE")
-@click.option("--model", required=True, metavar="M", help="The model that judges, as provider:model.")
+@click.option("--model", required=True, metavar="M", help="The judge model, as provider:model.")
 @options.as_json
 def judge(*, session: str, sequence: int, model: str, as_json: bool) -> None:
-    """Let a model judge a recorded answer.
+    """Let a judge model check a recorded answer.
 
-    It says of each sentence whether the recorded passages support it. The session is not changed. Ctrl-C cancels it.
+    It checks for each sentence whether the recorded passages support it. The session does not change. Ctrl-C cancels it.
     """
     with connected() as client:
         about = client.judgements.estimate(session, sequence, model=model)
@@ -36,9 +36,9 @@ def judge(*, session: str, sequence: int, model: str, as_json: bool) -> None:
         except KeyboardInterrupt as why:
             client.judgements.cancel(session, sequence, model=about["model"])
             raise Interrupted(
-                "The judgement was cancelled; what its model had begun may have been billed."
+                "The judgement was cancelled. A call that had started may have been billed."
             ) from why
-        with judged(lambda: _check(made)):
+        with checked_when_shown(lambda: _check(made)):
             show(made, _lines(made), as_json=as_json)
 
 
@@ -53,15 +53,15 @@ def _lines(made: dict[str, Any]) -> Iterator[str]:
             yield from _sentence(sentence)
         yield ""
     counts = made["verdicts"]
-    told = ", ".join(
+    verdicts = ", ".join(
         f"{counts[name]:,} {spaced(name)}"
         for name in ("supported", "contradicted", "not_found", "quote_not_found")
         if counts[name] or name != "quote_not_found"
     )
     yield from facts(
         [
-            ("judge", made["model"]),
-            ("verdicts", told if made["state"] == "done" else ""),
+            ("judge model", made["model"]),
+            ("verdicts", verdicts if made["state"] == "done" else ""),
             ("grounding", _disagreement(counts["disagree"]) if made["state"] == "done" else ""),
             ("tokens", tokens(made["usage"])),
             ("cost", money_or_unknown(made["cost_usd"])),
@@ -71,13 +71,13 @@ def _lines(made: dict[str, Any]) -> Iterator[str]:
 
 
 def _disagreement(number: int) -> str:
-    return f"sees {counted(number, 'sentence')} otherwise" if number else "sees no sentence otherwise"
+    return f"differs in {counted(number, 'sentence')}" if number else "same for every sentence"
 
 
 def _sentence(sentence: dict[str, Any]) -> Iterator[str]:
-    otherwise = "" if sentence["agrees"] is not False else f"  (grounding: {_grounded(sentence)})"
+    differs = "" if sentence["agrees"] is not False else f"  (grounding: {_grounded(sentence)})"
     verdict = spaced(sentence["counted_as"])
-    yield visible(f"{sentence['number']:>3}  {verdict:<15}  {sentence['text']}{otherwise}")
+    yield visible(f"{sentence['number']:>3}  {verdict:<15}  {sentence['text']}{differs}")
     if sentence["quote"] is not None:
         yield visible(f"     {_place(sentence)}: {sentence['quote']}")
 
@@ -94,10 +94,7 @@ def _place(sentence: dict[str, Any]) -> str:
         else f"passage {named}, {frame_name(sentence['frame'], rank=named)}"
     )
     if found is None:
-        said = (
-            ""
-            if sentence["counted_as"] == sentence["verdict"]
-            else f"the judge says {spaced(sentence['verdict'])}; "
-        )
-        return f"{said}quote not found in the passages ({where})"
+        changed = sentence["counted_as"] != sentence["verdict"]
+        verdict = f"judge model: {spaced(sentence['verdict'])}; " if changed else ""
+        return f"{verdict}quote not found in the passages ({where})"
     return where if found == named else f"quote found in passage {found} ({where})"

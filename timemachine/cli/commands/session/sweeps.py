@@ -1,4 +1,4 @@
-"""`session sweep`: a grid of retrieval settings over a session, measured."""
+"""`session sweep`: measure a grid of retrieval settings over a session."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 import click
 
 from timemachine.cli import options
-from timemachine.cli.connecting import connected
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure, Interrupted
-from timemachine.cli.group import OneEach
 from timemachine.cli.output.table import table
-from timemachine.cli.terminal import Progress, judged, show
-from timemachine.core.pure.numbers import UNKNOWN, counted
+from timemachine.cli.terminal import Progress, checked_when_shown, show
+from timemachine.core.pure.formatting import UNKNOWN, counted
 
 _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "hits", "tokens/step"]
 
@@ -23,21 +23,25 @@ _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "
     "modes",
     multiple=True,
     type=click.Choice(["hybrid", "semantic", "lexical"]),
-    help="A mode to try; all three where none is given.",
+    help="A mode to try; repeat for several (default: all three).",
 )
-@click.option("--top-k", multiple=True, type=int, metavar="N", help="A top-k to try; 4, 8 and 16.")
-@click.option("--adaptive", is_flag=True, help="Try an adaptive cut-off; both where neither is given.")
-@click.option("--not-adaptive", is_flag=True, help="Try exactly top-k.")
+@click.option(
+    "--top-k",
+    multiple=True,
+    type=int,
+    metavar="N",
+    help="A top-k to try; repeat for several (default: 4, 8 and 16).",
+)
+@click.option("--adaptive", is_flag=True, help="Try the adaptive cut-off (default: with and without).")
+@click.option("--not-adaptive", is_flag=True, help="Try without the adaptive cut-off.")
 @click.option(
     "--embedding-model",
     "embedding_models",
     multiple=True,
     metavar="M",
-    help="An embedding model to try; the collection's own.",
+    help="An embedding model to try; repeat for several (default: that of the collection).",
 )
-@click.option(
-    "--as-of", type=click.Choice(["recorded", "now"]), help="The collection as it was then, or as it is now."
-)
+@options.as_of
 @options.as_json
 def sweep(
     *,
@@ -50,26 +54,28 @@ def sweep(
 ) -> None:
     """Measure every combination of retrieval settings.
 
-    Over all finds and asks of the session: the recall of the frames that the answers were grounded in, the overlap with what was
-    recorded, and the tokens that the passages cost. No language model is called.
+    Measures at every find and ask of the session: the recall of the frames that support the answers, the overlap with the recorded
+    hits, and the tokens of the passages. No language model is called.
     """
-    grid = {name: list(chosen) or None for name, chosen in lists.items()}
+    grid = {name: list(values) or None for name, values in lists.items()}
     with connected() as client:
-        cut_offs = [tried for tried, wanted in ((False, not_adaptive), (True, adaptive)) if wanted]
-        chosen = grid | {"adaptive": cut_offs or None, "as_of": as_of}
-        launched = client.sweeps.launch(session, chosen)["sweep_id"]
+        cut_offs = [value for value, chosen in ((False, not_adaptive), (True, adaptive)) if chosen]
+        settings = grid | {"adaptive": cut_offs or None, "as_of": as_of}
+        launched = client.sweeps.launch(session, settings)["sweep_id"]
         try:
             with Progress() as progress:
-                done = client.sweeps.wait(launched, lambda found: progress.tell(_progress(found)))
+                done = client.sweeps.wait(launched, lambda found: progress.update(_progress(found)))
         except KeyboardInterrupt as why:
-            raise Interrupted(f"The sweep goes on; follow it at {client.url}/sweeps/{launched}/") from why
-        with judged(lambda: _check(done)):
+            raise Interrupted(
+                f"The sweep is still running. Follow it at {client.url}/sweeps/{launched}/"
+            ) from why
+        with checked_when_shown(lambda: _check(done)):
             show(done, _lines(done, client.url), as_json=as_json)
 
 
 def _check(done: dict[str, Any]) -> None:
     if done["status"] != "done":
-        raise Failure(f"The sweep is {done['status']}; what was measured is on its page.")
+        raise Failure(f"The sweep is {done['status']}. See its page for the results so far.")
 
 
 def _progress(found: dict[str, Any]) -> str:
@@ -90,10 +96,10 @@ def _row(row: dict[str, Any]) -> list[str]:
     setting = [str(row["number"]), row["mode"], str(row["top_k"]), cut]
     if found is None:
         return [*setting, row["status"], row["error"] or "", "", "", ""]
-    figures = [_figure(found[name]) for name in ("recall", "overlap", "rank_biased_overlap")]
+    shares = [_share(found[name]) for name in ("recall", "overlap", "rank_biased_overlap")]
     tokens = UNKNOWN if found["tokens_per_step"] is None else f"{found['tokens_per_step']:,.0f}"
-    return [*setting, *figures, f"{found['hits']:,}", tokens]
+    return [*setting, *shares, f"{found['hits']:,}", tokens]
 
 
-def _figure(share: float | None) -> str:
+def _share(share: float | None) -> str:
     return UNKNOWN if share is None else f"{share:.2f}"

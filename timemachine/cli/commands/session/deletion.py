@@ -1,0 +1,198 @@
+"""`session delete`: one session, steps of it, or all sessions that match a filter."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.command import OneEach
+from timemachine.cli.commands.session.erasure import may_quote, waited
+from timemachine.cli.connection import connected
+from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.formatting import shortened
+from timemachine.cli.options import filter_options, filter_text, given_filters
+from timemachine.cli.terminal import Progress, confirm, print_error, show
+from timemachine.core.pure.formatting import counted
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+
+_DECLINED = 'Nothing was deleted. Answer "yes", or use --yes.'
+
+
+@click.command(cls=OneEach)
+@click.argument("session", metavar="[ID]", required=False)
+@click.option(
+    "--step",
+    "steps",
+    multiple=True,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Delete only this step; repeat for several.",
+)
+@filter_options
+@click.option("--reason", metavar="TEXT", help="Why; stored in the project's log.")
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted and exit.")
+@options.yes
+@options.as_json
+def delete(
+    *,
+    session: str | None,
+    steps: tuple[int, ...],
+    reason: str | None,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    **filters: Any,
+) -> None:
+    """Delete a session, steps of it, or all sessions that match a filter, after confirmation.
+
+    This permanently deletes their steps, notes, replays, judgements and share links. Sessions under legal hold stay. Deleting steps
+    or by filter requires a reason.
+    """
+    which = given_filters(filters)
+    if (session is None) == (not which) or (steps and session is None):
+        raise click.UsageError("Use either the ID of a session or a filter like --tag or --older-than.")
+    with connected() as client:
+        if session is None:
+            _delete_matching(client, which, reason, dry_run=dry_run, yes=yes, as_json=as_json)
+        elif dry_run:
+            _preview_session(client, session, steps, as_json=as_json)
+        elif steps:
+            _delete_steps(client, session, steps, reason, yes=yes, as_json=as_json)
+        else:
+            _delete_session(client, session, reason, yes=yes, as_json=as_json)
+
+
+def _preview_session(client: "Client", session: str, steps: tuple[int, ...], *, as_json: bool) -> None:
+    found = [client.forgetting.of_session(session, step) for step in dict.fromkeys(steps or (None,))]
+    seen = found[0] | {"turns": sum(each["turns"] for each in found)}
+    what = counted(seen["turns"], "step")
+    if not steps:
+        what = f"{counted(seen['sessions'], 'session')} with {what}"
+    held = "; under legal hold, so it stays" if seen["held"] else ""
+    show(seen, [f"{what} of {session}{held}." if steps else f"{what}{held}."], as_json=as_json)
+
+
+def _delete_session(client: "Client", session: str, reason: str | None, *, yes: bool, as_json: bool) -> None:
+    found = client.sessions.get(session)
+    what = f"Delete the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
+    if not yes:
+        for line in _branches(client, found["id"]):
+            print_error(line)
+        if not confirm(f"{what}, notes, replays, judgements and share links permanently?"):
+            raise Failure(_DECLINED)
+    deleted = client.sessions.delete(found["id"], reason=reason)
+    lines = [f"Session {found['key']} was deleted with {counted(deleted['actions'], 'action')}."]
+    if deleted["branches"]:
+        lines.append(f"{_its_branches(deleted['branches'])}.")
+    lines += [
+        f"A summary of it stays in the collection {each['collection']}, frame {each['frame']:,}."
+        for each in deleted["summaries"]
+    ]
+    show(deleted, lines, as_json=as_json)
+
+
+def _branches(client: "Client", session: str) -> Iterator[str]:
+    branches = client.sessions.branches(session)["items"]
+    number = sum(1 for each in branches if each["parent"] and each["parent"]["session"] == session)
+    if number:
+        yield f"{_its_branches(number)}, without the session they branched from."
+
+
+def _its_branches(number: int) -> str:
+    return "Its branch stays" if number == 1 else f"Its {number:,} branches stay"
+
+
+def _delete_steps(
+    client: "Client", session: str, steps: tuple[int, ...], reason: str | None, *, yes: bool, as_json: bool
+) -> None:
+    reason = _required(reason)
+    names = ", ".join(f"{step:,}" for step in steps)
+    what = f"Permanently delete the content of step {names} of {session}, and copies of it?"
+    if not yes and not confirm(what):
+        raise Failure(_DECLINED)
+    done = []
+    for step in steps:
+        found = waited(client, client.forgetting.turn(session, step, reason=reason))
+        if found["problem"]:
+            raise Failure(found["problem"])
+        done.append(found)
+    lines = [line for step, found in zip(steps, done, strict=True) for line in _deleted(step, found)]
+    show(done[0] if len(done) == 1 else {"items": done}, lines, as_json=as_json)
+
+
+def _deleted(step: int, found: dict[str, Any]) -> Iterator[str]:
+    result: dict[str, Any] = found["result"] or {"steps": 1}
+    others = result["steps"] - 1
+    repeated = f" The same text was erased in {counted(others, 'other step')}." if others > 0 else ""
+    yield f"Step {step:,} was deleted. A tombstone replaces it.{repeated}"
+    yield from may_quote(result)
+
+
+def _delete_matching(
+    client: "Client", which: dict[str, Any], reason: str | None, *, dry_run: bool, yes: bool, as_json: bool
+) -> None:
+    reason = None if dry_run else _required(reason)
+    found = client.forgetting.prepare(**which)
+    if reason is None or not found["sessions"]:
+        client.forgetting.cancel(found["id"])
+        show(found, _preview(found), as_json=as_json)
+        return
+    if not yes:
+        for line in _preview(found):
+            print_error(line)
+        if not confirm("Permanently delete these sessions?"):
+            client.forgetting.cancel(found["id"])
+            raise Failure(_DECLINED)
+    done = _followed(client, client.forgetting.confirm(found["id"], reason=reason))
+    show(done, outcome(done), as_json=as_json)
+
+
+def _followed(client: "Client", begun: dict[str, Any]) -> dict[str, Any]:
+    def update(found: dict[str, Any]) -> None:
+        finished = found["sessions"] - found["states"].get("waiting", 0)
+        progress.update(f"{finished:,} of {counted(found['sessions'], 'session')}")
+
+    try:
+        with Progress() as progress:
+            return client.forgetting.wait(begun["id"], update)
+    except KeyboardInterrupt as why:
+        raise Interrupted(
+            f"The deletion is still running. Follow it at {client.url}/forgettings/{begun['id']}/"
+        ) from why
+
+
+def _required(reason: str | None) -> str:
+    if reason is None or not reason.strip():
+        raise click.UsageError("Give a reason with --reason. It is stored in the project's log.")
+    return reason
+
+
+def _preview(found: dict[str, Any]) -> Iterator[str]:
+    if not found["sessions"]:
+        yield f"No session matches ({filter_text(found['filter'])})."
+        return
+    held = f"; {found['held']:,} of them under legal hold stay" if found["held"] else ""
+    yield f"{counted(found['sessions'], 'session')} with {counted(found['turns'], 'step')} ({filter_text(found['filter'])}){held}."
+    if found["every"]:
+        yield "This is every session in the project."
+    if found["summarised"]:
+        yield f"Summaries of {found['summarised']:,} of them stay in a collection."
+
+
+def outcome(found: dict[str, Any]) -> Iterator[str]:
+    """The results of a bulk deletion."""
+    states = found["states"]
+    yield f"{counted(states.get('erased', 0), 'session')} deleted with {counted(found['deleted_turns'], 'step')}."
+    words = {
+        "held": "under legal hold",
+        "changed": "no longer matching",
+        "gone": "already deleted",
+        "failed": "failed",
+        "waiting": "not deleted because it was cancelled",
+    }
+    for state, text in words.items():
+        if states.get(state):
+            yield f"{states[state]:,} {text}."

@@ -1,0 +1,170 @@
+"""`session import`, `session export` and `session transcript`: sessions as files and as text."""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from os import SEEK_END
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
+from timemachine.cli.failure import Failure, Unreadable
+from timemachine.cli.output.imports import (
+    AT_ONCE_BYTES,
+    import_document,
+    import_lines,
+    import_outcome,
+    import_progress,
+)
+from timemachine.cli.source import opened, shown_name
+from timemachine.cli.terminal import Progress, show, write
+from timemachine.client.errors import ClientError, NoServer, Unreachable
+from timemachine.core.pure.formatting import counted
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+
+
+@click.command("import", cls=OneEach)
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option("--format", "format_name", metavar="F", help="The format (default: detected from the content).")
+@options.as_json
+def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -> None:
+    """Import recordings of other tools.
+
+    Importing the same file again adds nothing; a longer version adds what is new. A file that is refused does not stop the others.
+    """
+    done: list[tuple[str, dict[str, Any]]] = []
+    refused: dict[str, ClientError] = {}
+    with connected() as client, Progress() as progress:
+        for number, file in enumerate(files, start=1):
+            progress.update(f"importing {shown_name(file)} ({number} of {len(files)})")
+            try:
+                done.append((file, _imported(client, file, format_name, progress)))
+            except (NoServer, Unreachable) as why:
+                raise Failure(f"{shown_name(file)}: {why.message}{_before(len(done))}") from why
+            except Unreadable as why:
+                refused[file] = ClientError(f"Cannot read it ({why.why}).", code="unreadable")
+            except ClientError as why:
+                refused[file] = why
+    if done:
+        show(import_document(done, refused, several=len(files) > 1), import_lines(done), as_json=as_json)
+    if refused:
+        raise Failure(" ".join(f"{shown_name(file)}: {why.message}" for file, why in refused.items()))
+
+
+@click.command(cls=OneEach)
+@click.argument("target", metavar="ID")
+@click.option(
+    "--format", "format_name", metavar="F", help="The format (default: ours, which keeps everything)."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The file to write (default: standard output).",
+)
+@options.as_json
+def export(*, target: str, format_name: str | None, output: Path | None, as_json: bool) -> None:
+    """Export a session, also while it is recording.
+
+    Importing a file in our format, here or elsewhere, gives an equal session.
+    """
+    if output is None and as_json:
+        raise click.UsageError("--json describes the file. Use it with -o FILE.")
+    if output is None and sys.stdout.isatty() and format_name == "zip":
+        raise click.UsageError("A ZIP file cannot be printed. Use -o FILE.")
+    with connected() as client:
+        if output is None:
+            with TemporaryDirectory() as folder:
+                file = Path(folder) / "export"
+                client.sessions.export(target, file, format=format_name)
+                with file.open("rb") as opened:
+                    shutil.copyfileobj(opened, sys.stdout.buffer)
+            return
+        try:
+            through = client.sessions.export(target, output, format=format_name)
+        except OSError as why:
+            raise Failure(f"Cannot write {output} ({why.strerror}). Choose another file.") from why
+    made = {"file": str(output), "bytes": output.stat().st_size, "through": through}
+    show(
+        made,
+        [f"{made['file']}: {made['bytes']:,} bytes, {counted(through, 'action')}"],
+        as_json=as_json,
+    )
+
+
+def _any_of[F: Callable[..., Any]](name: str, help_: str) -> Callable[[F], F]:
+    return click.option(
+        f"--{name}", multiple=True, metavar=name[0].upper(), help=f"Only {help_}; repeat for several."
+    )
+
+
+@click.command(cls=OneEach)
+@click.argument("target", metavar="ID")
+@_any_of("significance", "turns of this significance: decision, solution, breakthrough …")
+@_any_of("role", "turns of this role: user, agent (or assistant), system, tool")
+@_any_of("kind", "steps of this kind: message, ask, tool_call …")
+@_any_of("tag", "turns with this tag")
+@click.option(
+    "--min-importance",
+    type=options.ShareType(),
+    metavar="X",
+    help="Minimum importance from 0 to 1.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Only the most important turns that fit into N tokens.",
+)
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["text", "messages"]),
+    default="text",
+    show_default=True,
+    help="As text for a prompt, or as chat messages.",
+)
+@options.as_json
+def transcript(*, target: str, form: str, as_json: bool, **filters: Any) -> None:
+    """Print a session as text for a prompt: all turns in order, or the important ones.
+
+    Reports how many of the recorded turns and tokens are included, and marks where turns are left out.
+    """
+    with connected() as client:
+        if as_json or form == "messages":
+            found = client.sessions.transcript(target, form="json" if as_json else form, **filters)
+            write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        else:
+            write(client.sessions.transcript_text(target, **filters))
+
+
+def _imported(client: "Client", file: str, format_name: str | None, progress: Progress) -> dict[str, Any]:
+    with opened(file) as data:
+        size = data.seek(0, SEEK_END)
+        if not size:
+            raise ClientError("The file is empty.", code="empty_file")
+        name = file.rpartition("/")[2]
+        later = size > AT_ONCE_BYTES
+        begun = client.import_file(data, filename=name, format_name=format_name, later=later)
+    if "import_id" not in begun:
+        return begun
+    finished = client.wait_for_import(
+        begun["import_id"], lambda found: progress.update(import_progress(shown_name(file), found))
+    )
+    return import_outcome(finished)
+
+
+def _before(imported: int) -> str:
+    """How many files were imported before the failure."""
+    if not imported:
+        return ""
+    return f" ({counted(imported, 'file')} before it {'was' if imported == 1 else 'were'} imported.)"

@@ -1,0 +1,105 @@
+"""`session hold`, `release` and `holds`: legal holds, which protect sessions from deletion and erasure."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.command import OneEach
+from timemachine.cli.connection import connected
+from timemachine.cli.failure import Failure
+from timemachine.cli.options import filter_options, filter_text, given_filters
+from timemachine.cli.output.table import table
+from timemachine.cli.terminal import show
+from timemachine.cli.times import local
+from timemachine.core.pure.numbers import counted
+
+_HEADS = ["hold", "placed", "by", "sessions", "still held", "filter", "reason"]
+
+
+@click.command(cls=OneEach)
+@click.argument("sessions", nargs=-1, metavar="[ID…]")
+@filter_options
+@click.option("--reason", required=True, metavar="TEXT", help="Why; stored in the project's log.")
+@click.option("--dry-run", is_flag=True, help="Show how many sessions it would cover and exit.")
+@options.as_json
+def hold(*, sessions: tuple[str, ...], reason: str, dry_run: bool, as_json: bool, **filters: Any) -> None:
+    """Place a legal hold on sessions, or on all that match a filter now.
+
+    Until the hold is released, nothing in these sessions can be deleted or erased, not even by retention rules.
+    """
+    which = given_filters(filters)
+    if bool(sessions) == bool(which):
+        raise click.UsageError("Use either IDs of sessions or a filter like --tag or --user.")
+    with connected() as client:
+        found = client.forgetting.hold(*sessions, reason=reason, dry_run=dry_run, **which)
+        number = counted(found["sessions"], "session")
+        line = f"{number} would be under hold." if dry_run else f"Hold {found['id']}: {number} under hold."
+        show(found, [line], as_json=as_json)
+
+
+@click.command(cls=OneEach)
+@click.argument("target", metavar="ID")
+@click.option(
+    "--session",
+    "sessions",
+    multiple=True,
+    metavar="ID",
+    help="Release only this session; repeat for several.",
+)
+@click.option("--reason", required=True, metavar="TEXT", help="Why; stored in the project's log.")
+@options.as_json
+def release(*, target: str, sessions: tuple[str, ...], reason: str, as_json: bool) -> None:
+    """Release a legal hold, or only some of its sessions.
+
+    ID is the id of the hold. If a session is under exactly one hold, its ID also works and releases only this session.
+    """
+    with connected() as client:
+        named = {each["id"] for each in client.forgetting.holds()}
+        if target not in named:
+            on = [each for each in client.forgetting.holds(target) if _covers(client, each["id"], target)]
+            if len(on) != 1:
+                raise Failure(
+                    f"{target} is under {'no hold' if not on else f'{len(on)} holds'}. Use the id of a hold from `session holds`."
+                )
+            target, sessions = on[0]["id"], (target,)
+        found = client.forgetting.release(target, reason=reason, sessions=sessions)
+        still = f" {found['held_still']:,} of its sessions are still under hold."
+        show(found, [f"Released.{'' if found['released_at'] else still}"], as_json=as_json)
+
+
+@click.command(cls=OneEach)
+@click.argument("session", metavar="[ID]", required=False)
+@options.as_json
+def holds(*, session: str | None, as_json: bool) -> None:
+    """List legal holds, newest first, including released ones (default: of all sessions)."""
+    with connected() as client:
+        items = list(client.forgetting.holds(session))
+        show({"items": items, "next": None}, _listed(items), as_json=as_json)
+
+
+def _covers(client: Any, hold_id: str, session: str) -> bool:
+    found = client.forgetting.get_hold(hold_id)
+    session_id = client.sessions.get(session)["id"]
+    open_ = [each for each in found["first"] if each["session"] == session_id and each["released_at"] is None]
+    return bool(open_) or (found["held_still"] > 0 and found["sessions"] > len(found["first"]))
+
+
+def _listed(items: list[dict[str, Any]]) -> Iterator[str]:
+    if not items:
+        yield "No legal holds."
+        return
+    rows = [
+        [
+            each["id"],
+            local(each["placed_at"]),
+            each["placed_by"],
+            f"{each['sessions']:,}",
+            f"{each['held_still']:,}",
+            filter_text(each["filter"]) or "named",
+            each["reason"],
+        ]
+        for each in items
+    ]
+    yield from table(_HEADS, rows, right=("sessions", "still held"))

@@ -1,0 +1,248 @@
+"""`session replay` and `session trial`: launch a replay, wait for it, show every step, and decide the exit code."""
+
+import os
+import sys
+import time
+import webbrowser
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.command import OneEach
+from timemachine.cli.commands import comparisons
+from timemachine.cli.connection import connected
+from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
+from timemachine.cli.formatting import one_line
+from timemachine.cli.launching import print_estimate, reason_or_default, replay_progress
+from timemachine.cli.output.comparisons import comparison_lines
+from timemachine.cli.output.replay_step import step_lines
+from timemachine.cli.terminal import Progress, checked_when_shown, print_error, show
+from timemachine.cli.times import local
+from timemachine.core.pure.conditions import Condition, held
+from timemachine.core.pure.formatting import counted
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Output:
+    """How to show the result."""
+
+    with_diff: bool
+    verbose: bool
+    web: bool
+    as_json: bool
+
+
+_PATIENCE = 20.0  # seconds in the queue before the hint at the worker
+
+
+@click.command(cls=OneEach)
+@click.argument("session", metavar="ID")
+@click.option("--audit", is_flag=True, help="Use the frozen context; without it, retrieval runs again.")
+@click.option("--reason", metavar="TEXT", help="Why; stored with the replay.")
+@click.option(
+    "--use-model",
+    "use_models",
+    multiple=True,
+    metavar="M",
+    help="Ask this model instead, as provider:model; repeat for a comparison.",
+)
+@options.diff
+@options.replay_options
+@click.option("--from-checkpoint", metavar="C", help="Only steps after this checkpoint (its step or name).")
+@options.spend_limit
+@click.option(
+    "--fail-on",
+    "conditions",
+    multiple=True,
+    type=options.ConditionType(),
+    metavar="CONDITION",
+    help="Exit with 3 if this is true: altered, missing, error, a verdict like numbers_differ, or cost:USD.",
+)
+@click.option(
+    "--verbose", is_flag=True, help="Show hits with scores, the cut-off rule, and the cost of calls."
+)
+@click.option("--web", is_flag=True, help="Print the link to the replay's page and open it.")
+@options.as_json
+def replay(
+    *,
+    session: str,
+    mode: str | None,
+    adaptive: bool,
+    audit: bool,
+    reason: str | None,
+    with_diff: bool,
+    conditions: tuple[Condition, ...],
+    verbose: bool,
+    web: bool,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    """Replay a session and wait for the result.
+
+    With --audit it uses the frozen context; otherwise retrieval runs again. --use-model asks another model; several make a
+    comparison over the frozen context. Exits with 3 if a --fail-on condition is true.
+    """
+    from timemachine.client.resources.replays import ReplayOptions
+
+    audit = audit or len(chosen["use_models"]) > 1
+    how = ReplayOptions(
+        audit=audit,
+        reason=reason_or_default(reason) if audit else reason,
+        search_mode=mode,
+        adaptive=adaptive or None,
+        **chosen,
+    )
+    with connected() as client:
+        if not as_json:
+            print_estimate(client.replays.estimate(session, how))
+        launched = client.replays.launch(session, how)
+        if "comparison_id" in launched:
+            output = _Output(with_diff=with_diff, verbose=verbose, web=web, as_json=as_json)
+            _compared(client, launched, conditions, output)
+            return
+        address = f"{client.url}/replays/{launched['replay_id']}/"
+        done = _waited(client, launched["replay_id"], address)
+        lines = _lines(client, done, address if web else None, with_diff=with_diff, verbose=verbose)
+        with checked_when_shown(lambda: _check(done, conditions)):
+            show(done, lines, as_json=as_json)
+            if web:
+                _open(address)
+
+
+def _compared(
+    client: "Client", launched: dict[str, Any], conditions: Sequence[Condition], output: "_Output"
+) -> None:
+    """Wait for a comparison and show it; `--diff` and `--verbose` show every step of every model first."""
+    done = comparisons.waited(client, launched["comparison_id"])
+    replays = [client.replays.get(each) for each in launched["replay_ids"]]
+    address = comparisons.page_url(client, done["id"])
+    with checked_when_shown(lambda: comparisons.check(done, replays, conditions)):
+        show(done, _compared_lines(client, done, replays, output), as_json=output.as_json)
+        if output.web:
+            _open(address)
+
+
+def _compared_lines(
+    client: "Client", done: dict[str, Any], replays: Sequence[dict[str, Any]], output: "_Output"
+) -> Iterator[str]:
+    if output.with_diff or output.verbose:
+        for replay in replays:
+            yield from _lines(client, replay, None, with_diff=output.with_diff, verbose=output.verbose)
+            yield ""
+    yield from comparison_lines(done, comparisons.page_url(client, done["id"]))
+
+
+def _show_result(client: "Client", replay_id: str, *, with_diff: bool, as_json: bool) -> None:
+    """Wait for a replay and show the result. Raises `Failure` if the replay failed."""
+    done = _waited(client, replay_id, f"{client.url}/replays/{replay_id}/")
+    with checked_when_shown(lambda: _check(done, ())):
+        show(done, _lines(client, done, None, with_diff=with_diff, verbose=False), as_json=as_json)
+
+
+def _waited(client: "Client", replay_id: str, address: str) -> dict[str, Any]:
+    try:
+        with Progress() as progress:
+            return client.replays.wait(replay_id, _updater(progress))
+    except KeyboardInterrupt as why:
+        raise Interrupted(f"The replay is still running. Follow or cancel it at {address}") from why
+
+
+def _updater(progress: Progress) -> Callable[[dict[str, Any]], None]:
+    """Update the progress line, and print a hint once if no worker seems to be running."""
+    hint = {"at": time.monotonic() + _PATIENCE}
+
+    def update(found: dict[str, Any]) -> None:
+        waiting = found.get("waiting") or {"calls": 0}
+        busy = ""
+        if waiting["calls"]:
+            busy = f"; {counted(waiting['calls'], 'busy call')} retried by {local(waiting['until'])}"
+        progress.update(f"{replay_progress(found)}{busy}")
+        if found["status"] == "queued" and time.monotonic() > hint["at"]:
+            hint["at"] = float("inf")
+            print_error(
+                f"Still queued after {_PATIENCE:.0f} s. Check that a worker is running. Ctrl-C stops waiting, not the replay."
+            )
+
+    return update
+
+
+def _lines(
+    client: "Client", done: dict[str, Any], address: str | None, *, with_diff: bool, verbose: bool
+) -> Iterator[str]:
+    for step in client.replays.steps(done["id"]):
+        recorded = client.sessions.action(done["session"], step["sequence"]) if verbose else None
+        yield from step_lines(step, done, recorded, with_diff=with_diff)
+        yield ""
+    yield f"Replay {done['id']} is {done['status']}: {one_line(done['summary'])}"
+    if address:
+        yield address
+
+
+def _check(done: dict[str, Any], conditions: Sequence[Condition]) -> None:
+    reasons = held(conditions, done)
+    if reasons:
+        raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")
+    if done["status"] == "cancelled":
+        raise Failure("The replay was cancelled. Launch it again for all of its steps.")
+    if done["status"] != "done":
+        raise Failure("Every step of the replay failed. See the errors above or on its page.")
+
+
+def _open(address: str) -> None:
+    """Open the page if there is a screen; a text browser would take over the terminal."""
+    screen = (
+        sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+    if screen and sys.stdout is not None and sys.stdout.isatty():
+        webbrowser.open(address)
+
+
+@click.command(cls=OneEach)
+@click.argument("session", metavar="ID")
+@click.argument("sequence", metavar="STEP", type=int)
+@click.option("--question", metavar="Q", help="Another question or query.")
+@click.option(
+    "--frames",
+    metavar="NAMES",
+    help="The passages in order, by number or recorded name: 3,12,'rank 2'. Use '' for none.",
+)
+@options.use_model
+@options.call_options
+@options.top_k
+@options.mode
+@click.option("--adaptive/--not-adaptive", default=None, help="With or without the adaptive cut-off.")
+@options.retrieval_options
+@click.option("--reason", metavar="TEXT", help="Why; stored with the trial.")
+@options.diff
+@options.as_json
+def trial(
+    *,
+    session: str,
+    sequence: int,
+    frames: str | None,
+    mode: str | None,
+    with_diff: bool,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    """Try one find or ask again with a change.
+
+    Anything you leave unchanged is repeated as recorded. An ask uses its frozen passages, those named by --frames, or the results
+    of a new search with --top-k and other search options. The session does not change.
+    """
+    named = None if frames is None else [_name(each.strip()) for each in frames.split(",") if each.strip()]
+    with connected() as client:
+        changes = chosen | {"frames": named, "search_mode": mode}
+        launched = client.replays.try_step(session, sequence, changes)
+        _show_result(client, launched["replay_id"], with_diff=with_diff, as_json=as_json)
+
+
+def _name(written: str) -> int | str:
+    digits = written.removeprefix("#")
+    return int(digits) if digits.isascii() and digits.isdigit() else written

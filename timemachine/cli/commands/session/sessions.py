@@ -1,0 +1,283 @@
+"""`session`: the group, and start, end, status, list, view, checkpoint and resume."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.command import InOrder, suggest_next_page
+from timemachine.cli.commands.session.annotations import compress, note, notes, proposals, summarise, weigh
+from timemachine.cli.commands.session.branches import branched_from, branches
+from timemachine.cli.commands.session.compare import compare
+from timemachine.cli.commands.session.deletion import delete
+from timemachine.cli.commands.session.erasure import erase
+from timemachine.cli.commands.session.files import export, import_, transcript
+from timemachine.cli.commands.session.frame_ranks import where
+from timemachine.cli.commands.session.holds import hold, holds, release
+from timemachine.cli.commands.session.judgements import judge
+from timemachine.cli.commands.session.replays import replay, trial
+from timemachine.cli.commands.session.sweeps import sweep
+from timemachine.cli.commands.session.totals import totals
+from timemachine.cli.connection import connected, session_or_open
+from timemachine.cli.formatting import duration, one_line, shortened, tokens
+from timemachine.cli.output.table import facts, table
+from timemachine.cli.output.timeline import action_lines
+from timemachine.cli.terminal import print_line, print_lines, show
+from timemachine.cli.times import local
+from timemachine.core.pure.formatting import NOT_RECORDED, counted, priced, saved, spaced
+
+
+@click.group(cls=InOrder)
+def session() -> None:
+    """Record, view, import, export and replay sessions."""
+
+
+@session.command()
+@click.argument("collection")
+@click.option("--name", required=True, metavar="N", help="Name for people.")
+@click.option("--agent", metavar="A", help="Name of the agent.")
+@click.option("--key", metavar="K", help="Your own id, unique in the project.")
+@options.as_json
+def start(*, collection: str, name: str, agent: str | None, key: str | None, as_json: bool) -> None:
+    """Start a session that records into a collection."""
+    with connected() as client:
+        begun = client.sessions.start(collection=collection, name=name, agent=agent, key=key)
+        show(begun, _begun_lines(begun), as_json=as_json)
+
+
+@session.command()
+@options.session_argument
+@options.as_json
+def end(*, session: str | None, as_json: bool) -> None:
+    """End a session (default: the open one)."""
+    with connected() as client:
+        ended = client.sessions.end(session_or_open(client, session))
+        recorded = counted(ended["actions"], "action")
+        show(ended, [f"Session {ended['key']} has ended: {recorded} recorded."], as_json=as_json)
+
+
+@session.command()
+@options.as_json
+def status(*, as_json: bool) -> None:
+    """List the open sessions."""
+    with connected() as client:
+        found = client.sessions.page(status="recording")
+        none = "No session is open. Start one with `timemachine session start`."
+        again = ["session", "list", "--status", "recording"]
+        show(found, _listed(found, none, again), as_json=as_json)
+
+
+@session.command("list")
+@options.page
+@options.session_filters
+@click.option("--held", flag_value="yes", help="Only sessions under legal hold.")
+@options.as_json
+def list_(*, limit: int, after: str | None, as_json: bool, **filters: Any) -> None:
+    """List the sessions, newest first. All filters must match."""
+    with connected() as client:
+        found = client.sessions.page(limit=limit, after=after, **filters)
+        none = (
+            "No session matches."
+            if any(filters.values())
+            else "No sessions yet. Start one with `timemachine session start`, or load an example with `timemachine demo`."
+        )
+        show(found, _listed(found, none), as_json=as_json)
+
+
+@session.command()
+@click.argument("session", metavar="ID")
+@options.as_json
+def view(*, session: str, as_json: bool) -> None:
+    """Show a session step by step; --json prints the session without its steps."""
+    with connected() as client:
+        found = client.sessions.get(session)
+        if as_json:
+            show(found, (), as_json=True)
+            return
+        print_lines(_session_facts(found, client.sessions.summary(session)))
+        if found["actions"]:
+            print_line("")
+            print_lines(action_lines(client.sessions.actions(session), last=found["actions"]))
+
+
+@session.command()
+@options.session_argument
+@click.option("--name", required=True, metavar="N", help="Name of the checkpoint.")
+@options.as_json
+def checkpoint(*, session: str | None, name: str, as_json: bool) -> None:
+    """Set a checkpoint in a session (default: the open one)."""
+    with connected() as client:
+        made = client.sessions.checkpoint(session_or_open(client, session), name=name)
+        show(
+            made, [f"Checkpoint {one_line(made['name'])} set at step {made['sequence']:,}."], as_json=as_json
+        )
+
+
+@session.command()
+@click.argument("session", metavar="ID")
+@click.option("--checkpoint", metavar="C", help="Name or step of the checkpoint (default: the last one).")
+@options.as_json
+def resume(*, session: str, checkpoint: str | None, as_json: bool) -> None:
+    """Show the state of the agent at a checkpoint.
+
+    Long values are shortened. --json prints all of it, for an agent to continue from.
+    """
+    with connected() as client:
+        found = client.sessions.resume(session, checkpoint=checkpoint)
+        show(found, _state_facts(found), as_json=as_json)
+
+
+for command in (
+    import_,
+    export,
+    delete,
+    erase,
+    hold,
+    release,
+    holds,
+    transcript,
+    weigh,
+    proposals,
+    compress,
+    summarise,
+    totals,
+    branches,
+    compare,
+    judge,
+    replay,
+    trial,
+    where,
+    sweep,
+    note,
+    notes,
+):
+    session.add_command(command)
+
+
+def _begun_lines(begun: dict[str, Any]) -> Iterator[str]:
+    yield f"Session {begun['key']} records into {one_line(begun['collection'] or 'no collection')}."
+    yield from facts([("id", begun["id"]), ("page", begun["url"])])
+    yield f"End it with: timemachine session end {begun['key']}"
+
+
+def _listed(found: dict[str, Any], none: str, command: Sequence[str] = ()) -> Iterator[str]:
+    if not found["items"]:
+        yield none
+        return
+    heads = ["key", "name", "agent", "status", "started", "actions", "errors", "cost"]
+    rows = [_row(each) for each in found["items"]]
+    yield from table(heads, rows, right=("actions", "errors", "cost"))
+    suggest_next_page(found, command=command)
+
+
+def _row(found: dict[str, Any]) -> list[str]:
+    return [
+        found["key"],
+        shortened(found["name"], 40),
+        shortened(found["agent"] or "", 20),
+        found["status"],
+        local(found["started_at"]) or NOT_RECORDED,
+        f"{found['actions']:,}",
+        f"{found['errors']:,}",
+        priced(found["cost_usd"], found["unknown_cost_calls"]),
+    ]
+
+
+def _state_facts(found: dict[str, Any]) -> Iterator[str]:
+    set_at, messages = found["checkpoint"], found["messages"]
+    values = {
+        name: each for name, each in found.items() if name not in ("checkpoint", "parent", "messages", "more")
+    }
+    yield from facts(
+        [
+            ("checkpoint", f"{one_line(set_at['name'] or NOT_RECORDED)}, step {set_at['sequence']:,}"),
+            ("set", local(set_at["at"])),
+            (
+                "messages",
+                NOT_RECORDED
+                if messages is None
+                else f"{len(messages):,}"
+                if isinstance(messages, list)
+                else "1",
+            ),
+            *(
+                (spaced(name), NOT_RECORDED if each is None else shortened(_json_or_text(each)))
+                for name, each in values.items()
+            ),
+            ("more", ", ".join(sorted(found["more"]))),
+        ]
+    )
+
+
+def _json_or_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[str]:
+    yield from facts(
+        [
+            ("name", found["name"]),
+            ("key", found["key"]),
+            ("id", found["id"]),
+            ("status", found["status"]),
+            ("agent", found["agent"] or ""),
+            ("user", found["user"] or ""),
+            ("collection", found["collection"] or ""),
+            ("imported", f"from {found['imported_as']}" if found["imported_as"] else ""),
+            ("branched from", branched_from(found)),
+            ("tags", ", ".join(found["tags"])),
+            ("started", local(found["started_at"]) or NOT_RECORDED),
+            ("ended", _ended(found)),
+            ("duration", _time(summary["duration_ms"])),
+            ("actions", f"{found['actions']:,}, {counted(found['errors'], 'error')}"),
+            ("first to last step", _time(summary["steps_ms"])),
+            ("models", _named(summary["models"])),
+            ("tools", _named(summary["tools"])),
+            ("iteration", f"up to {summary['max_iteration']:,}" if summary["max_iteration"] else ""),
+            ("tokens", _tokens(found)),
+            ("cost", priced(found["cost_usd"], found["unknown_cost_calls"])),
+            ("judging", _judging(summary["judgements"])),
+            ("notes", f"{summary['notes']:,}" if summary["notes"] else ""),
+            ("cache", _saved(found)),
+            ("page", found["url"]),
+        ]
+    )
+
+
+def _ended(found: dict[str, Any]) -> str:
+    """When it ended; empty while it is recording."""
+    return local(found["ended_at"]) or (NOT_RECORDED if found["status"] == "ended" else "")
+
+
+def _time(milliseconds: float | None) -> str:
+    """The duration; empty if it is not recorded."""
+    return "" if milliseconds is None else duration(milliseconds)
+
+
+def _named(counts: dict[str, int]) -> str:
+    """Names with their number of calls, the most called first."""
+    ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return ", ".join(f"{name} × {count:,}" for name, count in ordered)
+
+
+def _judging(judged: dict[str, Any]) -> str:
+    """The cost of judging the session's answers, which its own cost does not include; empty if there are no judgements."""
+    if not judged["count"]:
+        return ""
+    spent = priced(judged["cost_usd"], judged["unknown_cost_calls"])
+    return f"{spent} for {counted(judged['count'], 'judgement')}"
+
+
+def _saved(found: dict[str, Any]) -> str:
+    """What the answer cache saved; empty if no answer came from it."""
+    if not found["cached_calls"]:
+        return ""
+    return f"{counted(found['cached_calls'], 'answer')}, saved {saved(found['saved_usd'], found['unknown_saved_calls'])}"
+
+
+def _tokens(found: dict[str, Any]) -> str:
+    """The recorded tokens."""
+    counts = (found["input_tokens"], found["output_tokens"])
+    return NOT_RECORDED if counts == (None, None) else tokens(found)

@@ -1,0 +1,64 @@
+"""The server that a command talks to, and what an argument names there."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from timemachine.cli.failure import Failure
+from timemachine.client.errors import Refused
+from timemachine.client.server import find_server
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+
+_MOST_NAMED = 5
+_NOT_FOUND = 404
+
+
+@contextmanager
+def connected() -> Iterator["Client"]:
+    """A client of the server that the environment names, or of the one on this machine."""
+    server = find_server(os.environ)
+    from timemachine.client.client import Client  # httpx takes 0.2 s to import
+
+    with Client(server) as client:
+        yield client
+
+
+def session_or_open(client: "Client", given: str | None) -> str:
+    """The session that was named, else the one that is open. Raises `Failure` if none or several are open."""
+    if given is not None:
+        return given
+    found = client.sessions.page(status="recording")["items"]
+    if not found:
+        raise Failure("No session is open. Name one, or start one with `timemachine session start`.")
+    if len(found) > 1:
+        raise Failure(f"Several sessions are open: {_named(found)}. Name one of them.")
+    return str(found[0]["id"])
+
+
+def is_uuid(text: str) -> bool:
+    """Whether the text is an id. Only sessions also have keys."""
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def exists(ask: Callable[[], object]) -> bool:
+    """Whether the server finds what `ask` requests. Raises `Refused` for any answer but 404."""
+    try:
+        ask()
+    except Refused as why:
+        if why.status != _NOT_FOUND:
+            raise
+        return False
+    return True
+
+
+def _named(sessions: list[dict[str, Any]]) -> str:
+    keys = ", ".join(each["key"] for each in sessions[:_MOST_NAMED])
+    return f"{keys} and others" if len(sessions) > _MOST_NAMED else keys

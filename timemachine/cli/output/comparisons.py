@@ -1,0 +1,169 @@
+"""Comparisons, their progress and the verdicts of judge models, as text. Pure."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from timemachine.cli.formatting import duration, listed_words, shortened, visible
+from timemachine.cli.launching import spending
+from timemachine.cli.output.table import facts, table
+from timemachine.cli.times import local
+from timemachine.core.pure.formatting import (
+    UNKNOWN,
+    counted,
+    money,
+    money_or_unknown,
+    priced,
+    reached,
+    spaced,
+)
+
+_HEADS: Final = (
+    "column",
+    "answers",
+    "agreement",
+    "grounding",
+    "cost",
+    "latency p50",
+    "latency p95",
+    "verdicts",
+    "missing",
+)
+_RIGHT: Final = ("answers", "agreement", "grounding", "cost", "latency p50", "latency p95")
+
+
+def comparison_lines(found: dict[str, Any], address: str) -> Iterator[str]:
+    """A comparison as text: what it is, a row for each column, a sentence for each metric of each pair of columns."""
+    yield from facts(
+        [
+            ("comparison", found["id"]),
+            ("status", found["status"]),
+            ("reason", found["reason"]),
+            ("asks", f"{found['asks']:,}, each {counted(found['repeats'], 'time')} per variant"),
+            ("answers", _answered(found["answers"])),
+            ("spent", _spent(found)),
+            ("page", address),
+        ]
+    )
+    yield ""
+    if found["columns"] is None:
+        yield "The statistics could not be computed. See the worker's log."
+        return
+    names = ["recording", *(f"{arm['arm']} {arm['name']}" for arm in found["arms"])]
+    rows = [_row(name, column) for name, column in zip(names, found["columns"], strict=True)]
+    yield from table(_HEADS, rows, right=_RIGHT)
+    for pair in found["pairs"]:
+        yield from _pair(names[pair["a"]], names[pair["b"]], pair)
+    for pair in found["noise"]:
+        yield from _pair(names[pair["a"]], "the same variant again (noise floor)", pair)
+
+
+def comparison_progress(found: dict[str, Any]) -> str:
+    """The progress of a comparison in one line."""
+    spent = priced(found["cost_usd"], found["unknown_cost_calls"])
+    return f"{found['status']}: {_answered(found['answers'])}, {spent}{_busy(found.get('waiting'))}"
+
+
+def listed_comparisons(items: list[dict[str, Any]]) -> Iterator[str]:
+    if not items:
+        yield "No comparisons yet. Create one with `timemachine comparison create SESSION --model M --model M`."
+        return
+    rows = [
+        [
+            each["id"],
+            each["status"],
+            shortened(", ".join(arm["name"] for arm in each["arms"])),
+            money(each["cost_usd"]),
+            shortened(each["reason"], 40),
+        ]
+        for each in items
+    ]
+    yield from table(("id", "status", "variants", "cost", "reason"), rows, right=("cost",))
+
+
+def judging_progress(judges: dict[str, Any]) -> str:
+    """The progress of the judge models in one line."""
+    busy = _busy(judges.get("busy"))
+    return f"{counted(judges['waiting'], 'answer')} waiting for the judge model, {judges['asking']:,} in progress{busy}"
+
+
+def judging_estimate(about: dict[str, Any]) -> str:
+    calls = f"{counted(about['cells'], 'answer')} in {counted(about['calls'], 'call')}"
+    return f"{calls}, about {money_or_unknown(about['cost_usd'])}, by {about['basis']}."
+
+
+def opinion_lines(
+    found: dict[str, Any], asked: dict[str, Any], opinions: Sequence[dict[str, Any]]
+) -> Iterator[str]:
+    judges = found["judges"]
+    yield from facts(
+        [
+            ("asked about", counted(asked["cells"], "answer")),
+            (
+                "relation",
+                listed_words(Counter(each["relation"] or f"judge {each['state']}" for each in opinions)),
+            ),
+            (
+                "new answer",
+                listed_words(Counter(each["preference"] for each in opinions if each["preference"])),
+            ),
+            ("all judge models", priced(judges["cost_usd"], judges["unknown_cost_calls"])),
+        ]
+    )
+    failed = next((each["error"]["message"] for each in opinions if each["error"]), None)
+    if failed:
+        yield visible(f"At least one failed: {failed}")
+
+
+def _answered(answers: dict[str, Any]) -> str:
+    """The number of answers; an older server has no `answered`."""
+    answered = answers.get("answered", answers.get("done", 0))
+    failed, cancelled = answers.get("failed", 0), answers.get("cancelled", 0)
+    not_asked = answers["finished"] - answered - failed - cancelled
+    rest = {"failed": failed, "not asked": not_asked, "cancelled": cancelled}
+    return reached(answered, f"{answers['total']:,} answered", rest)
+
+
+def _busy(waits: dict[str, Any] | None) -> str:
+    """The calls that wait for a busy provider; an older server does not report them."""
+    if not waits or not waits["calls"]:
+        return ""
+    return f"; {counted(waits['calls'], 'busy call')} retried by {local(waits['until'])}"
+
+
+def _spent(found: dict[str, Any]) -> str:
+    parts = spending(found, found["spend_limit_usd"])
+    if found.get("uncertain_calls"):
+        parts.append(f"{counted(found['uncertain_calls'], 'interrupted call')} may have been billed")
+    if found["answers"].get("skipped"):
+        parts.append(f"{counted(found['answers']['skipped'], 'answer')} skipped")
+    return ", ".join(parts)
+
+
+def _row(name: str, column: dict[str, Any]) -> list[str]:
+    cost = column["cost"]["total"]
+    return [
+        name,
+        f"{column['answers']:,}",
+        _share(column["agreement"]),
+        _share(column["grounding"]),
+        priced(cost, column["unknown_cost"]) if cost is not None or column["unknown_cost"] else UNKNOWN,
+        _took(column["latency"]["p50"]),
+        _took(column["latency"]["p95"]),
+        listed_words(column["verdicts"]),
+        listed_words(column["missing"]),
+    ]
+
+
+def _pair(a: str, b: str, pair: dict[str, Any]) -> Iterator[str]:
+    yield ""
+    yield visible(f"A: {a}, B: {b}")
+    yield from facts([(spaced(each["metric"]), each["sentence"]) for each in pair["metrics"]])
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _took(milliseconds: float | None) -> str:
+    return UNKNOWN if milliseconds is None else duration(milliseconds)
