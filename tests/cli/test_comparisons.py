@@ -122,8 +122,8 @@ def test_an_arm_may_have_a_prompt_of_its_own_and_the_other_options_are_of_every_
         ("local:extractive-1 model=other", "'model=other'"),
         ("local:extractive-1 seed=1 seed=2", "'seed=2'"),
         ("local:extractive-1 seed", "'seed'"),
-        ("local:extractive-1 temperature=warm", "temperature=warm is no number"),
-        ("local:extractive-1 system-prompt=@nowhere.txt", "nowhere.txt cannot be read"),
+        ("local:extractive-1 temperature=warm", "temperature=warm is not a number"),
+        ("local:extractive-1 system-prompt=@nowhere.txt", "Cannot read nowhere.txt"),
     ],
 )
 def test_what_is_no_arm_is_wrong_usage(tm: Here, arm: str, says: str) -> None:
@@ -190,7 +190,7 @@ def test_a_judge_is_waited_for_and_its_opinions_are_counted(
     assert "in 4 calls, about unknown, by four characters to a token" in about.out
     done = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
     assert done.code == 0, done
-    assert "asked about  2 answers" in done.out
+    assert "asked about       2 answers" in done.out
     assert "2 different" in done.out
     assert "2 neither" in done.out
     assert "$0 + 4 calls of unknown price" in done.out

@@ -95,7 +95,7 @@ def test_find_before_the_first_frame_says_when_it_came(tm: Here) -> None:
     ]
     assert tm.json(*asked)["empty"] == {
         "why": "no_frames_then",
-        "message": f"The collection was empty at that time. Its first frame was added at {came}.",
+        "message": f"The collection had no frames then; its first came at {came}.",
         "first_frame_at": came,
     }
     assert [hit["frame"] for hit in tm.json("find", "notes", "--query", "note", "--as-of", came)["hits"]] == [

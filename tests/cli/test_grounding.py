@@ -37,7 +37,7 @@ REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
     (("ask", "handbook", "--question", "q", "--use-model", "nobody:x"), None, "nobody"),
     (("ask", "handbook", "--question", "q", "--use-model", "openai:gpt-5"), None, "key"),
     (("ask", "nothing", "--question", "q"), None, "nothing"),
-    (("ground", "not-here.jsonl"), None, "cannot be read"),
+    (("ground", "not-here.jsonl"), None, "Cannot read"),
 ]
 
 

@@ -11,7 +11,7 @@ from tests.cli.terminal import Here
 def test_the_models_are_listed_with_their_keys_and_prices(tm: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XAI_API_KEY", raising=False)
     heads, *rows = tm.run("models").out.splitlines()
-    assert heads.split() == ["model", "usable", "key", "read", "written", "price", "from", "remark"]
+    assert heads.split() == ["model", "usable", "key", "input", "output", "price", "source", "remark"]
     found = {row.split()[0]: " ".join(row.split()[1:]) for row in rows}
     assert found["local:extractive-5"] == "yes none needed $0 $0 local"
     assert found["ollama:llama3.2"].startswith("not checked none needed $0 $0 ")

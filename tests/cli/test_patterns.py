@@ -56,7 +56,7 @@ def test_a_step_or_a_text_is_told_what_solved_it_elsewhere(tm: Here, recorded: s
     assert "same wording, in 2 other sessions" in told
     assert "solved: step 2 is marked as what solved it (first: " in told
     assert "\x1b" not in told
-    assert "1 step still to be read" in told
+    assert "1 step waiting to be analysed" in told
     assert tm.json("patterns", "similar", "--text", f"Error: {SHORT}")["items"][0]["id"] == recorded
     assert tm.run("patterns", "similar", "--text", "nothing of that").out.startswith(
         "No similar pattern in other sessions.\n"

@@ -108,12 +108,15 @@ def test_standard_input_that_is_no_text_is_refused(tm: Here) -> None:
     with tm.unchanged():
         done = run("put", "c", "-", given=b"caf\xe9")
     assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr == b"Standard input is not UTF-8 text (byte 4); convert it first, nothing was sent.\n"
+    assert (
+        done.stderr
+        == b"Standard input is not UTF-8 text (byte 4). Nothing was sent. Convert it to UTF-8 first.\n"
+    )
 
 
 def test_a_closed_standard_input_is_an_empty_one(tm: Here) -> None:
     done = shell("timemachine put c - <&-")
-    assert (done.returncode, done.stderr) == (1, b"Standard input is empty; there is nothing to send.\n")
+    assert (done.returncode, done.stderr) == (1, b"Standard input is empty. Nothing was sent.\n")
 
 
 def test_a_reader_that_has_seen_enough_is_no_failure(tm: Here) -> None:
@@ -134,7 +137,7 @@ def test_an_output_that_is_full_is_said_to_be(tm: Here) -> None:
         done = shell(f"timemachine {words} > /dev/full")
         assert (done.returncode, done.stderr) == (
             1,
-            b"The output could not be written (No space left on device).\n",
+            b"Cannot write the output: No space left on device.\n",
         )
 
 

@@ -59,7 +59,7 @@ def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
         not in tm.run("recall", "--query", "the gateway in May 2020", "--no-time-words").out
     )
     assert (
-        "is read as from 2020-05-01 00:00 UTC on"
+        "is understood as since 2020-05-01 00:00 UTC"
         in tm.run("recall", "--query", "gateway since May 2020", "--time-zone", "UTC").out
     )
     assert (
@@ -141,7 +141,7 @@ def test_no_importance_is_none_or_endless(tm: Here, number: str) -> None:
 
 def test_what_is_not_indexed_or_cannot_be_asked_is_said(tm: Here) -> None:
     session_of(tm.project, said("The gateway."))
-    assert "1 step still being indexed" in tm.run("recall", "--query", "gateway").out
+    assert "1 step waiting to be indexed" in tm.run("recall", "--query", "gateway").out
     assert "no session 'nobody'" in tm.refused("recall", "--query", "x", "--session", "nobody")
     assert "no time zone 'Mars'" in tm.refused("recall", "--query", "x", "--time-zone", "Mars")
 

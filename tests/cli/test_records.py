@@ -34,7 +34,7 @@ REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
         None,
         "not-here.txt (No such file or directory)",
     ),
-    (("put", "a/b", "-"), b"text", "'a/b' names no collection: a name or an id has no slash."),
+    (("put", "a/b", "-"), b"text", "There is no collection 'a/b': names and ids have no slash."),
     (("put", "a?b", "-"), b"text", "cannot name a collection"),
     (("put", "handbook", "-", "--session", "nobody"), b"text", "There is no session 'nobody'"),
     (("find", "nothing", "--query", "q"), None, "nothing"),
@@ -44,7 +44,7 @@ REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
     (("ask", "handbook", "--question", "q", "--use-model", "nobody:x"), None, "nobody"),
     (("ask", "handbook", "--question", "q", "--use-model", "openai:gpt-5"), None, "key"),
     (("ask", "nothing", "--question", "q"), None, "nothing"),
-    (("ground", "not-here.jsonl"), None, "cannot be read"),
+    (("ground", "not-here.jsonl"), None, "Cannot read"),
 ]
 
 

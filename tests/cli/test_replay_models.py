@@ -108,7 +108,7 @@ def test_a_replay_in_which_every_step_fails_has_failed(
     stub.script(Script(mode="error", status=400, body='{"error": {"message": "no such thing"}}'))
     ran = tm.run("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o", "--skip-finds")
     assert ran.code == 1
-    assert ran.err.splitlines()[-1].startswith("Every step of the replay failed; ")
+    assert ran.err.splitlines()[-1].startswith("Every step of the replay failed. ")
     assert "; error: " in ran.out.splitlines()[-1]
     assert "no such thing" in ran.out.splitlines()[-1]
     tm.run("suite", "create", "nightly", "s1", "--audit", "--use-model", "openai:gpt-4o")

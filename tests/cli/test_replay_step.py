@@ -165,7 +165,7 @@ def test_hits_of_another_tool_need_no_score_and_no_title() -> None:
     lines = shown(step(), recorded={"retrieval": {"hits": [hit], "cut_by": None}})
     assert "  recorded hits (cut-off rule not recorded):" in lines
     assert "    rank    score  scores  frame   title" in lines
-    assert "       1  unknown            rank 1" in lines
+    assert "       1  unknown          rank 1" in lines
     assert fact("recorded call", lines) == "openai:gpt-5; tokens unknown; unknown; not recorded"
 
 

@@ -23,7 +23,7 @@ def test_what_is_not_found_or_not_indexed_yet_is_said(tm: Here) -> None:
     told = tm.run("search", "--query", "the", "--mode", "text").out
     assert "No results." in told
     assert "too common" in told
-    assert "4 steps still being indexed" in told
+    assert "4 steps waiting to be indexed" in told
     index(tm.project)
     more = tm.run("search", "--query", "gateway or x", "--limit", "1").err
     assert "There are more sessions: timemachine search --query 'gateway or x' --limit 1 --after " in more

@@ -49,9 +49,9 @@ def test_a_command_without_a_server_says_in_a_line_what_to_do(
     words: tuple[str, ...], terminal: Terminal
 ) -> None:
     assert "`make up`" in said(terminal, words)
-    assert "set TIMEMACHINE_URL to one like" in said(terminal, words, TIMEMACHINE_URL="localhost:8000")
+    assert "Set TIMEMACHINE_URL to a URL like" in said(terminal, words, TIMEMACHINE_URL="localhost:8000")
     nowhere = "http://127.0.0.1:1"
-    assert f"Nothing answers at {nowhere} (" in said(
+    assert f"No server at {nowhere} (" in said(
         terminal, words, TIMEMACHINE_URL=nowhere, TIMEMACHINE_API_KEY="tmk_a_b"
     )
 

@@ -72,7 +72,7 @@ def test_the_address_is_told_though_what_the_link_shows_cannot_be_looked_through
     address, *lines = ran.out.splitlines()
     assert "/share/" in address
     assert [line.split(":")[0] for line in lines if line.startswith("found")] == [
-        "found       unknown, for it could not be looked through"
+        "found       unknown, because the search failed"
     ]
 
 
@@ -149,10 +149,10 @@ def test_the_log_of_a_link_says_who_made_and_ended_it(tm: Here) -> None:
 
 
 def test_an_administrator_says_what_the_project_allows_of_its_links(tm: Here) -> None:
-    assert "share links   allowed" in tm.run("share", "policy").out.splitlines()
+    assert "share links       allowed" in tm.run("share", "policy").out.splitlines()
     changed = tm.run("share", "policy", "--forbid", "--require-passphrase", "--longest-days", "7").out
     assert [line.split("  ")[-1].strip() for line in changed.splitlines()] == [
-        "forbidden",
+        "turned off",
         "required for every link",
         "optional",
         "7 days",

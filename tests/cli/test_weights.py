@@ -43,7 +43,7 @@ def test_a_step_is_said_to_matter_and_goes_back_to_the_record(tm: Here, recorded
     ("more", "says"),
     [
         ((), "Use --significance or --importance."),
-        (("--importance", "much"), "'much' is no importance"),
+        (("--importance", "much"), "'much' is not an importance"),
         (("--significance", "grand"), "significance"),
     ],
 )

@@ -47,7 +47,7 @@ def test_what_is_recorded_meanwhile_arrives_in_its_order_and_nobody_is_told(
     with full() as places, tm.session("Busy", key="busy") as s:
         for number in range(50):
             s.record("agent", number)
-        wait_until(lambda: tm.sender.delivery.away is not None)
+        wait_until(lambda: tm.sender.delivery.unreachable is not None)
         s.record("agent", 50)
         places.close()
     assert served.outputs("busy") == list(range(51))
@@ -60,7 +60,7 @@ def test_the_end_of_a_session_waits_for_a_server_that_says_when_to_come_again(se
     with full() as places, ThreadPoolExecutor(1) as pool:
         s = tm.session("Ends", key="ends")
         s.record("agent", 1)
-        wait_until(lambda: tm.sender.delivery.away is not None)
+        wait_until(lambda: tm.sender.delivery.unreachable is not None)
         ending = in_a_thread(pool, s.end)
         assert not ending.done()
         places.close()

@@ -62,17 +62,17 @@ def test_a_refusal_carries_code_message_facts_and_status() -> None:
 @pytest.mark.parametrize(
     ("behaviour", "says"),
     [
-        (answering(200, b"<!doctype html>"), "but not as Time Machine does"),
-        (answering(200, b"[1]"), "but not as Time Machine does"),
-        (answering(200, b"[" * 100_000), "but not as Time Machine does"),
-        (answering(404, b"not here"), "check TIMEMACHINE_URL"),
-        (answering(500, b""), "look at the server's log"),
+        (answering(200, b"<!doctype html>"), "but is not Time Machine"),
+        (answering(200, b"[1]"), "but is not Time Machine"),
+        (answering(200, b"[" * 100_000), "but is not Time Machine"),
+        (answering(404, b"not here"), "Check TIMEMACHINE_URL"),
+        (answering(500, b""), "See the server's log"),
         (answering(502, b"<h1>Bad Gateway</h1>"), "502 Bad Gateway"),
         (
             answering(301, b"", location="https://example.org/api/sessions"),
             "redirects to https://example.org",
         ),
-        (answering(200, b"\x1f\x8b not gzip", content_encoding="gzip"), "cannot be talked to"),
+        (answering(200, b"\x1f\x8b not gzip", content_encoding="gzip"), "Cannot communicate with"),
     ],
 )
 def test_an_answer_that_is_not_the_apis_is_said_to_be_none(behaviour: Behaviour, says: str) -> None:
@@ -84,13 +84,13 @@ def test_an_answer_that_is_not_the_apis_is_said_to_be_none(behaviour: Behaviour,
 def test_an_answer_that_breaks_off_is_told_from_a_refusal() -> None:
     why = failure(breaking_off)
     assert isinstance(why, Unreachable)
-    assert "broke off" in why.message
+    assert "was lost" in why.message
 
 
 def test_a_server_that_takes_too_long_may_still_be_at_it() -> None:
     why = failure(dawdling, patience=0.1)
     assert (type(why), why.code) == (Unreachable, "timeout")
-    assert "may still be at it" in why.message
+    assert "may still be working" in why.message
 
 
 def test_where_nobody_listens_it_says_how_to_start_a_server() -> None:
@@ -154,7 +154,7 @@ def test_a_name_stays_one_part_of_the_path(name: str, path: str) -> None:
 
 
 def test_a_name_with_a_slash_names_nothing() -> None:
-    with pytest.raises(NotFound, match="names no collection: a name or an id has no slash"):
+    with pytest.raises(NotFound, match="no collection '.*': names and ids have no slash"):
         segment("a/../b", "collection")
 
 

@@ -39,7 +39,7 @@ def test_what_a_full_disk_does_not_take_is_delivered_from_memory(served: Served)
     then = "s.end()\nprint(s.flush(), tm.flush(), tm.close())"
     out, err = served.run(FULL.format(patience=20, limit=8_000, then=then)).communicate()
     assert out == "True True True\n"
-    assert err.count("waits in memory") == 1
+    assert err.count("wait in memory") == 1
     assert said(served) == ["", *map(str, range(1, 50))]
     assert Session.objects.get(key="full").status == "ended"
     assert list(served.spool.iterdir()) == []
@@ -76,11 +76,11 @@ def test_what_finds_no_place_in_memory_either_is_counted_and_told_in_the_session
         "import resource, sys\nfrom timemachine.client.recording import recording\nrecording.MOST_IN_MEMORY = 20_000",
     )
     program = program.replace(
-        "for number in", "tm.sender.delivery._away_until = __import__('time').monotonic() + 2\nfor number in"
+        "for number in", "tm.sender.delivery._retry_at = __import__('time').monotonic() + 2\nfor number in"
     )
     out, err = served.run(program).communicate()
     assert out == "False\nFalse\n"
-    assert err.count("What finds no place is lost, and counted.") == 1
+    assert err.count("Actions without space are lost and counted.") == 1
     found = served.actions("full")
     lost = sum(value(each.output)["actions"] for each in found if each.name == "recorder.lost")
     assert lost > 0
@@ -94,7 +94,7 @@ def test_what_was_lost_is_told_before_the_end_of_the_session_and_what_fits_is_ke
     )
     program = program.replace(
         "for number in",
-        "tm.sender.delivery._away_until = __import__('time').monotonic() + 2\nwith tm.sender._drains:\n for number in",
+        "tm.sender.delivery._retry_at = __import__('time').monotonic() + 2\nwith tm.sender._drains:\n for number in",
     ).replace("\n    s.record(", "\n  s.record(")
     out, _ = served.run(program).communicate()
     assert out == "False\n"
@@ -148,7 +148,7 @@ def test_what_is_refused_again_stays_where_it_was_also_on_a_full_disk(served: Se
     for limit in (-1, 600, -1):
         code, out, err = sent_again(served, limit=limit)
         assert (code, out.startswith("0 actions of ")) == (1, True)
-        assert "1 action did not arrive: The session ended has ended" in err
+        assert "1 action not delivered: The session ended has ended" in err
         ((why, action),) = served.refused()
         assert (action, "has ended" in why) == (late, True)
 
@@ -157,7 +157,7 @@ def test_a_session_is_not_ended_before_what_was_refused_has_room(served: Served)
     unfit, *fit = ({"id": each, "kind": "message", "output": each} for each in ("i" * 3_000, "1", "2"))
     recorded_before(served.spool, "waits", line_of(fit[0]), line_of(unfit), line_of(fit[1]), END)
     code, out, err = sent_again(served, limit=1_000)
-    assert (code, out[:9], "make some" in err) == (1, "2 actions", True)
+    assert (code, out[:9], "Free some space" in err) == (1, "2 actions", True)
     assert len(served.spooled()) == 4
     assert arrived(served, "waits") == ["1", "2"]
     assert Session.objects.get(key="waits").status == "recording"
@@ -177,7 +177,7 @@ from timemachine.client import TimeMachine
 tm = TimeMachine(patience=5)
 s = tm.session("Full", key="full")
 s.record("agent", "0")
-tm.sender.delivery._away_until = __import__("time").monotonic() + 1
+tm.sender.delivery._retry_at = __import__("time").monotonic() + 1
 s.event("unfit", id="i" * 3_000)
 tm.sender.drain()
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, resource.RLIM_INFINITY))
@@ -189,7 +189,7 @@ print(tm.close())
 """
     out, err = served.run(program).communicate()
     assert out == "recording\nFalse\n"
-    assert "make some" in err
+    assert "Free some space" in err
     assert arrived(served, "full") == ["0", "1"]
     assert Session.objects.get(key="full").status == "ended"
     ((why, action),) = served.refused()

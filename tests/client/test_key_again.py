@@ -23,7 +23,7 @@ def test_a_key_that_is_used_again_after_its_end_gives_a_new_session(
     assert s.key == others[1].key
     assert s.url.endswith(f"/sessions/{s.key}/")
     assert [(each.status, each.metadata) for each in others] == [("ended", {"asked_key": "nightly"})] * 2
-    assert f"what is recorded now stands in a new one, {s.key}" in caplog.text
+    assert f"Recording continues in a new session, {s.key}" in caplog.text
     assert served.refused() == []
 
 
@@ -62,7 +62,7 @@ def test_strict_sets_aside_what_comes_for_a_session_that_has_ended_and_raises(se
     tm = served.machine(strict=True)
     again = tm.session("Nightly", key="nightly")
     again.record("user", "second")
-    with pytest.raises(NotRecorded, match=r"1 action was refused.*spool list.*has ended"):
+    with pytest.raises(NotRecorded, match=r"1 action refused.*spool list.*has ended"):
         again.flush()
     with pytest.raises(NotRecorded, match="has ended"):
         again.end()

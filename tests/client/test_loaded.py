@@ -99,7 +99,7 @@ def test_a_snapshot_with_an_id_is_named_by_it() -> None:
     ("data", "says"),
     [
         (b"", "^These bytes are empty; .*--format zip"),
-        (b"no archive", "no ZIP archive, .*session import FILE"),
+        (b"no archive", "not a ZIP archive .*session import FILE"),
         (packed(events__jsonl=b"")[:-30], "cut off"),
         (packed(metadata__json=b"{}"), r"no events\.jsonl"),
         (packed(events__jsonl=b"0" * 300_000_000), "times its size"),

@@ -75,7 +75,7 @@ def test_a_number_that_json_cannot_say_is_refused_by_its_name(served: Served, nu
     asked: list[dict[str, Any]] = [{"min_importance": number}, {"tags": ["x", number]}]
     wrongs = [partial(tm.recall, "pool", **each) for each in asked]
     for wrong in (partial(tm.weigh, "pool", 1, importance=number), *wrongs):
-        with pytest.raises(ClientError, match=f"(importance|tags)` cannot be {number}: give a finite") as why:
+        with pytest.raises(ClientError, match=f"(importance|tags)` cannot be {number}. Use a finite") as why:
             wrong()
         assert why.value.code == "not_finite"
 

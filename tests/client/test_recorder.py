@@ -322,7 +322,7 @@ def test_strict_raises_what_is_only_logged_else(served: Served) -> None:
     strict = served.machine(strict=True, patience=0.3)
     with pytest.raises(NotRecorded, match="form"):
         strict.session("x", key="no key!")
-    with pytest.raises(NotRecorded, match="captured"):
+    with pytest.raises(NotRecorded, match="capture"):
         strict.session("x", capture={"everything"})
     with pytest.raises(NotRecorded, match="name"):
         strict.session(" ")
@@ -371,7 +371,7 @@ def test_without_any_server_what_is_recorded_waits(
     with tm.session("Nowhere", key="nowhere") as s:
         s.record("user", "x")
     tm.close()
-    assert "No server runs on this machine" in caplog.text
+    assert "No server is running on this machine" in caplog.text
     assert served.machine().deliver_spooled()
     assert served.outputs("nowhere") == ["x"]
 

@@ -91,4 +91,4 @@ def test_a_key_that_no_header_can_carry_is_refused_without_repeating_it(key: str
     [("http://127.0.0.1:8000", True), ("http://[::1]:1", True), ("https://example.org", False)],
 )
 def test_it_is_known_whether_a_server_is_on_this_machine(url: str, near: bool) -> None:
-    assert find_server({"TIMEMACHINE_URL": url}).is_near is near
+    assert find_server({"TIMEMACHINE_URL": url}).is_local is near

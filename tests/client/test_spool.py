@@ -134,7 +134,7 @@ def test_memory_is_full_of_what_waits_and_not_of_what_has_arrived(
     recording.settle(5)
     recording.append(lines[9:])
     assert rows(recording) == lines[5:]
-    with pytest.raises(OSError, match="no spool can be written"):
+    with pytest.raises(OSError, match="the spool cannot be written"):
         recording.append(lines[:2])
     recording.append(lines[:2], anyway=True)
     recording.settle(recording.end)

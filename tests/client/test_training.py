@@ -37,7 +37,7 @@ def test_a_turn_a_session_and_sessions_together_are_forgotten(served: Served, wo
     assert tm.client.sessions.action("one", 1)["deleted"]["reason"] == "asked for"
     assert tm.forget("one", turn=1, dry_run=True) == {"sessions": 0, "turns": 0, "held": 0}
     assert tm.forget("two", turn=1, dry_run=True) == {"sessions": 0, "turns": 1, "held": 0}
-    held = tm.client.forgetting.hold("two", reason="case 12")
+    held = tm.client.deletions.hold("two", reason="case 12")
     assert tm.forget("two", dry_run=True) == {"sessions": 1, "turns": 1, "held": 1}
     with pytest.raises(TypeError, match="reason"):
         tm.forget("three")
@@ -46,9 +46,9 @@ def test_a_turn_a_session_and_sessions_together_are_forgotten(served: Served, wo
     assert tm.forget(agent="ada", reason="test data")["states"] == {"erased": 2, "held": 1}
     with pytest.raises(Refused, match="case 12"):
         tm.forget("two", reason="again")
-    tm.client.forgetting.release(held["id"], reason="settled")
+    tm.client.deletions.release(held["id"], reason="settled")
     assert tm.forget("two", reason="again")["actions"] == 1
-    assert [each["held_still"] for each in tm.client.forgetting.holds()] == [0]
+    assert [each["held_still"] for each in tm.client.deletions.holds()] == [0]
     for wrong in ({}, {"session": "x", "agent": "y"}, {"turn": 1, "agent": "y"}):
         with pytest.raises(ValueError, match="name a session"):
             tm.forget(reason="x", **wrong)

@@ -165,7 +165,7 @@ def test_an_error_counts_whatever_it_holds(served: Served, caplog: pytest.LogCap
         "x",
         {"type": "E"},
     ]
-    fitting.TOLD.clear()
+    fitting.LOGGED.clear()
     with served.machine().session("Errors", key="errors") as s:
         for error in errors:
             s.record("user", "failed", error=error)
@@ -201,7 +201,7 @@ def test_each_field_that_cannot_have_its_value_is_logged_once_by_its_name(
 ) -> None:
     odd: dict[str, Any] = {"kind": "zzz", "importance": 5, "tags": 5, "model": 5, "usage": "a lot", "duration_ms": math.nan,
                            "agent": 5, "grounding": 5, "iteration": -1}  # fmt: skip
-    fitting.TOLD.clear()
+    fitting.LOGGED.clear()
     for key in ("once", "twice"):
         with served.machine().session("Logged", key=key) as s:
             s.record("user", "plain")
@@ -213,7 +213,7 @@ def test_each_field_that_cannot_have_its_value_is_logged_once_by_its_name(
     assert [list(each) for each in kept[1:-1]] == [[name] for name in odd]
     told = [each.getMessage() for each in caplog.records if "as_given" in each.getMessage()]
     assert sorted(told) == sorted(
-        f"`{name}` of an action cannot be what was given; it stands in the action's parameters, under `as_given`."
+        f"Invalid value for `{name}` of an action. It is stored in the parameters under `as_given`."
         for name in odd
     )
     assert "actions." not in caplog.text
@@ -253,7 +253,7 @@ def test_a_start_that_is_no_moment_is_said_and_kept_beside(
     assert (value(after.output), after.started_at) == ("after", AT)
     assert [each.started_at for each in found] == [None] * len(odd)
     assert [(each.parameters or {})["as_given"]["started_at"] for each in found] == odd
-    assert "`started_at` is a datetime, its ISO text, or seconds since 1970" in caplog.text
+    assert "`started_at` must be a datetime, ISO text, or seconds since 1970" in caplog.text
     with served.machine(strict=True).session("Strict") as s, pytest.raises(NotRecorded, match="seconds"):
         s.record("user", "x", started_at="soon")
 

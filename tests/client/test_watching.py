@@ -141,11 +141,11 @@ def test_requests_of_aiohttp_are_recorded(served: Served) -> None:
     [
         ("http://ann:secret@host/a", "http://host/a"),
         ("http://host/?X-Amz-Signature=1&a=", "http://host/?X-Amz-Signature=withheld&a="),
-        ("http://[half", "an address that cannot be read"),
+        ("http://[half", "an invalid URL"),
     ],
 )
 def test_an_address_is_told_without_its_secrets(url: str, shown: str) -> None:
-    assert command_words.told(url) == shown
+    assert command_words.redacted_url(url) == shown
 
 
 @pytest.mark.parametrize(

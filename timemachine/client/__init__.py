@@ -1,6 +1,6 @@
-"""Talking to a Time Machine server over HTTP, and recording to it. Imports no room and no Django.
+"""The Python client: use a Time Machine server over HTTP, and record to it. Imports no Django.
 
-`from timemachine.client import TimeMachine` is where a program begins; `load_session` reads a recording without any server.
+Start with `from timemachine.client import TimeMachine`. `load_session` reads a recording without a server.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,6 @@ __all__ = ["TimeMachine", "load_session"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from timemachine.client import machine, zip_recordings  # the command needs none of them
+    from timemachine.client import machine, zip_recordings  # the command needs neither
 
     return machine.TimeMachine if name == "TimeMachine" else zip_recordings.load_session

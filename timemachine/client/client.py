@@ -1,4 +1,4 @@
-"""All that a server offers, as a program reaches it."""
+"""The resources of a server as Python objects."""
 
 from collections.abc import Callable, Sequence
 from typing import IO, Any, Self
@@ -8,7 +8,7 @@ from timemachine.client.pages import LARGEST_PAGE, every
 from timemachine.client.resources.asks import Asks
 from timemachine.client.resources.collections import Collections
 from timemachine.client.resources.comparisons import Comparisons
-from timemachine.client.resources.deletions import Forgetting
+from timemachine.client.resources.deletions import Deletions
 from timemachine.client.resources.erasures import Erasures
 from timemachine.client.resources.evidence import Evidence
 from timemachine.client.resources.judgements import Judgements
@@ -23,13 +23,13 @@ from timemachine.client.resources.suites import Suites
 from timemachine.client.resources.sweeps import Sweeps
 from timemachine.client.resources.training import Training
 from timemachine.client.server import Server
-from timemachine.client.waiting import OVER, wait
+from timemachine.client.waiting import FINISHED, wait
 
 
 class Client:
     """One server: `sessions`, `collections`, `replays`, `comparisons`, `suites`, `sweeps`, `judgements`, `notes`, `shares`, `evidence`, `redactions`, `patterns`, `keys`, and others.
 
-    Every answer is the API's own JSON document; every failure a `ClientError`. Close it, or use it in a `with`.
+    Every answer is the JSON document of the API, every failure a `ClientError`. Close it, or use it as a context manager.
     """
 
     def __init__(self, server: Server, *, patience: float = PATIENCE) -> None:
@@ -46,7 +46,7 @@ class Client:
         self.redactions = Redactions(self.connection)
         self.evidence = Evidence(self.connection)
         self.erasures = Erasures(self.connection)
-        self.forgetting = Forgetting(self.connection)
+        self.deletions = Deletions(self.connection)
         self.training = Training(self.connection)
         self.judgements = Judgements(self.connection)
         self.notes = Notes(self.connection)
@@ -60,16 +60,16 @@ class Client:
         self.connection.close()
 
     def project(self) -> Document:
-        """The project that the key belongs to, and the server's version."""
+        """The project of the API key, and the version of the server."""
         return self.connection.get("/api/project")
 
     def models(self) -> Document:
-        """What the project is offered: which models can be used, where their keys come from, what they cost."""
+        """The models of the project: which can be used, where their keys come from, and their prices."""
         return self.connection.get("/api/models")
 
-    def costs(self, by: str, **asked: str | None) -> Document:
-        """What recorded work cost, with every row of one group; `asked` are `since`, `until`, `agent`, `model`, `tag` and `tool`."""
-        query = {"by": by, "limit": LARGEST_PAGE, **asked}
+    def costs(self, by: str, **filters: str | None) -> Document:
+        """The cost of recorded sessions grouped `by` one field; `filters` are `since`, `until`, `agent`, `model`, `tag` and `tool`."""
+        query = {"by": by, "limit": LARGEST_PAGE, **filters}
         found = self.connection.get("/api/costs", query)
         rows = every(
             lambda after: self.connection.get("/api/costs", query | {"after": after}) if after else found
@@ -77,29 +77,29 @@ class Client:
         return found | {"items": list(rows), "next": None}
 
     def ground(self, answer: str, context: Sequence[str]) -> Document:
-        """How far the context supports an answer, sentence by sentence."""
+        """How well the context supports each sentence of an answer."""
         return self.connection.post("/api/ground", {"answer": answer, "context": list(context)})
 
     def ground_all(self, items: Sequence[Document]) -> list[Document]:
-        """The same for several, each `{"answer", "context"}`, at most 200 and 120,000 characters; in their order."""
+        """The groundings of several items `{"answer", "context"}` in order: at most 200 with 120,000 characters."""
         found: list[Document] = self.connection.post("/api/ground", {"items": list(items)})["items"]
         return found
 
-    def search(self, query: str, **wanted: str | float | None) -> Document:
-        """The sessions with steps that hold these words or mean this, best first: one page, `next` for the one after it.
+    def search(self, query: str, **filters: str | float | None) -> Document:
+        """One page of the sessions with steps that match by keyword or meaning, best first; `next` is the cursor.
 
-        `wanted` are `mode`, `kind`, `tool`, `model`, `agent`, `status`, `since`, `until`, `session`, `user`, `tag`,
+        `filters` are `mode`, `kind`, `tool`, `model`, `agent`, `status`, `since`, `until`, `session`, `user`, `tag`,
         `min_cost` (USD), `limit`, `after`.
         """
-        return self.connection.get("/api/search", {"q": query, **wanted})
+        return self.connection.get("/api/search", {"q": query, **filters})
 
-    def recall(self, *queries: str, **asked: Any) -> Document:
-        """What earlier sessions say to each of the questions: turns with their session and step, best first.
+    def recall(self, *queries: str, **options: Any) -> Document:
+        """What earlier sessions say about each question: turns with session and step, best first.
 
-        `asked` are `mode`, `agent`, `user`, `session`, `besides`, `tags`, `kinds`, `significances`, `min_importance`, `since`, `until`, `time_words`,
-        `past_times`, `time_zone`, `around`, `limit`, and `budget` for a text for a prompt of so many tokens.
+        `options` are `mode`, `agent`, `user`, `session`, `besides`, `tags`, `kinds`, `significances`, `min_importance`, `since`, `until`, `time_words`,
+        `past_times`, `time_zone`, `around`, `limit`, and `budget` for a prompt text of at most this many tokens.
         """
-        given = {name: value for name, value in asked.items() if value is not None}
+        given = {name: value for name, value in options.items() if value is not None}
         return self.connection.post("/api/recall", {"queries": list(queries), **given})
 
     def import_file(
@@ -110,9 +110,9 @@ class Client:
         format_name: str | None = None,
         later: bool = False,
     ) -> Document:
-        """Import a file of another tool: the sessions, and a report that accounts for every line. A file that is open is sent piece by piece.
+        """Import a file of another tool; returns the sessions and a report on every line. An open file is streamed.
 
-        With `later`, and always above 64 MB, a worker imports it: `{"import_id": …}`, for `wait_for_import`.
+        With `later`, and always above 64 MB, a worker imports it and the answer is `{"import_id": …}` for `wait_for_import`.
         """
         return self.connection.call(
             "POST",
@@ -123,14 +123,14 @@ class Client:
         )
 
     def wait_for_import(self, import_id: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
-        """The import once it is over; `seen` gets it at every look."""
+        """Wait for the import and return it; calls `seen` with each state."""
         path = f"/api/imports/{segment(import_id, 'import')}"
-        return wait(lambda: self.connection.get(path), OVER, seen)
+        return wait(lambda: self.connection.get(path), FINISHED, seen)
 
     def load_demo(self) -> Document:
-        """Make the demo, or say where it is."""
+        """Load the demo, or return it if it exists."""
         return self.connection.post("/api/demo")
 
     def remove_demo(self) -> Document:
-        """Take away all that the demo made."""
+        """Remove everything that the demo created."""
         return self.connection.delete("/api/demo")

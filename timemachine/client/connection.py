@@ -1,4 +1,4 @@
-"""One server over HTTP: JSON there and back, one bearer key, and every failure as one of our exceptions."""
+"""HTTP requests to one server: JSON with a bearer key; every failure is a `ClientError`."""
 
 import contextlib
 import json
@@ -14,26 +14,25 @@ from urllib.parse import quote
 import httpx
 
 from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnderstood, Refused, Unreachable
-from timemachine.client.retries import LONGEST_WAIT, REPEATABLE, patiently, seconds_of
+from timemachine.client.retries import LONGEST_WAIT, REPEATABLE, seconds_of, with_retries
 from timemachine.client.server import Server
 from timemachine.core.pure.server_sent import MEDIA_TYPE, events_in
 from timemachine.core.pure.streams import CUT_OFF
 
 type Document = dict[str, Any]
 
-PATIENCE = 600.0  # seconds for an answer: a slow model may need minutes, a large import too
+PATIENCE = 600.0  # seconds for an answer: slow models and large imports can take minutes
 _CONNECT = 10.0
 _REDIRECTS = range(300, 400)
 OURS = "timemachine"
-"""The extension of every request of ours, by which the recorder tells them from its agent's."""
+"""The extension that marks our requests, so that the recorder does not record them."""
 
 
 class Connection:
-    """Requests to one server. Close it, or use it in a `with`.
+    """Requests to one server. Close it, or use it as a context manager.
 
-    A request that a busy server refuses with 429 is sent again when the server said, for at most `longest_wait` seconds in all, where
-    sending it twice is the same as once: reading, deleting, whatever has an idempotency key, and all of which the server says (`busy`)
-    that it did nothing.
+    Requests refused with 429 are repeated for at most `longest_wait` seconds if that is safe: reads, deletions, requests with an
+    idempotency key, and those for which the server reports (`busy`) that it did nothing.
     """
 
     def __init__(
@@ -52,32 +51,32 @@ class Connection:
         self.close()
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._http.close()
 
     def get(self, path: str, query: Mapping[str, Any] | None = None) -> Document:
-        """The document at the path."""
+        """Send a GET request and return the document."""
         return self.call("GET", path, query=query)
 
     def post(self, path: str, body: Any = None, *, idempotency_key: str | None = None) -> Document:
-        """What the server answers to the body, sent as JSON."""
+        """Send a POST request with a JSON body and return the document."""
         content = b"" if body is None else _as_json(body)
         return self.call(
             "POST", path, content=content, content_type="application/json", idempotency_key=idempotency_key
         )
 
     def patch(self, path: str, body: Any) -> Document:
-        """What the server answers to a change, sent as JSON."""
+        """Send a PATCH request with a JSON body and return the document."""
         content = _as_json(body)
         return self.call("PATCH", path, content=content, content_type="application/json")
 
     def put(self, path: str, body: Any) -> Document:
-        """What the server answers to setting something to what the body says, sent as JSON."""
+        """Send a PUT request with a JSON body and return the document."""
         content = _as_json(body)
         return self.call("PUT", path, content=content, content_type="application/json")
 
     def send_form(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes]) -> Document:
-        """What the server answers to a form with a file in its field `file`."""
+        """Send a form with a file in its field `file` and return the document."""
         name, data = file
         form = httpx.Request(
             "POST",
@@ -88,7 +87,7 @@ class Connection:
         return self.call("POST", path, content=form.read(), content_type=form.headers["Content-Type"])
 
     def delete(self, path: str, body: Any = None) -> Document:
-        """What the server answers to taking away what is at the path; a body is sent as JSON."""
+        """Send a DELETE request, optionally with a JSON body, and return the document."""
         if body is None:
             return self.call("DELETE", path)
         content = _as_json(body)
@@ -104,29 +103,29 @@ class Connection:
         content_type: str | None = None,
         idempotency_key: str | None = None,
     ) -> Document:
-        """The API's answer. Raises `NoServer` without a key, `Unreachable`, `NotUnderstood`, `Refused`."""
+        """Send a request and return the document. Raises `NoServer` without a key, `Unreachable`, `NotUnderstood`, `Refused`."""
         headers = self._headers("application/json")
         if content_type:
             headers["Content-Type"] = content_type
         if idempotency_key:
             headers["Idempotency-Key"] = idempotency_key
         repeatable = method in REPEATABLE or idempotency_key is not None
-        return patiently(
+        return with_retries(
             lambda: self._answer(self._send(method, path, headers, query, content)),
             self._longest_wait,
             repeatable=repeatable,
         )
 
     def text(self, path: str, query: Mapping[str, Any]) -> str:
-        """What is at the path, as plain text. Raises as `call` does."""
-        return patiently(
+        """The plain text at the path. Raises the same errors as `call`."""
+        return with_retries(
             lambda: self._text(self._send("GET", path, self._headers("text/plain"), query, None)),
             self._longest_wait,
         )
 
     def download(self, path: str, target: Path, query: Mapping[str, Any] | None = None) -> Mapping[str, str]:
-        """Write what is at the path to a file, which is whole or not there; the headers of the answer. Raises as `call` does, and `OSError`."""
-        return patiently(lambda: self._download(path, target, query), self._longest_wait)
+        """Write the answer to a file, completely or not at all, and return the headers. Raises the same errors as `call`, and `OSError`."""
+        return with_retries(lambda: self._download(path, target, query), self._longest_wait)
 
     def _download(self, path: str, target: Path, query: Mapping[str, Any] | None) -> Mapping[str, str]:
         partial = target.with_name(target.name + ".part")
@@ -158,7 +157,7 @@ class Connection:
             partial.unlink(missing_ok=True)
 
     def events(self, path: str, body: Any) -> Iterator[tuple[str, Document]]:
-        """What the server tells while it works on the body: each event's name and document. Raises as `call` does."""
+        """Send a JSON body and yield the name and document of each server-sent event. Raises the same errors as `call`."""
         headers = self._headers(MEDIA_TYPE) | {"Content-Type": "application/json"}
         content = _as_json(body)
         try:
@@ -175,7 +174,7 @@ class Connection:
             raise self._failed(why) from why
 
     def ready(self) -> Document:
-        """What the server says of itself, key or no key: `{"status": "ready"}`, or another status and `why`."""
+        """The state of the server, which needs no key: `{"status": "ready"}`, or another status and `why`."""
         response = self._send("GET", "/health/ready", {"Accept": "application/json"}, None, None)
         found = _parsed(response)
         if not isinstance(found, dict) or "status" not in found:
@@ -199,7 +198,7 @@ class Connection:
         if content is not None and not isinstance(content, bytes):
             content.seek(0)
         try:
-            with _unsaid():
+            with _without_log():
                 response = self._http.request(
                     method,
                     self.url + path,
@@ -217,21 +216,21 @@ class Connection:
     def _failed(self, why: Exception) -> ClientError:
         if isinstance(why, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
             return Unreachable(
-                f"Nothing answers at {self.url} ({_reason(why)}): start the server with `make up`, "
-                "or set TIMEMACHINE_URL to where it runs."
+                f"No server at {self.url} ({_reason(why)}). Start it with `make up`, "
+                "or set TIMEMACHINE_URL to the URL of a server."
             )
         if isinstance(why, httpx.TimeoutException):
             return Unreachable(
-                f"{self.url} did not answer within {self._patience:g} s and may still be at it; "
-                "look there before you send it again.",
+                f"{self.url} did not answer within {self._patience:g} s and may still be working. "
+                "Check the result there before you try again.",
                 code="timeout",
             )
         if isinstance(why, httpx.TransportError):
             return Unreachable(
-                f"The connection to {self.url} broke off ({_reason(why)}); look at the server's log."
+                f"The connection to {self.url} was lost ({_reason(why)}). See the server's log."
             )
         return NotUnderstood(
-            f"{self.url} cannot be talked to ({_reason(why)}); check TIMEMACHINE_URL and what you asked for."
+            f"Cannot communicate with {self.url} ({_reason(why)}). Check TIMEMACHINE_URL and the arguments."
         )
 
     def _answer(self, response: httpx.Response) -> Document:
@@ -258,36 +257,32 @@ class Connection:
     def _not_ours(self, response: httpx.Response) -> NotUnderstood:
         status = f"{response.status_code} {response.reason_phrase}".strip()
         if response.status_code in _REDIRECTS:
-            elsewhere = response.headers.get("location", "another address")
+            elsewhere = response.headers.get("location", "another URL")
             return NotUnderstood(
-                f"{self.url} redirects to {elsewhere}; set TIMEMACHINE_URL to the server's own address."
+                f"{self.url} redirects to {elsewhere}. Set TIMEMACHINE_URL to the final URL."
             )
         if response.is_server_error:
-            return NotUnderstood(
-                f"{self.url} answered {status} and did not say why; look at the server's log."
-            )
-        return NotUnderstood(
-            f"{self.url} answered {status}, but not as Time Machine does; check TIMEMACHINE_URL."
-        )
+            return NotUnderstood(f"{self.url} answered {status} without a reason. See the server's log.")
+        return NotUnderstood(f"{self.url} answered {status}, but is not Time Machine. Check TIMEMACHINE_URL.")
 
 
 def _as_json(body: Any) -> bytes:
-    """The body of a request. Raises `ClientError` for what JSON cannot say: a number that is none or endless, a value that holds itself."""
+    """The body of a request. Raises `ClientError` for what JSON cannot express: NaN, infinities, circular references."""
     try:
         return json.dumps(body, allow_nan=False).encode()
     except (ValueError, RecursionError) as why:
-        raise _unsayable(body, why) from why
+        raise _not_json(body, why) from why
 
 
-def _unsayable(body: Any, why: Exception) -> ClientError:
+def _not_json(body: Any, why: Exception) -> ClientError:
     with contextlib.suppress(RecursionError):
         for name, number in _not_finite(body):
-            return ClientError(f"`{name}` cannot be {number}: give a finite number.", code="not_finite")
-    return ClientError(f"JSON cannot say this: {why}.", code="not_json")
+            return ClientError(f"`{name}` cannot be {number}. Use a finite number.", code="not_finite")
+    return ClientError(f"The value cannot be written as JSON: {why}.", code="not_json")
 
 
 def _not_finite(body: Any, name: str = "a number") -> Iterator[tuple[str, float]]:
-    """The numbers in a body that are none or endless, each with the name under which it stands."""
+    """The NaN and infinite numbers in a body, each with its key."""
     if isinstance(body, float) and not math.isfinite(body):
         yield name, body
     elif isinstance(body, Mapping):
@@ -300,16 +295,16 @@ def _not_finite(body: Any, name: str = "a number") -> Iterator[tuple[str, float]
 
 
 def segment(text: str, noun: str) -> str:
-    """A name or id as one part of a path. Raises `NotFound` for one with a slash, which nothing is called."""
+    """A name or id as one segment of a path. Raises `NotFound` if it has a slash, because no name has one."""
     if "/" in text:
-        raise NotFound(f"{text[:80]!r} names no {noun}: a name or an id has no slash.")
-    if text.strip(".") == "":  # "." and ".." would be taken for steps through the path
+        raise NotFound(f"There is no {noun} {text[:80]!r}: names and ids have no slash.")
+    if text.strip(".") == "":  # "." and ".." would change the path
         return text.replace(".", "%2E") or "%20"
     return quote(text, safe="", errors="surrogateescape")
 
 
 def given(**fields: Any) -> Document:
-    """The fields that were given, as a request's body; None was not."""
+    """The fields that are not None, as the body of a request."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -318,20 +313,20 @@ def _http_client(server: Server, patience: float) -> httpx.Client:
     try:
         return httpx.Client(
             verify=secure,  # without TLS there is nothing to verify, and reading the certificates takes 0.1 s
-            trust_env=not server.is_near,  # a proxy for the world is no way to this machine
+            trust_env=not server.is_local,  # no proxy for this machine
             timeout=httpx.Timeout(patience, connect=min(_CONNECT, patience)),
-            follow_redirects=False,  # a key goes where it was meant to go
+            follow_redirects=False,  # the key is sent only to this server
         )
     except (OSError, ValueError) as why:
         raise NoServer(
-            f"A connection to {server.url} cannot be set up ({why}); check the proxy and certificate variables.",
+            f"Cannot connect to {server.url} ({why}). Check the proxy and certificate variables.",
             code="no_connection",
         ) from why
 
 
 def _no_key(url: str) -> NoServer:
     return NoServer(
-        f"No API key is known for {url}: make one there under Settings and set TIMEMACHINE_API_KEY to it.",
+        f"No API key for {url}. Create one there under Settings and set TIMEMACHINE_API_KEY to it.",
         code="no_key",
     )
 
@@ -347,8 +342,8 @@ _ours: Final = threading.local()
 
 
 @contextlib.contextmanager
-def _unsaid() -> Iterator[None]:
-    """Inside, httpx says nothing of its requests in the log of the program that records: they are not the program's."""
+def _without_log() -> Iterator[None]:
+    """Keep our own requests out of httpx's log, which belongs to the application."""
     httpx_log = logging.getLogger("httpx")
     httpx_log.addFilter(_is_not_ours)  # once, however often it is added
     _ours.busy = True
@@ -364,12 +359,12 @@ def _is_not_ours(_: logging.LogRecord) -> bool:
 
 def _cut_off(what: str) -> Unreachable:
     return Unreachable(
-        f"The server could not write the {what} to its end: what is in it was deleted meanwhile, or its database went away. Ask for it again."
+        f"The server could not complete the {what}: its content was deleted in the meantime, or the database failed. Try again."
     )
 
 
 def _is_cut_off(path: Path) -> bool:
-    """Whether a file that came says of itself that it was not written to its end."""
+    """Whether a downloaded file ends with the mark of an incomplete answer."""
     with path.open("rb") as opened:
         opened.seek(max(0, opened.seek(0, os.SEEK_END) - len(CUT_OFF)))
         return opened.read() == CUT_OFF

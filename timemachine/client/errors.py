@@ -1,11 +1,12 @@
-"""Why a request came to nothing, one tree.
+"""The errors of the client.
 
-ClientError              the sentence for people; `code` and `facts` for programs
-├── NoServer             no server or no key is known, or what names them cannot be used
-├── Unreachable          nobody answered, or not in time, or the answer broke off
-├── NotUnderstood        something answered, and it is not the API
-├── NotRecorded          the recorder could not take something, or not deliver it; only where it is strict
-└── Refused              the API said no: its HTTP status, and its own code, message and facts
+ClientError              a message for people; `code` and `facts` for programs
+├── NoServer             no server or API key is known, or they cannot be used
+├── Unreachable          the server did not answer, not in time, or not completely
+├── NotUnderstood        the answer is not one of the API
+├── NotFound             nothing can have this name
+├── NotRecorded          the recorder could not accept or deliver something; raised only if it is strict
+└── Refused              the API refused the request: HTTP status, code, message and facts
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from typing import Any, ClassVar
 
 
 class ClientError(Exception):
-    """A request came to nothing: `message` says why and what to do."""
+    """A request failed: `message` says why and what to do next."""
 
     default_code: ClassVar[str] = "client_error"
 
@@ -27,37 +28,37 @@ class ClientError(Exception):
 
 
 class NoServer(ClientError):
-    """It is not known which server to talk to, or with which key."""
+    """No server or API key is known, or they cannot be used."""
 
     default_code = "no_server"
 
 
 class Unreachable(ClientError):
-    """The server did not answer, or not to the end."""
+    """The server did not answer, not in time, or not completely."""
 
     default_code = "unreachable"
 
 
 class NotUnderstood(ClientError):
-    """The answer is none that the API gives."""
+    """The answer is not one of the API."""
 
     default_code = "not_understood"
 
 
 class NotFound(ClientError):
-    """What was named cannot be there."""
+    """Nothing can have this name."""
 
     default_code = "not_found"
 
 
 class NotRecorded(ClientError):
-    """The recorder could not take what it was given, or not deliver it in time; what it took lies in the spool."""
+    """The recorder could not accept a value, or not deliver it in time; what it accepted is in the spool."""
 
     default_code = "not_recorded"
 
 
 class Refused(ClientError):
-    """The API refused the request; `status` is the HTTP status, `retry_after` the seconds after which to come again, where it says."""
+    """The API refused the request; `status` is the HTTP status, `retry_after` the seconds to wait, if the server names them."""
 
     default_code = "refused"
 

@@ -1,4 +1,4 @@
-"""`TimeMachine`: recording sessions, reading them, replaying them, from a Python program."""
+"""`TimeMachine`: record, read and replay sessions from Python."""
 
 import hashlib
 import logging
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _KEY_ID: Final = re.compile(r"tmk_([a-z0-9]{12})_")
-_MOST_SAID: Final = 1_000
-_ANSWER_SECONDS: Final = 60.0  # for a batch: a server that takes longer is asked again
+_MOST_LOGGED: Final = 1_000
+_ANSWER_SECONDS: Final = 60.0  # for a batch; a slower server gets the batch again
 CAPTURES: Final = frozenset({"sys"})
 
 
 class TimeMachine(Reading):
-    """One server. `url` and `api_key` are what TIMEMACHINE_URL and TIMEMACHINE_API_KEY say, else the server on this machine.
+    """One server. `url` and `api_key` default to TIMEMACHINE_URL and TIMEMACHINE_API_KEY, else to the server on this machine.
 
-    `strict` raises what else is only logged; `spool` is the folder where recordings wait (TIMEMACHINE_SPOOL), `fsync` has them survive a
-    loss of power; `patience` is how many seconds the end of a session waits for its delivery.
+    With `strict`, problems raise instead of being logged. `spool` is the folder for undelivered recordings (TIMEMACHINE_SPOOL); with
+    `fsync` they survive a power failure. `patience` is the number of seconds that the end of a session waits for delivery.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class TimeMachine(Reading):
         self.patience = patience
         self._named = {"TIMEMACHINE_URL": url, "TIMEMACHINE_API_KEY": api_key}
         self._folder = spool_folder(spool)
-        self._said: set[str] = set()
+        self._logged: set[str] = set()
         self.sender = Sender(
             lambda: Delivery(self._connect, self._is_mine, self._folder, sync=fsync), self._folder
         )
@@ -64,27 +64,33 @@ class TimeMachine(Reading):
         self.close()
 
     def close(self) -> bool:
-        """Deliver what can be delivered within `patience`; whether all was, and nothing was refused or lost. The rest waits in the spool."""
+        """Deliver what is possible within `patience` and close; returns whether everything was delivered. The rest stays in the spool."""
         return self.sender.close(self.patience)
 
     def flush(self, timeout: float = 30.0) -> bool:
-        """Wait until all sessions are delivered; whether they are. Strict, it raises `NotRecorded` instead of saying no."""
+        """Wait until all sessions are delivered; returns whether they are. If strict, raises `NotRecorded` instead of returning False."""
         done = self.sender.flush(timeout)
         if not done and self.strict:
-            away = self.sender.delivery.away
-            told = str(self.sender.shortfall) if self.sender.shortfall else away.message if away else None
-            raise NotRecorded(f"Not everything is delivered: {told or 'the server has not taken it yet.'}")
+            unreachable = self.sender.delivery.unreachable
+            why = (
+                str(self.sender.shortfall)
+                if self.sender.shortfall
+                else unreachable.message
+                if unreachable
+                else None
+            )
+            raise NotRecorded(f"Not everything is delivered: {why or 'the server has not accepted it yet.'}")
         return done
 
     def deliver_spooled(self, timeout: float = 60.0) -> bool:
-        """Deliver what processes on this machine recorded that have ended, for this server and key; whether all of it arrived.
+        """Deliver what finished processes on this machine recorded for this server and key; returns whether all of it was delivered.
 
-        Whoever records does so by itself, when it begins and every five minutes.
+        A recording process does this automatically when it starts and every five minutes.
         """
         self.sender.adopt()
         return self.flush(timeout) and not self.sender.delivery.adopted
 
-    def session(  # type: ignore[override]  # each of the options by its name
+    def session(  # type: ignore[override]  # lists the options by name
         self,
         name: str,
         *,
@@ -100,10 +106,10 @@ class TimeMachine(Reading):
         state: Callable[[], dict[str, Any]] | None = None,
         capture: Collection[str] = (),
     ) -> Session:
-        """A session that records: use it in a `with`, or `end` it. With the `key` of a session that is open it adds to that one.
+        """Start a session: use it as a context manager, or call `end`. With the `key` of an open session, it continues that one.
 
-        Without `end` it stays open. Every `checkpoint_every` actions a checkpoint is set of what `state` gives. `capture={"sys"}` records
-        files that are opened and HTTP requests that are made while the block runs.
+        With `end=False` the session stays open. After every `checkpoint_every` actions, the result of `state` is saved as a checkpoint.
+        `capture={"sys"}` also records files that are opened and HTTP requests that are made.
         """
         about = {
             "name": self._checked_name(name if isinstance(name, str) else str(name)),
@@ -118,10 +124,10 @@ class TimeMachine(Reading):
         }
         if checkpoint_every and state is None:
             self.refuse(
-                "`checkpoint_every` needs `state`, a function that says what is to be kept; no checkpoint is set."
+                "`checkpoint_every` needs `state`, a function that returns the state. No checkpoints are set."
             )
         if unknown := set(capture) - CAPTURES:
-            self.refuse(f"{sorted(unknown)} cannot be captured; only 'sys' can.")
+            self.refuse(f"Cannot capture {sorted(unknown)}. Use 'sys'.")
         server = self._server()
         body = {field: plain(value) for field, value in about.items() if value is not None}
         body["started_at"] = iso(time.time_ns())
@@ -137,7 +143,7 @@ class TimeMachine(Reading):
 
     def _object(self, field: str, given: Any) -> dict[str, Any] | None:
         if given and not isinstance(given, Mapping):
-            self.refuse(f"{field} is an object with names; this is left out: {str(given)[:60]!r}.")
+            self.refuse(f"{field} must be a mapping. Ignored: {str(given)[:60]!r}.")
             return None
         return dict(given) if given else None
 
@@ -145,26 +151,26 @@ class TimeMachine(Reading):
         if isinstance(given, str):
             return [given]
         if not isinstance(given, Iterable):
-            self.refuse(f"tags are several texts; this is left out: {str(given)[:60]!r}.")
+            self.refuse(f"tags must be strings. Ignored: {str(given)[:60]!r}.")
             return None
         return [str(each) for each in given] or None
 
     def refuse(self, message: str) -> None:
-        """Something cannot be recorded as it was given: raise it where strict, else log it once."""
+        """Report that something cannot be recorded as given: raise `NotRecorded` if strict, else log it once."""
         if self.strict:
             raise NotRecorded(message)
-        if message not in self._said and len(self._said) < _MOST_SAID:
-            self._said.add(message)
+        if message not in self._logged and len(self._logged) < _MOST_LOGGED:
+            self._logged.add(message)
             log.warning("%s", message)
 
     def watch(self, session: Session, capture: frozenset[str]) -> None:
-        """Have what a session captures recorded; nothing ends it."""
-        from timemachine.client.recording import system_events  # it knows httpx
+        """Start recording what a session captures, or stop if `capture` is empty."""
+        from timemachine.client.recording import system_events  # imports httpx
 
         if "sys" in capture:
             system_events.listen(session)
         else:
-            system_events.forget(session)
+            system_events.stop_listening(session)
 
     def _found_server(self) -> Server:
         named = {name: value for name, value in self._named.items() if value is not None}
@@ -183,7 +189,7 @@ class TimeMachine(Reading):
         return Connection(self._found_server(), patience=_ANSWER_SECONDS, longest_wait=0.0)
 
     def _is_mine(self, header: dict[str, Any]) -> bool:
-        """Whether a recording of another process is for this server and this key; one from before any server was known is for all."""
+        """Whether a recording of another process is for this server and key, or for any server."""
         try:
             server = self._found_server()
         except NoServer:
@@ -201,12 +207,14 @@ class TimeMachine(Reading):
         if key is not None and KEY.fullmatch(key):
             return key
         if key is not None:
-            self.refuse(f"The key {key[:60]!r} has a form that keys may not have; another one is chosen.")
+            self.refuse(
+                f"The key {key[:60]!r} is invalid, so another one is used. Keys are 1–200 characters: letters, digits, and . _ : @ -."
+            )
         return f"sess-{secrets.token_hex(8)}"
 
 
 def key_id(server: Server | None) -> str | None:
-    """What names a key without giving it away: the part of it that is no secret, else a hash."""
+    """The public part of an API key, else a hash of it."""
     if server is None or server.key is None:
         return None
     found = _KEY_ID.match(server.key)

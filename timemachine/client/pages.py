@@ -1,16 +1,16 @@
-"""Going through a list of the API page by page."""
+"""Pagination of the API's lists."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # its HTTP client takes a third of a second
+if TYPE_CHECKING:  # importing httpx takes a third of a second
     from timemachine.client.connection import Document
 
 LARGEST_PAGE = 200
 
 
 def every(page: "Callable[[str | None], Document]") -> "Iterator[Document]":
-    """Every item of a list; `page` fetches the page after the place that it is given."""
+    """Every item of a list; `page` fetches the page after a cursor."""
     after: str | None = None
     while True:
         found = page(after)

@@ -1,21 +1,21 @@
-"""What replaying a session came to, for a program: ask by ask, beside what was recorded."""
+"""The results of a replay, ask by ask, next to what was recorded."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # its HTTP client takes a third of a second
+if TYPE_CHECKING:  # importing httpx takes a third of a second
     from timemachine.client.client import Client
     from timemachine.client.connection import Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskResult:
-    """One ask of the replay. None is what was not recorded, or not known; costs are US dollars, `step` is the API's whole document.
+    """One ask of the replay. None means not recorded or unknown; costs are US dollars, `step` is the document of the API.
 
-    `diff_status` is the verdict on the new answer (`identical`, `reworded`, `numbers differ` …), None where it was not asked again;
-    `context` says whether the frozen passages were what was recorded (`verified`, `altered`, `missing`, `not recorded`).
+    `diff_status` is the verdict on the new answer (`identical`, `reworded`, `numbers differ` …), None if it was not asked again;
+    `context` is the verdict on the frozen passages (`verified`, `altered`, `missing`, `not recorded`).
     """
 
     sequence: int
@@ -33,7 +33,7 @@ class AskResult:
 
 
 class ReplayResult:
-    """A replay that is over."""
+    """A finished replay."""
 
     def __init__(self, client: "Client", document: "Document") -> None:
         self._client = client
@@ -41,7 +41,7 @@ class ReplayResult:
 
     @property
     def id(self) -> str:
-        """The replay's id."""
+        """The id of the replay."""
         return str(self.document["id"])
 
     @property
@@ -51,27 +51,27 @@ class ReplayResult:
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """How many new answers there were of each verdict."""
+        """The number of new answers by verdict."""
         return dict(self.document["verdicts"])
 
     @property
     def cost_usd(self) -> float:
-        """What the replay cost, as far as it is known; `unknown_cost_calls` says of how many calls it is not."""
+        """The known cost of the replay; `unknown_cost_calls` counts the calls without a known price."""
         return float(self.document["cost_usd"])
 
     @property
     def recorded_cost_usd(self) -> float:
-        """What the recorded asks cost that were asked again."""
+        """The recorded cost of the asks that were repeated."""
         return float(self.document["recorded_cost_usd"])
 
     @property
     def unknown_cost_calls(self) -> int:
-        """Calls of the replay whose price is not known."""
+        """The number of calls without a known price."""
         return int(self.document["unknown_cost_calls"])
 
     @property
     def summary(self) -> str:
-        """The sentence that the page shows."""
+        """The summary in one sentence."""
         return str(self.document["summary"])
 
     @cached_property
@@ -81,30 +81,30 @@ class ReplayResult:
 
     @property
     def ask_results(self) -> list[AskResult]:
-        """The asks among them."""
+        """The ask steps."""
         return [_ask(step) for step in self.steps if step["kind"] == "ask"]
 
 
-class ReplayUnderWay:
-    """A replay that was launched; `wait` for what it comes to."""
+class RunningReplay:
+    """A replay that was launched; `wait` returns its result."""
 
     def __init__(self, client: "Client", replay_id: str) -> None:
         self._client = client
         self.id = replay_id
 
     def wait(self, seen: "Callable[[Document], None]" = lambda _: None) -> ReplayResult:
-        """The replay once it is over; `seen` gets how far it is at every look."""
+        """Wait for the replay and return its result; calls `seen` with each state."""
         return ReplayResult(self._client, self._client.replays.wait(self.id, seen))
 
     def cancel(self) -> None:
-        """Stop it: what has not begun is not begun."""
+        """Cancel it: no further step starts."""
         self._client.connection.post(f"/api/replays/{self.id}/cancel")
 
 
 def memory_shape(result: ReplayResult, *, diff: bool) -> dict[str, Any]:
-    """A replay in the words of memory files that record themselves: `total_actions`, `matched_actions`, `match_rate`, `results` …
+    """A replay as a document with the field names of memory files: `total_actions`, `matched_actions`, `match_rate`, `results` …
 
-    A result matches where its context is verified (an audit) or its passages are the same (else); without `diff` no answers stand in it.
+    A result matches if its context is verified or its passages are the same. Answers are included only with `diff`.
     """
     results = [_memory_result(step, diff=diff) for step in result.steps]
     matched = sum(each["matched"] for each in results)

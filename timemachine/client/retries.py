@@ -1,4 +1,4 @@
-"""When a server that says "too many" is asked again: when it says so, and not for longer than somebody waits."""
+"""Retries of requests that a busy server refused with 429."""
 
 import random
 import time
@@ -11,17 +11,17 @@ from timemachine.client.errors import Refused
 
 TOO_MANY: Final = 429
 LONGEST_WAIT: Final = 60.0
-"""Seconds that one request waits in all for a server that has too much to do."""
+"""Total seconds that one request waits for a busy server."""
 BUSY: Final = "busy"
-"""The code of a refusal before anything was done: whatever was asked may be asked again."""
+"""The code of a refusal before anything was done: any request can be repeated."""
 REPEATABLE: Final = frozenset({"GET", "HEAD", "PUT", "DELETE"})
-_UNSAID: Final = 1.0  # seconds, where the answer does not say when to come again
+_DEFAULT_PAUSE: Final = 1.0  # seconds, without Retry-After
 
 
-def patiently[T](attempt: Callable[[], T], longest: float = LONGEST_WAIT, *, repeatable: bool = True) -> T:
-    """What the attempt gives; one that is refused with 429 is made again when the server said. Raises what the last one raised.
+def with_retries[T](attempt: Callable[[], T], longest: float = LONGEST_WAIT, *, repeatable: bool = True) -> T:
+    """Return the result of `attempt`, repeating it after 429 for at most `longest` seconds. Raises the error of the last attempt.
 
-    One that is not repeatable is made again only where the server says that it did nothing.
+    An attempt that is not `repeatable` is repeated only if the server reports that it did nothing.
     """
     left = longest
     while True:
@@ -30,7 +30,7 @@ def patiently[T](attempt: Callable[[], T], longest: float = LONGEST_WAIT, *, rep
         except Refused as why:
             if why.status != TOO_MANY or not (repeatable or why.code == BUSY):
                 raise
-            pause = (_UNSAID if why.retry_after is None else why.retry_after) * random.uniform(1, 1.1)  # noqa: S311
+            pause = (_DEFAULT_PAUSE if why.retry_after is None else why.retry_after) * random.uniform(1, 1.1)  # noqa: S311
             if pause > left or left <= 0:
                 raise
         left -= max(pause, 0.01)
@@ -38,7 +38,7 @@ def patiently[T](attempt: Callable[[], T], longest: float = LONGEST_WAIT, *, rep
 
 
 def seconds_of(written: str | None, now: datetime | None = None) -> float | None:
-    """What `Retry-After` says: seconds, or a date; None where it says nothing that can be read."""
+    """The seconds in a `Retry-After` header, which can be a number or a date; None if it is neither."""
     text = (written or "").strip()
     if text.isascii() and text.isdigit():
         return float(text)

@@ -1,11 +1,11 @@
-"""A file on its way to a server."""
+"""A file to upload."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentFile:
-    """A file to be put: its name and bytes, and how it is called and where it comes from, where that is said."""
+    """The name and bytes of a file for `put`, and optionally its title and source."""
 
     name: str
     data: bytes

@@ -1,4 +1,4 @@
-"""Which server to talk to, and with which key: what the environment names, else the server that runs on this machine."""
+"""Find the server and the API key: from the environment, else the server on this machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,27 +12,27 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A server's address, without a slash at its end, and the API key for it (None: none is known)."""
+    """The URL of a server, without a slash at the end, and the API key (None if unknown)."""
 
     url: str
     key: str | None
 
     @property
-    def is_near(self) -> bool:
-        """Whether it is on this machine, so that no proxy lies between."""
+    def is_local(self) -> bool:
+        """Whether it is on this machine, so no proxy is needed."""
         return urlsplit(self.url).hostname in LOOPBACK
 
 
 def find_server(environment: Mapping[str, str]) -> Server:
-    """`TIMEMACHINE_URL` with `TIMEMACHINE_API_KEY`, else the server that `make up` runs here with this machine's own key.
+    """The server of `TIMEMACHINE_URL` and `TIMEMACHINE_API_KEY`, else the one that `make up` runs here, with this machine's key.
 
-    This machine's key goes to this machine's server and to no other. Raises `NoServer`.
+    This machine's key is sent only to this machine's server. Raises `NoServer`.
     """
     chosen, running = environment.get("TIMEMACHINE_URL", "").strip(), running_server()
     if not chosen and running is None:
         raise NoServer(
-            "No server runs on this machine: start one with `make up`, or set TIMEMACHINE_URL and TIMEMACHINE_API_KEY "
-            "for one elsewhere."
+            "No server is running on this machine. Start one with `make up`, or set TIMEMACHINE_URL and TIMEMACHINE_API_KEY "
+            "for another one."
         )
     here = _checked_url(running.url) if running else None
     url = _checked_url(chosen) if chosen else here or ""
@@ -54,7 +54,7 @@ def _checked_url(text: str) -> str:
         usable = False
     if not usable or not text.isprintable() or parts.query or parts.fragment:
         raise NoServer(
-            f"The server's address {text[:200]!r} cannot be used; set TIMEMACHINE_URL to one like http://127.0.0.1:8000.",
+            f"{text[:200]!r} is not the URL of a server. Set TIMEMACHINE_URL to a URL like http://127.0.0.1:8000.",
             code="not_an_address",
         )
     return text.rstrip("/")
@@ -63,7 +63,7 @@ def _checked_url(text: str) -> str:
 def _checked_key(key: str) -> str:
     if not (key.isascii() and key.isprintable() and " " not in key):
         raise NoServer(
-            "The API key holds characters that no key has; copy it again into TIMEMACHINE_API_KEY.",
+            "The API key contains invalid characters. Copy it again into TIMEMACHINE_API_KEY.",
             code="not_a_key",
         )
     return key

@@ -1,4 +1,4 @@
-"""Waiting for what a server does in the background; one that is away for a minute is waited for, too."""
+"""Wait for background work of a server. A server that is unreachable for up to a minute is waited for."""
 
 import time
 from collections.abc import Callable, Container
@@ -7,18 +7,18 @@ from typing import Final
 from timemachine.client.connection import Document
 from timemachine.client.errors import Unreachable
 
-OVER: Final = ("done", "failed", "cancelled")
-"""What the server says of a replay, a comparison, a sweep or a run of a suite when nothing more comes."""
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds between two looks
-_GRACE: Final = 60.0  # seconds that a server may be away: it is being started again
+FINISHED: Final = ("done", "failed", "cancelled")
+"""The final states of a replay, comparison, sweep, import or run of a suite."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds between two requests
+_GRACE: Final = 60.0  # seconds that a server may be unreachable, for example during a restart
 
 
 def wait(
     look: Callable[[], Document],
-    over: Container[str],
+    finished: Container[str],
     seen: Callable[[Document], None],
 ) -> Document:
-    """What `look` gives once its `status` is one of `over`; `seen` gets it at every look. Raises `Unreachable`."""
+    """Call `look` until its `status` is one of `finished`, and return the result; calls `seen` with each one. Raises `Unreachable`."""
     pause, away_since = _FIRST_PAUSE, None
     while True:
         try:
@@ -29,7 +29,7 @@ def wait(
                 raise
         else:
             seen(found)
-            if found["status"] in over:
+            if found["status"] in finished:
                 return found
         time.sleep(pause)
         pause = min(pause * 1.3, _LONGEST_PAUSE)

@@ -1,7 +1,7 @@
-"""A recording in a ZIP of `events.jsonl`, `snapshots.json` and `metadata.json`, read without a server.
+"""Read a recording from a ZIP of `events.jsonl`, `snapshots.json` and `metadata.json`, without a server.
 
-Members are read by name and in memory; nothing is unpacked to a disk, and what an import would refuse is refused here (bombs, paths that lead
-out, links). `session.pkl`, which some recordings have, is a Python pickle that can run code: it is never opened.
+Members are read by name and in memory. Nothing is unpacked to disk, and ZIP bombs, paths outside the archive and links are refused, as in
+an import. `session.pkl`, which some recordings have, is a Python pickle that can run code, so it is never opened.
 """
 
 import copy
@@ -32,7 +32,7 @@ _PARTS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSession:
-    """What the archive holds, in its order. `skipped` are the numbers of lines of `events.jsonl` that are no JSON objects."""
+    """The content of the archive in order. `skipped` are the numbers of the lines of `events.jsonl` that are not JSON objects."""
 
     events: list[dict[str, Any]]
     snapshots: list[dict[str, Any]]
@@ -44,10 +44,10 @@ class LoadedSession:
         return [each for each in self.events if each.get("layer") == layer]
 
     def resume_from_snapshot(self, number: int, agent: Any = None) -> dict[str, Any]:
-        """Give an agent the messages of a snapshot, and its system prompt where it has one: `messages_restored` counts them.
+        """Set the messages of an agent, and its system prompt if any, to those of a snapshot; `messages_restored` counts the messages.
 
-        `number` is the snapshot's id; where they have none, its place, from 0. The answer holds `messages` and every other part that the
-        snapshot has. Raises `NotFound`.
+        `number` is the id of the snapshot, or its position from 0 if snapshots have no ids. Returns `messages` and the other parts of the
+        snapshot. Raises `NotFound`.
         """
         snapshot = self._snapshot(number)
         state = next((snapshot[name] for name in _STATES if isinstance(snapshot.get(name), dict)), snapshot)
@@ -72,20 +72,20 @@ class LoadedSession:
             found = self.snapshots[number : number + 1] if number >= 0 else []
         if not found:
             raise NotFound(
-                f"The recording has no snapshot {number}; it has {len(self.snapshots)}.", code="no_snapshot"
+                f"The recording has no snapshot {number}. It has {len(self.snapshots)}.", code="no_snapshot"
             )
         return found[0]
 
 
 def load_session(source: str | os.PathLike[str] | bytes) -> LoadedSession:
-    """The recording in a file, or in bytes. Raises `NotUnderstood` where it is none or is not to be opened, and `OSError`."""
+    """Read a recording from a file or bytes. Raises `NotUnderstood` if it is not a recording or not safe, and `OSError`."""
     try:
         data = _bytes(source)
         _check_archive(data, source)
         archive = Archive(data)
         names = {name.rpartition("/")[2]: name for name in archive.names}
         if "events.jsonl" not in names:
-            raise NotUnderstood("There is no events.jsonl in this archive.", code="no_recording")
+            raise NotUnderstood("This archive has no events.jsonl.", code="no_recording")
         events, skipped = _events(archive.read(names["events.jsonl"]))
         about = {
             name: parse_json(archive.read(names[name])) if name in names else None
@@ -107,13 +107,13 @@ def _check_archive(data: bytes, source: object) -> None:
     verb = "are" if isinstance(source, bytes) else "is"
     if not data:
         raise NotUnderstood(
-            f"{called} {verb} empty; write the recording anew, for example with `timemachine session export ID --format zip -o FILE`.",
+            f"{called} {verb} empty. Write a recording with `timemachine session export ID --format zip -o FILE`.",
             code="no_recording",
         )
     if not is_zip(data):
         raise NotUnderstood(
-            f"{called} {verb} no ZIP archive, and a recording is one, with an events.jsonl in it: `timemachine session export ID --format zip -o FILE` writes it. "
-            "What is in another format goes to a server with `timemachine session import FILE`.",
+            f"{called} {verb} not a ZIP archive with an events.jsonl. Write one with `timemachine session export ID --format zip -o FILE`, "
+            "or import other formats with `timemachine session import FILE`.",
             code="no_recording",
         )
 
@@ -123,9 +123,7 @@ def _bytes(source: str | os.PathLike[str] | bytes) -> bytes:
         return source
     path = Path(source)
     if path.stat().st_size > LARGEST:
-        raise NotUnderstood(
-            f"{path} has more than {LARGEST:,} bytes, and is not opened.", code="no_recording"
-        )
+        raise NotUnderstood(f"{path} is larger than {LARGEST:,} bytes.", code="no_recording")
     return path.read_bytes()
 
 

@@ -1,1 +1,1 @@
-"""One machine, one command: Postgres from a wheel and the processes that `make up` runs."""
+"""`make up`: run Postgres from a wheel, a worker and the web server on one machine."""

@@ -1,4 +1,4 @@
-"""Where the web server of this machine listens."""
+"""The address on which the web server listens."""
 
 import os
 import socket
@@ -19,28 +19,28 @@ class Address:
 
     @property
     def near(self) -> str:
-        """The host as this machine itself reaches it."""
+        """The host name by which this machine reaches it."""
         return _EVERYWHERE.get(self.host, self.host)
 
     @property
     def url(self) -> str:
-        """The first page."""
+        """The URL of the first page."""
         host = f"[{self.near}]" if ":" in self.near else self.near
         return f"http://{host}:{self.port}/"
 
 
 def chosen_address() -> Address:
-    """`HOST` and `PORT`, else port 8000 for this machine only. Raises `InvalidInput` for a port that is none."""
+    """`HOST` and `PORT`, by default port 8000 on 127.0.0.1. Raises `InvalidInput` for an invalid port."""
     written = os.environ.get("PORT", "").strip() or "8000"
     if not written.isdecimal() or not 0 < int(written) <= _LAST_PORT:
         raise InvalidInput(
-            f"PORT is {written!r}; set it to a number from 1 to {_LAST_PORT}.", code="not_a_port"
+            f"PORT is {written!r}. Set it to a number from 1 to {_LAST_PORT}.", code="not_a_port"
         )
     return Address(host=os.environ.get("HOST", "").strip() or "127.0.0.1", port=int(written))
 
 
 def refuse_taken(address: Address) -> None:
-    """Raise `Conflict` where nobody can listen at the address now."""
+    """Raise `Conflict` if the address is not available."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -48,14 +48,14 @@ def refuse_taken(address: Address) -> None:
             probe.bind((address.host, address.port))
         except OSError as why:
             raise Conflict(
-                f"Port {address.port} on {address.host} cannot be used ({why.strerror}); "
-                "choose another one, as in: PORT=8001 make up",
+                f"Port {address.port} on {address.host} is not available ({why.strerror}). "
+                "Choose another one, for example: PORT=8001 make up",
                 code="port_taken",
             ) from why
 
 
 def answers(address: Address) -> bool:
-    """Whether a web server there answers anything at all."""
+    """Whether a web server answers at the address."""
     try:
         with socket.create_connection((address.near, address.port), timeout=5) as connection:
             connection.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

@@ -1,4 +1,4 @@
-"""Child processes that end when we end, however that comes."""
+"""Child processes that end with this process, even if it is killed."""
 
 import contextlib
 import ctypes
@@ -21,7 +21,7 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What a child runs. `last_signal` is what the kernel sends it when we are gone without a word."""
+    """What a child runs. The kernel sends it `last_signal` if this process is killed."""
 
     name: str
     command: tuple[str, ...]
@@ -32,9 +32,9 @@ class Program:
 
 
 def run(program: Program, text: str = "") -> str:
-    """Run it to its end with the text as its input; its output (at most what a pipe holds, 64 KB).
+    """Run it with the text as input and return its output (at most 64 KB, the size of a pipe).
 
-    Raises `Unavailable` with its last words where it fails.
+    Raises `Unavailable` with the end of its log if it fails.
     """
     child = spawn(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -48,7 +48,7 @@ def run(program: Program, text: str = "") -> str:
             written = answer.read().decode()
     if child.returncode != 0:
         raise Unavailable(
-            f"The {program.name} failed: {last_words(program.log)} (all of it: {program.log})",
+            f"The {program.name} failed: {last_words(program.log)} (see {program.log})",
             code="start_failed",
         )
     return written
@@ -57,9 +57,9 @@ def run(program: Program, text: str = "") -> str:
 def spawn(
     program: Program, *, stdin: int = subprocess.DEVNULL, stdout: int | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start it in a process group of its own, so that a Ctrl-C on the terminal reaches only us.
+    """Start it in its own process group, so that Ctrl-C on the terminal reaches only this process.
 
-    What it writes goes to its log, but `stdout` may be `subprocess.PIPE`. Call this from the main thread.
+    Its output goes to its log; `stdout` can be `subprocess.PIPE`. Call this from the main thread.
     """
     with open_log(program.log) as log:
         return subprocess.Popen(
@@ -75,7 +75,7 @@ def spawn(
 
 
 def stop(children: Iterable[subprocess.Popen[bytes]], patience: float = 5) -> None:
-    """Ask all of them at once to end, wait so many seconds together, and kill each one's whole group."""
+    """Ask all of them to end, wait at most `patience` seconds in total, and kill their process groups."""
     children = list(children)
     for child in children:
         if child.poll() is None:
@@ -88,23 +88,23 @@ def stop(children: Iterable[subprocess.Popen[bytes]], patience: float = 5) -> No
 
 
 def kill_group(child: subprocess.Popen[bytes]) -> None:
-    """End the child and whatever it started itself."""
+    """Kill the child and its own children."""
     with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS refuses for a group of zombies
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    """Bytecode is written: a machine that forbids it would compile everything at each start."""
+    """Allow bytecode files; without them, everything would be compiled at each start."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | dict(
         more
     )
 
 
 def _tied_to_us(last_signal: signal.Signals) -> Callable[[], None] | None:
-    """Linux sends the signal when the thread that made the child is gone; elsewhere nobody does.
+    """On Linux, have the kernel send the signal when the thread that started the child ends.
 
-    It must be heard from the first moment: who was started behind a shell inherits that SIGINT and SIGQUIT are ignored.
+    The signal's default action is restored first, because children of a shell can inherit ignored SIGINT and SIGQUIT.
     """
     if sys.platform != "linux":
         return None
@@ -114,7 +114,7 @@ def _tied_to_us(last_signal: signal.Signals) -> Callable[[], None] | None:
     def tie() -> None:
         signal.signal(last_signal, signal.SIG_DFL)
         control(_PR_SET_PDEATHSIG, int(last_signal))
-        if os.getppid() != parent:  # gone before we asked
+        if os.getppid() != parent:  # the parent ended before
             os._exit(1)
 
     return tie

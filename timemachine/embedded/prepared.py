@@ -1,6 +1,6 @@
-"""Whether a database was prepared by this very code: then the web server may load while that is checked once more.
+"""Remember that a database was prepared by this version of the code, so that the web server can start during the next check.
 
-Loading it takes a second, and so does the preparation; on a first start and after an upgrade they go one after the other.
+Both take a second. On the first start and after an upgrade, the preparation must finish first.
 """
 
 from importlib.metadata import version
@@ -12,7 +12,7 @@ from timemachine.core.pure.home import home, write_private
 
 
 def is_prepared(database_url: str) -> bool:
-    """Whether `remember` was last called for this database, with the migrations, the SQL and the Django of today."""
+    """Whether `remember` was called for this database with the current migrations, SQL and Django."""
     try:
         return _note().read_text() == _fingerprint(database_url)
     except OSError:
@@ -20,7 +20,7 @@ def is_prepared(database_url: str) -> bool:
 
 
 def remember(database_url: str) -> None:
-    """The preparation of this database succeeded."""
+    """Note that the preparation of this database succeeded."""
     write_private(_note(), _fingerprint(database_url))
 
 

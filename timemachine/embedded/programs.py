@@ -1,4 +1,4 @@
-"""The three programs that are started, with their arguments."""
+"""The three programs and their arguments."""
 
 import secrets
 import signal
@@ -9,18 +9,18 @@ from timemachine.core.pure.home import home, secret_key_file, write_private
 from timemachine.embedded.address import Address
 from timemachine.embedded.children import Program
 
-_THREADS = 4  # a worker mostly waits on models; threads cost a third of what processes do
-_BEHIND = ("nice", "-n", "10")  # pages and those who record go before what is worked on in the background
+_THREADS = 4  # workers mostly wait for models; threads need a third of the memory of processes
+_LOW_PRIORITY = ("nice", "-n", "10")  # pages and recording go before background work
 _PYTHON = (sys.executable, "-P", "-m")
 
 
 def preparation(environment: dict[str, str]) -> Program:
-    """Migrations and what a first start sets up; it answers one line of JSON."""
+    """Migrations and the setup of a first start; prints one line of JSON."""
     return _program("preparation of the database", ("django", "prepare"), environment)
 
 
 def web_server(address: Address, environment: dict[str, str]) -> Program:
-    """Granian with one process; threads wait on the database, so there are more of them than cores."""
+    """Granian with one process, and more threads than cores because they wait for the database."""
     listen = ("--interface", "wsgi", "--host", address.host, "--port", str(address.port), "--workers", "1")
     quiet = ("--blocking-threads", "20", "--no-access-log", "--log-level", "warning")
     command = ("granian", *listen, *quiet, "timemachine.config.wsgi:application")
@@ -28,22 +28,24 @@ def web_server(address: Address, environment: dict[str, str]) -> Program:
 
 
 def worker(environment: dict[str, str]) -> Program:
-    """Celery with beat inside. When we are gone it drops what it does: its leases lapse and another worker takes over."""
+    """Celery with beat. If this process is killed, it stops at once: its leases expire and another worker continues."""
     work = ("-B", "-s", str(home() / "beat-schedule"), "--pool", "threads", "-c", str(_THREADS))
     quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING")
     command = ("celery", "-A", "timemachine.config", "worker", *work, *quiet)
-    checked = {"CELERY_SKIP_CHECKS": "1"}  # the preparation has; Celery's would import every page
+    checked = {
+        "CELERY_SKIP_CHECKS": "1"
+    }  # the preparation has checked; Celery's checks would import every page
     environment = environment | checked | {"TIMEMACHINE_PROCESS": "worker"}
-    return _program("worker", command, environment, signal.SIGQUIT, before=_BEHIND)
+    return _program("worker", command, environment, signal.SIGQUIT, before=_LOW_PRIORITY)
 
 
 def work_folder() -> Path:
-    """Where the programs run, and nobody else."""
+    """The working folder of the programs, used by nothing else."""
     return home() / "work"
 
 
 def shared_environment(address: Address, database_url: str, broker_url: str) -> dict[str, str]:
-    """What every program finds in its environment; the rest is the operator's own."""
+    """The environment variables of every program, added to the operator's."""
     return {
         "DJANGO_SETTINGS_MODULE": "timemachine.config.settings",
         "TIMEMACHINE_HOME": str(home()),
@@ -53,8 +55,8 @@ def shared_environment(address: Address, database_url: str, broker_url: str) -> 
     }
 
 
-def keep_a_secret_key() -> None:
-    """Make the key that signs cookies, once; the settings read it."""
+def ensure_secret_key() -> None:
+    """Create the key that signs cookies if it is missing."""
     if not secret_key_file().exists():
         write_private(secret_key_file(), secrets.token_urlsafe(50) + "\n")
 

@@ -1,7 +1,7 @@
-"""How somebody asks us to stop: Ctrl-C, SIGTERM, or closing the terminal.
+"""Stop on Ctrl-C, SIGTERM, or when the terminal is closed.
 
-A handler only takes note. The exception is raised in `nap`, where nothing is half done: raised by the handler itself it
-could leave a lock of the standard library taken for ever.
+The handler only sets a flag. `nap` raises the exception at a safe point: raised in the handler, it could leave a lock of the standard
+library locked forever.
 """
 
 import signal
@@ -13,37 +13,37 @@ from types import FrameType
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class AskedToStop(Exception):  # not an error, but the shortest way out
-    """Raised by `nap` once somebody asked."""
+class StopRequested(Exception):  # not an error
+    """Raised by `nap` after a signal."""
 
 
-class _Note:
-    asked = False
+class _State:
+    stop_requested = False
 
 
 @contextmanager
-def stopping_when_asked() -> Iterator[None]:
-    """Inside, these signals make the next `nap` raise. A SIGHUP that is ignored already (`nohup`) stays ignored."""
+def stopping_on_signals() -> Iterator[None]:
+    """Let these signals make the next `nap` raise. A SIGHUP that is already ignored (`nohup`) stays ignored."""
     before = {number: signal.getsignal(number) for number in _SIGNALS}
-    _Note.asked = False
+    _State.stop_requested = False
     for number, present in before.items():
         if number != signal.SIGHUP or present != signal.SIG_IGN:
-            signal.signal(number, _take_note)
+            signal.signal(number, _request_stop)
     try:
         yield
     finally:
         for number, present in before.items():
             signal.signal(number, present)
-        _Note.asked = False
+        _State.stop_requested = False
 
 
 def nap(seconds: float) -> None:
-    """Wait. Raises `AskedToStop` where somebody asked, before or meanwhile."""
-    if not _Note.asked:
+    """Sleep. Raises `StopRequested` if a signal has arrived."""
+    if not _State.stop_requested:
         time.sleep(seconds)
-    if _Note.asked:
-        raise AskedToStop
+    if _State.stop_requested:
+        raise StopRequested
 
 
-def _take_note(_number: int, _frame: FrameType | None) -> None:
-    _Note.asked = True
+def _request_stop(_number: int, _frame: FrameType | None) -> None:
+    _State.stop_requested = True

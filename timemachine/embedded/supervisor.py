@@ -1,4 +1,4 @@
-"""Keeps the web server and the worker running: what ends by itself is started again, later each time."""
+"""Keep the web server and the worker running: restart what exits, with increasing pauses."""
 
 import signal
 import subprocess
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from timemachine.embedded import children
 from timemachine.embedded.children import Program
-from timemachine.embedded.terminal import complain
+from timemachine.embedded.terminal import print_error
 
 _LONGEST_PAUSE = 30.0
 _HEALTHY_AFTER = 60.0
 
 
 @dataclass(slots=True, kw_only=True)
-class _Kept:
+class _Supervised:
     program: Program
     process: subprocess.Popen[bytes]
     started: float
@@ -23,53 +23,55 @@ class _Kept:
 
 
 class Supervisor:
-    """The programs that it was given, as processes. Use it from the main thread."""
+    """The supervised programs. Use it from the main thread."""
 
     def __init__(self) -> None:
-        self._kept: list[_Kept] = []
+        self._programs: list[_Supervised] = []
 
     def start(self, program: Program) -> None:
-        """Start a program; from now on `tend` keeps it running."""
-        self._kept.append(_Kept(program=program, process=children.spawn(program), started=time.monotonic()))
+        """Start a program that `tend` keeps running."""
+        self._programs.append(
+            _Supervised(program=program, process=children.spawn(program), started=time.monotonic())
+        )
 
     def has_ended(self, program: Program) -> bool:
         """Whether the program is not running now."""
-        return any(kept.process.poll() is not None for kept in self._kept if kept.program is program)
+        return any(each.process.poll() is not None for each in self._programs if each.program is program)
 
     def tend(self) -> None:
-        """Look once at every program: say which one ended, and start again what is due."""
-        for kept in self._kept:
-            if kept.due is None and kept.process.poll() is not None:
-                _lay_aside(kept)
-            if kept.due is not None and time.monotonic() >= kept.due:
-                kept.process, kept.started, kept.due = children.spawn(kept.program), time.monotonic(), None
+        """Check every program once: report those that exited, and restart those that are due."""
+        for each in self._programs:
+            if each.due is None and each.process.poll() is not None:
+                _schedule_restart(each)
+            if each.due is not None and time.monotonic() >= each.due:
+                each.process, each.started, each.due = children.spawn(each.program), time.monotonic(), None
 
     def stop(self) -> None:
-        """End all of them, together."""
-        children.stop(kept.process for kept in self._kept)
+        """Stop all programs."""
+        children.stop(each.process for each in self._programs)
 
 
-def _lay_aside(kept: _Kept) -> None:
-    children.kill_group(kept.process)
-    lived = time.monotonic() - kept.started
-    kept.pause = 1.0 if lived > _HEALTHY_AFTER else min(max(1.0, kept.pause * 2), _LONGEST_PAUSE)
-    kept.due = time.monotonic() + kept.pause
-    what, log = _ending(kept.process.returncode)
-    complain(
-        f"The {kept.program.name} {what} and starts again in {kept.pause:.0f} s; {kept.program.log} {log}."
+def _schedule_restart(each: _Supervised) -> None:
+    children.kill_group(each.process)
+    lived = time.monotonic() - each.started
+    each.pause = 1.0 if lived > _HEALTHY_AFTER else min(max(1.0, each.pause * 2), _LONGEST_PAUSE)
+    each.due = time.monotonic() + each.pause
+    what, log = _ending(each.process.returncode)
+    print_error(
+        f"The {each.program.name} {what} and restarts in {each.pause:.0f} s. {log} {each.program.log}."
     )
 
 
 def _ending(code: int) -> tuple[str, str]:
-    """How a program ended, and what its log says to that: of who was killed it has nothing but what went before."""
+    """How a program ended, and what its log can show."""
     if code >= 0:
-        return f"ended by itself (exit code {code})", "says why"
-    return f"was killed by the signal {_signal(-code)}", "has what it said before"
+        return f"exited (exit code {code})", "See"
+    return f"was killed by the signal {_signal(-code)}", "Its last messages are in"
 
 
 def _signal(number: int) -> str:
-    """`SIGKILL (9)`; a number without a name as it is."""
+    """`SIGKILL (9)`, or only the number."""
     try:
         return f"{signal.Signals(number).name} ({number})"
-    except ValueError:  # of real time, they have no names
+    except ValueError:  # real-time signals have no names
         return str(number)

@@ -1,4 +1,4 @@
-"""`make up`: Postgres, migrations, the worker and the web server of one machine, in one terminal."""
+"""`make up`: run Postgres, migrations, the worker and the web server in one terminal."""
 
 import json
 import os
@@ -15,23 +15,23 @@ from timemachine.embedded.leftovers import kill_leftovers
 from timemachine.embedded.lock import only_one
 from timemachine.embedded.logs import last_words
 from timemachine.embedded.prepared import is_prepared, remember
-from timemachine.embedded.signals import AskedToStop, nap, stopping_when_asked
+from timemachine.embedded.signals import StopRequested, nap, stopping_on_signals
 from timemachine.embedded.sockets import clear_socket_folder, socket_folder
 from timemachine.embedded.supervisor import Supervisor
-from timemachine.embedded.terminal import complain, say
+from timemachine.embedded.terminal import print_error, print_line
 
-_LOOK_EVERY = 0.2  # seconds
+_CHECK_EVERY = 0.2  # seconds
 
 
 def main() -> int:
-    """Run until somebody stops it. The exit code: 0 when asked to stop, 1 when something was refused or failed."""
+    """Run until it is stopped. Returns the exit code: 0 after a signal, 1 after a failure."""
     try:
-        with stopping_when_asked():
+        with stopping_on_signals():
             _up(chosen_address())
-    except AskedToStop:
-        say("Everything has stopped.")
+    except StopRequested:
+        print_line("Everything has stopped.")
     except TimeMachineError as why:
-        complain(why.message)
+        print_error(why.message)
         return 1
     return 0
 
@@ -43,7 +43,7 @@ def _up(address: Address) -> None:
         refuse_taken(address)
         _make_folder(programs.work_folder())
         kill_leftovers(programs.work_folder())
-        programs.keep_a_secret_key()
+        programs.ensure_secret_key()
         database_url, server = _database(stopping)
         broker_url = os.environ.get("CELERY_BROKER_URL", "").strip() or "pgmq://"
         environment = programs.shared_environment(address, database_url, broker_url)
@@ -60,7 +60,7 @@ def _up(address: Address) -> None:
 
 
 def _database(stopping: ExitStack) -> tuple[str, subprocess.Popen[bytes] | None]:
-    """Where the data is: the operator's server, or ours, which then runs until `stopping` is closed."""
+    """The URL of the operator's database, or of ours, which runs until `stopping` is closed."""
     elsewhere = os.environ.get("DATABASE_URL", "").strip()
     if elsewhere:
         return elsewhere, None
@@ -77,7 +77,7 @@ def _database(stopping: ExitStack) -> tuple[str, subprocess.Popen[bytes] | None]
 def _prepare_and_serve(
     supervisor: Supervisor, address: Address, environment: dict[str, str]
 ) -> dict[str, Any]:
-    """What the preparation answered, once the web server answers too."""
+    """Prepare the database, start the web server, and return the answer of the preparation."""
     web = programs.web_server(address, environment)
     database_url = environment["DATABASE_URL"]
     known = is_prepared(database_url)
@@ -89,28 +89,28 @@ def _prepare_and_serve(
         supervisor.start(web)
     while not answers(address):
         if supervisor.has_ended(web):
-            raise Unavailable(f"The web server ended at once: {last_words(web.log)} ({web.log})")
+            raise Unavailable(f"The web server exited immediately: {last_words(web.log)} (see {web.log})")
         nap(0.02)
     answer: dict[str, Any] = json.loads(written.splitlines()[-1])
     return answer
 
 
 def _welcome(address: Address, sign_in_url: str | None) -> None:
-    say(f"Time Machine runs at {address.url}")
+    print_line(f"Time Machine runs at {address.url}")
     if sign_in_url:
-        say(f"Sign in (once)     {sign_in_url}")
-    say(f"Data               {home()}")
-    say(f"Logs               {home() / 'logs'}")
-    say("Ctrl-C stops everything.")
+        print_line(f"Sign in (once)     {sign_in_url}")
+    print_line(f"Data               {home()}")
+    print_line(f"Logs               {home() / 'logs'}")
+    print_line("Ctrl-C stops everything.")
 
 
 def _watch(supervisor: Supervisor, server: subprocess.Popen[bytes] | None) -> None:
     while server is None or server.poll() is None:
         supervisor.tend()
-        nap(_LOOK_EVERY)
+        nap(_CHECK_EVERY)
     raise Unavailable(
-        f"Postgres ended by itself; {home() / 'logs' / 'postgres.log'} says why. Everything else was stopped too; "
-        "`make up` starts it again."
+        f"Postgres exited. See {home() / 'logs' / 'postgres.log'}. Everything else was stopped too. "
+        "Run `make up` to start again."
     )
 
 
@@ -119,5 +119,5 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as why:
         raise Unavailable(
-            f"The folder {folder} cannot be made ({why.strerror}); set TIMEMACHINE_HOME to one that can."
+            f"Cannot create the folder {folder} ({why.strerror}). Set TIMEMACHINE_HOME to another folder."
         ) from why

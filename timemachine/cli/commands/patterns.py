@@ -85,7 +85,7 @@ def alerts(*, limit: int, after: str | None, as_json: bool) -> None:
 def seen(*, alert: str, as_json: bool) -> None:
     """Dismiss an alert: the navigation no longer counts it."""
     with connected() as client:
-        found = client.patterns.put_aside(alert)
+        found = client.patterns.dismiss(alert)
         show(found, [f"Dismissed by {one_line(found['seen_by'])}."], as_json=as_json)
 
 

@@ -27,7 +27,7 @@ def retention() -> None:
 def list_rules(*, as_json: bool) -> None:
     """List the rules and what each would delete today."""
     with connected() as client:
-        found = client.forgetting.rules()
+        found = client.deletions.rules()
         show(found, _rules(found["items"]), as_json=as_json)
 
 
@@ -49,7 +49,7 @@ def set_rule(
     """
     rule: dict[str, Any] = {"days": _days(days), "agent": agent, "tag": tag, "reason": reason}
     with connected() as client:
-        due = client.forgetting.set_rule(**rule, dry_run=True)
+        due = client.deletions.set_rule(**rule, dry_run=True)
         lines = list(_preview(due, rule["days"]))
         early = rule["days"] is not None and rule["days"] < due["floor"]["days"] and not reason.strip()
         needed = f"Fewer than {due['floor']['days']} days require a --reason: {due['floor']['because']}"
@@ -63,7 +63,7 @@ def set_rule(
                 print_error(line)
             if not confirm("Set this rule?"):
                 raise Failure('Nothing was changed. Answer "yes", or use --yes.')
-        made = client.forgetting.set_rule(**rule)
+        made = client.deletions.set_rule(**rule)
         existed = due["replaces"] is not None and due["replaces"]["id"] == made["id"]
         since = f" It was already set on {local(made['set_at'])}." if existed else ""
         show(made, [f"Rule {made['id']}: {made['says']}.{since}", *lines], as_json=as_json)
@@ -75,7 +75,7 @@ def set_rule(
 def remove_rule(*, rule: str, as_json: bool) -> None:
     """Remove a rule."""
     with connected() as client:
-        removed = client.forgetting.remove_rule(rule)
+        removed = client.deletions.remove_rule(rule)
         show(removed, [f"Rule removed: {removed['says']}."], as_json=as_json)
 
 
@@ -84,7 +84,7 @@ def remove_rule(*, rule: str, as_json: bool) -> None:
 def log(*, as_json: bool) -> None:
     """List bulk deletions by rules and by people, newest first."""
     with connected() as client:
-        items = list(client.forgetting.every())
+        items = list(client.deletions.every())
         single = f"Single deletions: {client.url}/settings/retention/#singly"
         show({"items": items, "next": None}, [*_deletions(items), single], as_json=as_json)
 

@@ -89,7 +89,7 @@ def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_jso
         done = [sent(each, client.connection, key=key) for each in chosen]
     items, stay = [_sent_json(each) for each in done], [_remaining_json(each) for each in others]
     show({"items": items, "next": None, "passed_over": stay}, _sent(done, others), as_json=as_json)
-    short = [each for each in done if each.short]
+    short = [each for each in done if each.undelivered]
     if short:
         raise _not_delivered(short)
 
@@ -168,13 +168,13 @@ def _sent(done: "list[Sent]", others: "list[Remaining]") -> Iterator[str]:
 
 def _not_delivered(short: "list[Sent]") -> Failure:
     """Why steps were not delivered. With several recordings, a line for each is printed first."""
-    outcome = f"{counted(sum(each.short for each in short), 'action')} not delivered"
+    outcome = f"{counted(sum(each.undelivered for each in short), 'action')} not delivered"
     ways = "Use `--as KEY` to send them to another session, or `spool drop` to delete them."
     if len(short) == 1:
         return Failure(f"{outcome}: {short[0].why} {ways}")
     for each in short:
         print_error(
-            f"{counted(each.short, 'action')} of {each.name} not delivered to session {each.session}: {each.why}"
+            f"{counted(each.undelivered, 'action')} of {each.name} not delivered to session {each.session}: {each.why}"
         )
     return Failure(f"{outcome}. {ways}")
 

@@ -1,4 +1,4 @@
-"""Calls of tools and models: a `with` block or a function, recorded when it is over, with what it took, gave or failed of."""
+"""Calls of tools and models: a `with` block or a function, recorded when it ends, with input, output, duration and error."""
 
 import contextlib
 import functools
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 _OWN: Final = ("self", "cls")
 _QUESTIONS: Final = ("messages", "input", "prompt", "question")
-"""What functions that ask a model call what they ask."""
+"""Names of the argument of a function that holds the question to a model."""
 
 
 class Recorder(Protocol):
-    """Who takes what a call came to."""
+    """The session that records a call."""
 
     around: ContextVar[str | None]
 
@@ -24,16 +24,16 @@ class Recorder(Protocol):
     def add(self, action: dict[str, Any]) -> None:
         """Record it."""
 
-    def kept(self, value: Any) -> Any:
-        """The value as it is now."""
+    def snapshot(self, value: Any) -> Any:
+        """A copy of the value."""
 
 
 class Call:
-    """One call: a block (`with`, `async with`), or what makes a function record its calls.
+    """One call: a context manager, or a decorator that records every call of a function.
 
-    In its block set `result` (or `output`, which is the same), for a model `usage`, `cost_usd`, `model` and `parameters`, and any other field of an
-    action, as `error` for what failed without an exception. One that leaves the block is recorded, and goes on as it was. What is recorded
-    within it stands under it.
+    In the block, set `result` (or `output`, the same), for a model also `usage`, `cost_usd`, `model` and `parameters`, and any other
+    field of an action, for example `error` for a failure without an exception. An exception is recorded and raised again. Steps
+    recorded in the block are children of the call.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class Call:
     if TYPE_CHECKING:
 
         def __setattr__(self, name: str, value: Any) -> None:
-            """Any field of an action may be set."""
+            """Any field of an action can be set."""
 
     @property
     def output(self) -> Any:
-        """What the call gave."""
+        """The same as `result`."""
         return self.result
 
     @output.setter
@@ -69,7 +69,7 @@ class Call:
         self._parent = self._recorder.around.get()
         if self._nests:
             self._token = self._recorder.around.set(self._id)
-        self._given = self._recorder.kept(self._given)
+        self._given = self._recorder.snapshot(self._given)
         self._started_at = time.time_ns()
         self._began = time.perf_counter_ns()
         return self
@@ -79,15 +79,15 @@ class Call:
         if self._token is not None:
             self._recorder.around.reset(self._token)
         action = self._facts | {"started_at": self._started_at, "duration_ms": took, "input": self._given}
-        action |= self._said() | {"id": self._id, "parent": self._parent, "output": self.result}
+        action |= self._fields() | {"id": self._id, "parent": self._parent, "output": self.result}
         if failure is not None and not is_no_error(failure):
             action["error"] = failure
         if isinstance(action.get("error"), BaseException):
             action["error"] = _as_error(action["error"])
         self._recorder.add(action)
 
-    def _said(self) -> dict[str, Any]:
-        """What the block set beside its result."""
+    def _fields(self) -> dict[str, Any]:
+        """The fields that the block set, except the result."""
         return {
             name: value
             for name, value in vars(self).items()
@@ -108,25 +108,25 @@ class Call:
 
 
 class ModelCall(Call):
-    """A call of a function that asks a model: what its answer says of its model and its tokens is the call's, where the function sets nothing."""
+    """A call of a function that asks a model. Model and usage are taken from its answer unless the function sets them."""
 
     def __init__(
         self, recorder: Recorder, facts: dict[str, Any], *, given: Any = None, nests: bool = True
     ) -> None:
-        asked, parameters = _asked(given)
-        super().__init__(recorder, facts, given=asked, nests=nests)
+        question, parameters = _split(given)
+        super().__init__(recorder, facts, given=question, nests=nests)
         self.parameters = parameters
 
     def __exit__(self, kind: object, failure: BaseException | None, at: object) -> None:
-        self.usage = _told(self.result, "usage")
+        self.usage = _field_of(self.result, "usage")
         if self.usage is not None and "model" not in self._facts:
-            model = _told(self.result, "model")
+            model = _field_of(self.result, "model")
             self.model = model if isinstance(model, str) else None
         super().__exit__(kind, failure, at)
 
 
-def _asked(given: Any) -> tuple[Any, dict[str, Any] | None]:
-    """What a model was asked, of the arguments of a function, and its parameters: the others."""
+def _split(given: Any) -> tuple[Any, dict[str, Any] | None]:
+    """Split the arguments of a function into the question to the model and its parameters."""
     if not isinstance(given, dict):
         return given, None
     name = next((each for each in _QUESTIONS if each in given), None)
@@ -135,8 +135,8 @@ def _asked(given: Any) -> tuple[Any, dict[str, Any] | None]:
     return given[name], {each: given[each] for each in given if each != name} or None
 
 
-def _told(result: Any, name: str) -> Any:
-    """What an answer, or the last part of one that says it, has under the name; one that fails when it is asked says nothing."""
+def _field_of(result: Any, name: str) -> Any:
+    """The field of an answer, or of the last part of a streamed one that has it; None if reading it fails."""
     parts = reversed(result) if isinstance(result, list) else (result,)
     with contextlib.suppress(Exception):
         for part in parts:
@@ -147,7 +147,7 @@ def _told(result: Any, name: str) -> Any:
 
 
 def recorded[F: Callable[..., Any]](recorder: Recorder, function: F, facts: dict[str, Any]) -> F:
-    """The function, each call of which is recorded; a generator is over when it is read to its end, its result is all that it gave."""
+    """Wrap a function so that every call is recorded. A call of a generator ends with its last value; its result is all values."""
     arguments = _arguments_of(function)
     made_of = ModelCall if facts.get("kind") == "llm_call" else Call
 
@@ -168,30 +168,30 @@ def _form_of(function: Callable[..., Any]) -> Any:
 
 def _plain(function: Any, call: Any) -> Any:
     def made(*args: Any, **kwargs: Any) -> Any:
-        with call(args, kwargs) as under_way:
-            under_way.result = function(*args, **kwargs)
-        return under_way.result
+        with call(args, kwargs) as running:
+            running.result = function(*args, **kwargs)
+        return running.result
 
     return made
 
 
 def _coroutine(function: Any, call: Any) -> Any:
     async def made(*args: Any, **kwargs: Any) -> Any:
-        with call(args, kwargs) as under_way:
-            under_way.result = await function(*args, **kwargs)
-        return under_way.result
+        with call(args, kwargs) as running:
+            running.result = await function(*args, **kwargs)
+        return running.result
 
     return made
 
 
 def _generator(function: Any, call: Any) -> Any:
-    """What is recorded between two of its values is its reader's, and does not stand under it."""
+    """Steps recorded between two values belong to the reader, so they are not children of the call."""
 
     def made(*args: Any, **kwargs: Any) -> Any:
-        with call(args, kwargs, nests=False) as under_way:
-            under_way.result = []
+        with call(args, kwargs, nests=False) as running:
+            running.result = []
             for each in function(*args, **kwargs):
-                under_way.result.append(each)
+                running.result.append(each)
                 yield each
 
     return made
@@ -199,17 +199,17 @@ def _generator(function: Any, call: Any) -> Any:
 
 def _async_generator(function: Any, call: Any) -> Any:
     async def made(*args: Any, **kwargs: Any) -> Any:
-        with call(args, kwargs, nests=False) as under_way:
-            under_way.result = []
+        with call(args, kwargs, nests=False) as running:
+            running.result = []
             async for each in function(*args, **kwargs):
-                under_way.result.append(each)
+                running.result.append(each)
                 yield each
 
     return made
 
 
 def _arguments_of(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
-    """What names the arguments of a call, without the object whose method it is."""
+    """A function that names the arguments of a call, without `self` and `cls`."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -218,7 +218,7 @@ def _arguments_of(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], di
     def named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
             found = signature.bind(*args, **kwargs).arguments
-        except TypeError:  # the function itself says what is wrong with them
+        except TypeError:  # the function raises its own error
             return {"args": args, **kwargs}
         return {name: value for name, value in found.items() if name not in _OWN}
 
@@ -226,7 +226,7 @@ def _arguments_of(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], di
 
 
 def is_no_error(failure: BaseException) -> bool:
-    """Whether it only ends what runs: the reader of a generator has enough, or the program leaves and says that all is well."""
+    """Whether the exception only ends a generator early, or exits the process with success."""
     return isinstance(failure, GeneratorExit) or (
         isinstance(failure, SystemExit) and failure.code in (None, 0)
     )
@@ -239,5 +239,5 @@ def _as_error(failure: BaseException) -> dict[str, str]:
 def _words(failure: BaseException) -> str:
     try:
         return str(failure)
-    except Exception:  # noqa: BLE001  # anybody's own code
+    except Exception:  # noqa: BLE001  # code of the application
         return type(failure).__name__

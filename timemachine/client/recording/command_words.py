@@ -1,7 +1,7 @@
-"""The words of a command and the addresses in them, without what can be seen to be secret.
+"""The words of a command and the URLs in them, without recognisable secrets.
 
-A value is seen by its name (`TOKEN=…`, `--password …`, `Authorization: …`), by its place (what curl takes after `-u` and `-H`), or as the user of an
-address. What has none of these cannot be told from other words, such as a password that is written right behind `-p`.
+A secret is recognised by its name (`TOKEN=…`, `--password …`, `Authorization: …`), by its position (curl's `-u` and `-H`), or as the user
+of a URL. Other secrets look like any word, for example a password directly after `-p`.
 """
 
 import re
@@ -23,8 +23,8 @@ _WORD: Final = re.compile(r"""(?:[^\s'";|&()`]|"(?:\\.|[^"\\])*"|'[^']*')+""")
 _QUOTED: Final = re.compile(r""""((?:\\.|[^"\\])*)"|'([^']*)'""")
 
 
-def told(url: str) -> str:
-    """An address without a user, and without the values of a query whose names are those of secrets."""
+def redacted_url(url: str) -> str:
+    """A URL without its user and without query values whose names look like secrets."""
     try:
         parts = urlsplit(url)
         query = [
@@ -33,17 +33,17 @@ def told(url: str) -> str:
         ]
         return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=urlencode(query)).geturl()
     except ValueError:
-        return "an address that cannot be read"
+        return "an invalid URL"
 
 
 def without_secrets(words: list[str]) -> list[str]:
-    """The words of a command, without the values of those whose names are those of secrets; what a shell is given, word by word as well."""
+    """The words of a command without secrets, also inside the script for a shell."""
     befores = ["", *words]
     return [_shown(word, before) for word, before in zip(words, befores, strict=False)]
 
 
 def without_secrets_of_shell(text: str) -> str:
-    """What a shell is given: what holds no secret stays as it was written."""
+    """A shell script without secrets; everything else stays as written."""
     matches = list(_WORD.finditer(text))
     words = [_QUOTED.sub(lambda found: found[1] or found[2] or "", each[0]) for each in matches]
     made, at = [], 0
@@ -74,14 +74,14 @@ def _shown(word: str, before: str) -> str:
 
 
 def _alone(word: str) -> str:
-    """A word by itself: an address, a name with its value, or several words."""
+    """A single word: a URL, a name with its value, or several words."""
     shown, at = "", 0
     for address in _ADDRESS.finditer(word):
         between = word[at : address.start()]
         end = _end_of_name(between)
         if end is not None:
             return f"{shown}{between[:end]}{WITHHELD}"
-        shown, at = f"{shown}{between}{told(address[0])}", address.end()
+        shown, at = f"{shown}{between}{redacted_url(address[0])}", address.end()
     rest = word[at:]
     end = _end_of_name(rest)
     if end is not None:
@@ -90,7 +90,7 @@ def _alone(word: str) -> str:
 
 
 def _end_of_name(text: str) -> int | None:
-    """Where the name of a secret ends, with what stands between it and its value."""
+    """The position after the name of a secret and the separator."""
     ends = (each.end() for each in _NAMED.finditer(text) if SECRET.search(each[1]))
     return next(ends, None)
 

@@ -1,6 +1,6 @@
-"""An action in the fields that the API has. What has no place there is kept as it was given, in `parameters` under `as_given`.
+"""Fit an action into the fields of the API. What does not fit is stored as given, in `parameters` under `as_given`.
 
-So neither a field that there is not, nor a provider's own words for its tokens, nor a value of a wrong type costs the call that it came with.
+So an unknown field, a provider's own names for tokens or a value of a wrong type does not lose the action.
 """
 
 import json
@@ -21,22 +21,22 @@ FIELDS: Final = frozenset(
         "saved_usd", "cached_from", "grounding", "retrieval",
     }
 )  # fmt: skip
-"""The fields of an action, as the API has them."""
+"""The fields of an action in the API."""
 SAME_ROLE: Final = {"assistant": "agent", "model": "agent", "human": "user", "developer": "system"}
-"""Other words for roles, as chats and models use them."""
+"""Names of roles in chats and models."""
 AS_GIVEN: Final = "as_given"
-_SECONDS: Final = range(-2_208_988_800, 221_845_392_000)  # 1900 to 9000, as the server takes them
+_SECONDS: Final = range(-2_208_988_800, 221_845_392_000)  # 1900 to 9000, the range of the server
 NANOSECONDS: Final = range(10**17, _SECONDS.stop * 10**9)
-"""Whole numbers that are nanoseconds since 1970: those of 1973 to 9000. As seconds they would lie beyond all calendars."""
+"""Integers that are taken as nanoseconds since 1970 (1973 to 9000); as seconds they would be out of range."""
 _NEEDED: Final = "id"
 _ERROR: Final = ("type", "message")
 _UNKNOWN: Final = "unknown"
-TOLD: Final[set[str]] = set()
-"""The fields of which this process has said that a value does not fit."""
+LOGGED: Final[set[str]] = set()
+"""The fields about which this process has logged a value that does not fit."""
 
 
 def nanoseconds(given: Any) -> int | None:
-    """A moment since 1970: a `datetime` (local where it has no zone), the same as ISO text, or seconds; None where it is none of these."""
+    """Nanoseconds since 1970 of a `datetime` (local without a zone), ISO text or seconds; None for anything else."""
     try:
         if isinstance(given, str):
             given = datetime.fromisoformat(given)
@@ -51,32 +51,32 @@ def nanoseconds(given: Any) -> int | None:
     return round(given * 1e9) if _SECONDS.start <= given < _SECONDS.stop else None
 
 
-def set_apart(action: dict[str, Any], names: Any) -> None:
-    """Move fields of an action to where they are kept as they were given."""
-    apart = {name: action.pop(name) for name in names}
+def move_to_parameters(action: dict[str, Any], names: Any) -> None:
+    """Move fields of an action into its parameters, as they were given."""
+    moved = {name: action.pop(name) for name in names}
     if not isinstance(action.get("parameters"), Mapping):
         other = action.pop("parameters", None)
-        apart |= {} if other is None else {"parameters": other}
-    if "kind" in apart:
+        moved |= {} if other is None else {"parameters": other}
+    if "kind" in moved:
         action["kind"] = "event"
-    kept = dict(action.get("parameters") or {})
-    there = kept.get(AS_GIVEN)
-    kept[AS_GIVEN] = {**(there if isinstance(there, Mapping) else {}), **apart}
-    action["parameters"] = kept
+    parameters = dict(action.get("parameters") or {})
+    there = parameters.get(AS_GIVEN)
+    parameters[AS_GIVEN] = {**(there if isinstance(there, Mapping) else {}), **moved}
+    action["parameters"] = parameters
 
 
 def fitted(action: dict[str, Any]) -> dict[str, Any]:
-    """An action as JSON has it, with its tokens in our words, its tags as a list and its error as an object.
+    """An action in JSON types, with usage in our names, tags as a list and the error as an object.
 
-    An error that does not say what went wrong in our words is one of unknown type.
+    An error without a usable type or message has the type `unknown`.
     """
     if "usage" in action:
         found = counts(action["usage"])
-        if found != _said(action["usage"]):
-            set_apart(action, ["usage"])
+        if found != _without_none(action["usage"]):
+            move_to_parameters(action, ["usage"])
             action |= {"usage": found} if found else {}
             if not found:
-                _tell("usage")
+                _log_once("usage")
     if isinstance(action.get("tags"), str):
         action["tags"] = [action["tags"]]
     error = action.get("error")
@@ -88,63 +88,63 @@ def fitted(action: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fit_error(action: dict[str, Any], given: Any) -> None:
-    """What failed counts as failed, whatever its error holds; one that holds more or less than it can stands beside as it was given."""
-    said = _said(given)
-    words = said if isinstance(said, Mapping) else {}
-    found = {name: words[name] for name in _ERROR if isinstance(words.get(name), str)}
-    if not found or found != said:
-        set_apart(action, ["error"])
+    """Fit the error of an action; what does not fit is stored as given, and the action still counts as failed."""
+    error = _without_none(given)
+    texts = error if isinstance(error, Mapping) else {}
+    found = {name: texts[name] for name in _ERROR if isinstance(texts.get(name), str)}
+    if not found or found != error:
+        move_to_parameters(action, ["error"])
         action["error"] = found or {"type": _UNKNOWN}
-        _tell("error")
+        _log_once("error")
 
 
 def refitted(lines: list[bytes], why: Refused) -> list[bytes] | None:
-    """Actions that the server refused, without the fields that it named; None where it named none that can go."""
+    """Refused actions without the fields that the server named; None if it named none that can be moved."""
     named = _named(why, alone=len(lines) == 1)
     made, moved = [], False
     for number, line in enumerate(lines):
         names = named.get(number, set())
         action = json.loads(line) if names else {}
-        names = {name for name in names if name in action and name != _NEEDED and not _is_kept(action, name)}
+        names = {name for name in names if name in action and name != _NEEDED and not _is_moved(action, name)}
         if names:
-            set_apart(action, sorted(names))
+            move_to_parameters(action, sorted(names))
             for name in sorted(names):
-                _tell(name)
-            line, moved = json.dumps(action, separators=(",", ":")).encode(), True  # noqa: PLW2901  # the line that goes instead
+                _log_once(name)
+            line, moved = json.dumps(action, separators=(",", ":")).encode(), True  # noqa: PLW2901  # the replacement
         made.append(line)
     return made if moved else None
 
 
 def iso(moment: int) -> str:
-    """Nanoseconds since 1970 as the API has a time."""
+    """Nanoseconds since 1970 as an RFC 3339 time."""
     return datetime.fromtimestamp(moment / 1e9, UTC).isoformat()
 
 
-def _said(given: Any) -> Any:
+def _without_none(given: Any) -> Any:
     if not isinstance(given, Mapping):
         return given
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _tell(field: str) -> None:
-    """Log once in a process that a field was given what it cannot have."""
-    if field not in TOLD:
-        TOLD.add(field)
+def _log_once(field: str) -> None:
+    """Log a field with a value that does not fit, once in a process."""
+    if field not in LOGGED:
+        LOGGED.add(field)
         log.warning(
-            "`%s` of an action cannot be what was given; it stands in the action's parameters, under `%s`.",
+            "Invalid value for `%s` of an action. It is stored in the parameters under `%s`.",
             field,
             AS_GIVEN,
         )
 
 
-def _is_kept(action: dict[str, Any], name: str) -> bool:
-    """Whether this is where we keep things already, or a kind that fits all."""
-    held = action[name]
-    return (name == "parameters" and isinstance(held, dict) and set(held) == {AS_GIVEN}) or held == "event"
+def _is_moved(action: dict[str, Any], name: str) -> bool:
+    """Whether the field already is what we moved, or the kind that always fits."""
+    value = action[name]
+    return (name == "parameters" and isinstance(value, dict) and set(value) == {AS_GIVEN}) or value == "event"
 
 
 def _named(why: Refused, *, alone: bool) -> dict[int, set[str]]:
-    """The fields that the server refuses of each action, by its place."""
+    """The fields that the server refused, by the position of the action."""
     found: dict[int, set[str]] = {}
     for problem in why.facts.get("problems") or ():
         first, number, name, *_ = [*str(problem.get("field", "")).split("."), "", "", ""]

@@ -1,4 +1,4 @@
-"""One session's way to the server: it is started, its actions follow in their order, and it is ended."""
+"""The delivery of one session: start it on the server, send its actions in order, and end it."""
 
 import logging
 import secrets
@@ -20,7 +20,7 @@ from timemachine.client.recording.spool import Row
 from timemachine.client.recording.spool_database import Damaged
 from timemachine.client.retries import TOO_MANY
 
-if TYPE_CHECKING:  # its HTTP client takes a third of a second
+if TYPE_CHECKING:  # importing httpx takes a third of a second
     from timemachine.client.connection import Connection
 
 log = logging.getLogger(__name__)
@@ -30,11 +30,11 @@ LARGEST_BATCH: Final = 8 * 1024 * 1024
 """Bytes of actions in one request; a single one may be larger. The server takes 64 MB."""
 _UNPROCESSABLE: Final = 422
 _UNFIT: Final = frozenset({413, _UNPROCESSABLE})
-"""An action that the server can never take: too large, too deep, a word that no field has."""
+"""The server can never accept this action: too large, too deep, or an invalid field."""
 _AWAY: Final = frozenset({502, 503, 504})
 _FAULT: Final = 500
 _FAULT_PAUSES: Final = (1.0, 5.0, 15.0, 30.0)
-"""Seconds between the attempts with an action at which the server fails; after the last one it is set aside."""
+"""Seconds between attempts with an action that makes the server fail; after the last one it counts as refused."""
 _KEY_TAKEN: Final = "key_taken"
 _ENDED: Final = "session_ended"
 _OPEN: Final = "open"
@@ -42,18 +42,18 @@ _NOT_THERE: Final = 404
 
 
 class Mark:
-    """A place in what is recorded that somebody waits for."""
+    """A position in a recording that `flush` waits for."""
 
     def __init__(self) -> None:
         self.reached = threading.Event()
 
 
 class Outbox:
-    """What of one session waits here. `stuck` says why the server will not take it for now.
+    """The undelivered part of one session. `stuck` is the reason why the server refuses it for now.
 
-    `key` is what the session is called on the server. A session whose key is that of one which had ended before goes on under another key,
-    unless it is `strict`; what is recorded into one that ends meanwhile is set aside. `begun` says whether the server has it. One that is
-    `adopted` was recorded by a process that has ended. `listed` is whether it is delivered now; after a close it is not.
+    `key` is the key of the session on the server. If a session with this key had already ended, a new key is used, unless `strict`; if it
+    ends in the meantime, later actions are refused. `begun` says whether the session exists on the server, `adopted` whether a process
+    recorded it that has ended, and `listed` whether it is being delivered (not after a close).
     """
 
     def __init__(
@@ -85,24 +85,24 @@ class Outbox:
 
     @property
     def has_work(self) -> bool:
-        """Whether anything waits; a session without an action is started, too."""
+        """Whether there is anything to deliver; a session without actions is started too."""
         return self.recording.has_waiting or not self._is_begun
 
     @property
-    def is_over(self) -> bool:
-        """Whether nothing waits and nothing more comes."""
+    def is_finished(self) -> bool:
+        """Whether everything is delivered and nothing more can follow."""
         return self.closed and not self.has_work
 
     def mark(self, mark: Mark) -> None:
-        """Have somebody informed when everything up to here is settled."""
+        """Set the mark when everything up to here is delivered or refused."""
         with self._lock:
             self._marks.append((self.recording.end, mark))
         self._reach_marks()
 
     def deliver(self, connection: "Connection", *, may_end: Callable[[], bool] = lambda: True) -> None:
-        """Deliver the next batch, or what of it comes before an action at which the server fails; that one is due again later.
+        """Deliver the next batch, up to an action that makes the server fail; that one is retried later.
 
-        `may_end` says whether the session may be ended when its end is next. Raises `ClientError`; nothing was lost then, and some of it may have arrived.
+        `may_end` says whether the session may be ended now. Raises `ClientError`; nothing is lost, and a part may have been delivered.
         """
         if not self._started:
             self._start(connection)
@@ -120,28 +120,28 @@ class Outbox:
         self._reach_marks()
 
     def complain(self, why: ClientError) -> None:
-        """Log once that the server does not take it; what is spooled stays."""
+        """Log once why the server does not accept it; it stays in the spool."""
         if not self._complained:
             self._complained = True
             log.error(
-                "Session %s is not delivered: %s What is recorded stays in %s.",
+                "Session %s is not delivered: %s The recording stays in %s.",
                 self.key,
                 why.message,
                 self.recording.folder,
             )
         self.recording.note(f"{why.message} ({why.code})" if isinstance(why, Refused) else why.message)
-        self.stuck = why  # last: who waits for the delivery goes on then
+        self.stuck = why  # last, because it wakes up `flush`
 
     def refuse_late(self, line: bytes, why: str) -> None:
-        """Set aside what comes after the end of its session."""
-        is_kept = self.recording.add_refused(line, why)
-        self.shortfall.add(refused=int(is_kept), lost=int(not is_kept), why=why)
+        """Store an action that was recorded after the end of the session as refused."""
+        is_stored = self.recording.add_refused(line, why)
+        self.shortfall.add(refused=int(is_stored), lost=int(not is_stored), why=why)
 
     def release(self) -> tuple[Path, int] | None:
-        """Let go of the spool; where what waits is for the next process. What is in memory and finds no room there even now is lost."""
+        """Release the spool and return where the rest waits for the next process. What is in memory and cannot be written is lost."""
         lost, rest = self.recording.release()
         if lost:
-            self._lose(lost, "no spool can be written.")
+            self._lose(lost, "the spool cannot be written.")
         self._started = False
         with self._lock:
             self._marks.clear()
@@ -152,7 +152,7 @@ class Outbox:
         log.error("%d actions of session %s are lost: %s", lost, self.key, why)
 
     def _next(self) -> list[Row]:
-        """The next lines; where they cannot be read because the spool is damaged, those in memory."""
+        """The next lines; if the spool is damaged, those in memory."""
         try:
             return self.recording.waiting(most=MOST_ACTIONS, most_bytes=LARGEST_BATCH)
         except Damaged as why:
@@ -161,7 +161,7 @@ class Outbox:
 
     @property
     def _is_begun(self) -> bool:
-        """Whether the server has the session; that of a process which has ended is of use only with what it recorded."""
+        """Whether the session exists on the server. An adopted one is started only if it has actions."""
         return self.begun or self.adopted
 
     @property
@@ -169,7 +169,7 @@ class Outbox:
         return f"/api/sessions/{quote(self.key, safe='')}"
 
     def _end(self, connection: "Connection", at: str | None) -> None:
-        """End the session when it ended here; at once where that is before it began by the clock of another machine."""
+        """End the session at the time it ended here; now if another machine's clock makes that earlier than its start."""
         try:
             connection.post(f"{self._path}/end", None if at is None else {"ended_at": at})
         except Refused as why:
@@ -178,7 +178,7 @@ class Outbox:
             connection.post(f"{self._path}/end")
 
     def _begin(self, connection: "Connection", session: dict[str, Any]) -> None:
-        """Have the server begin a session; without the moment where it is older than that field."""
+        """Start a session on the server; without `started_at` if the server is too old for it."""
         try:
             connection.post("/api/sessions", session)
         except Refused as why:
@@ -194,17 +194,17 @@ class Outbox:
         except Refused as why:
             if why.code != _KEY_TAKEN:
                 raise
-            if self.adopted:  # the process that recorded it began it
+            if self.adopted:  # the process that recorded it started it
                 self._follow(connection)
             elif not self.strict and self._state(connection, self.key) == _ENDED:
                 if self.begun:
                     self._follow(connection)
                 else:
-                    self._go_on(connection)
+                    self._start_other(connection)
         self._started = self.begun = True
 
-    def _go_on(self, connection: "Connection") -> None:
-        """Begin a session of another key: the one that was named had ended before anything was recorded here."""
+    def _start_other(self, connection: "Connection") -> None:
+        """Start a session with another key: the requested one had ended before anything was recorded here."""
         other = {
             **self._session,
             "key": self._other_key,
@@ -216,30 +216,30 @@ class Outbox:
             if why.code != _KEY_TAKEN:
                 raise
         log.warning(
-            "The session %s has ended; what is recorded now stands in a new one, %s.",
+            "Session %s has ended. Recording continues in a new session, %s.",
             self.key,
             self._other_key,
         )
         self.key = self._other_key
 
     def _follow(self, connection: "Connection") -> None:
-        """Go on where another recording of the session did."""
+        """Use the other key if another recording of the session does."""
         if self._state(connection, self._other_key) is not None:
             self.key = self._other_key
 
     @property
     def _session(self) -> dict[str, Any]:
-        """The body of the request that starts it."""
+        """The body of the request that starts the session."""
         session: dict[str, Any] = self.recording.header["session"]
         return session
 
     @property
     def _other_key(self) -> str:
-        """The key of a session that goes on from one that has ended: the same in all its recordings, so that whoever takes one over finds it."""
+        """The key that replaces that of an ended session. It is the same in all recordings of the session, so that an adopting process finds it."""
         return f"{self._session['key'][:191]}-{self.recording.header['suffix']}"
 
     def _state(self, connection: "Connection", key: str) -> str | None:
-        """Whether a session is open or has ended, as a key that may only record can ask; None where there is none."""
+        """Whether a session is open or has ended, or None if there is none; a key with the scope `record` is enough."""
         try:
             connection.post(f"/api/sessions/{quote(key, safe='')}/actions", {"actions": []})
         except Refused as why:
@@ -251,21 +251,19 @@ class Outbox:
         return _OPEN
 
     def try_again(self) -> None:
-        """Look at once whether there is room now for what was refused, where the end of the session waits for that."""
+        """Retry now if the end of the session waits for disk space."""
         if self._awaits_room:
             self.stuck, self.not_before = None, 0.0
 
     def _check_end(self, may_end: Callable[[], bool]) -> None:
-        """A session that has ended takes nothing more: raise `ClientError` while any of it is still to be sent, or sent again."""
+        """Raise `ClientError` while any of the session is still to be sent or retried, because an ended session accepts nothing."""
         self._awaits_room = not self.recording.save_refusals()
         if self._awaits_room:
             raise ClientError(
-                f"What the server refused finds no room in {self.recording.folder}: make some, and send it again."
+                f"No space in {self.recording.folder} for what the server refused. Free some space and send it again."
             )
         if not may_end():
-            raise ClientError(
-                f"What was recorded before the end of the session still waits in {self.recording.folder}."
-            )
+            raise ClientError(f"Earlier actions of the session still wait in {self.recording.folder}.")
 
     def _try(self, connection: "Connection", rows: list[Row]) -> None:
         try:
@@ -277,9 +275,9 @@ class Outbox:
             self._faults += 1
 
     def _send(self, connection: "Connection", rows: list[Row], form: list[bytes] | None = None) -> None:
-        """Send lines together, in a `form` that the server takes where it refused theirs; where it cannot take one of them, in halves,
+        """Send lines in one request, in another `form` if the server refused theirs.
 
-        until it stands alone and is set aside.
+        If the server cannot accept one of them, the request is split in halves until this one is alone and refused.
         """
         form = [line for _, line in rows] if form is None else form
         body = b'{"actions":[' + b",".join(form) + b"]}"
@@ -289,7 +287,7 @@ class Outbox:
             )
         except Refused as why:
             if why.code == _ENDED:
-                self._set_aside(rows, why)
+                self._refuse_rows(rows, why)
                 return
             is_fault = why.status == _FAULT
             if not is_fault and why.status not in _UNFIT:
@@ -306,39 +304,39 @@ class Outbox:
             if is_fault and self._faults < len(_FAULT_PAUSES):
                 raise
             if not is_fault:
-                self._tell_refused(connection, rows[0][1], why)
-            self._set_aside(rows, why)
+                self._record_refusal(connection, rows[0][1], why)
+            self._refuse_rows(rows, why)
             return
         self._faults = 0
-        self._keep_others([rows[at] for at in answer.get("differing", ())])
+        self._refuse_differing([rows[at] for at in answer.get("differing", ())])
         self._settle(rows)
 
-    def _tell_refused(self, connection: "Connection", line: bytes, why: Refused) -> None:
-        """Have the session say in its place what is missing; sent again it is the same event. Where that is refused, too, only the file knows."""
+    def _record_refusal(self, connection: "Connection", line: bytes, why: Refused) -> None:
+        """Record an event in the session in place of a refused action; repeating it is safe. If this is refused too, only the spool has it."""
         body = b'{"actions":[' + refused_line(line, why.message) + b"]}"
         try:
             connection.call("POST", f"{self._path}/actions", content=body, content_type="application/json")
         except Refused as refused:
-            if is_passing(refused):
+            if is_temporary(refused):
                 raise
-            log.warning("Session %s does not say what is missing: %s", self.key, refused.message)
+            log.warning("Session %s has no event for a refused action: %s", self.key, refused.message)
 
-    def _keep_others(self, rows: list[Row]) -> None:
-        """Set aside what came under the id of another action: the server has that one, and says so."""
+    def _refuse_differing(self, rows: list[Row]) -> None:
+        """Refuse actions whose id another action on the server already has."""
         if rows:
-            why = "The session has another action of this id, which stays; give each action an id of its own."
+            why = "The session already has another action with this id. Use a unique id for each action."
             self._refuse(rows, why)
-            log.error("%d of the actions of session %s are set aside: %s", len(rows), self.key, why)
+            log.error("%d actions of session %s were refused: %s", len(rows), self.key, why)
 
     def _refuse(self, rows: list[Row], why: str) -> None:
-        kept = sum(self.recording.refuse(row, why) for row in rows)
-        self.shortfall.add(refused=kept, lost=len(rows) - kept, why=why)
+        stored = sum(self.recording.refuse(row, why) for row in rows)
+        self.shortfall.add(refused=stored, lost=len(rows) - stored, why=why)
 
-    def _set_aside(self, rows: list[Row], why: Refused) -> None:
+    def _refuse_rows(self, rows: list[Row], why: Refused) -> None:
         self._refuse(rows, why.message)
         if why.code != _ENDED or not self._complained:
             log.error(
-                "%d of the actions of session %s cannot be recorded and are set aside: %s",
+                "%d actions of session %s were refused: %s",
                 len(rows),
                 self.key,
                 why.message,
@@ -356,18 +354,18 @@ class Outbox:
                 self._marks.popleft()[1].reached.set()
 
 
-def is_passing(why: ClientError) -> bool:
-    """Whether it may be otherwise in a moment: nobody answers, or has too much to do."""
+def is_temporary(why: ClientError) -> bool:
+    """Whether the failure can be temporary: the server is unreachable or busy."""
     if isinstance(why, Refused):
         return is_busy(why) or why.status in _AWAY
     return isinstance(why, Unreachable | NotUnderstood)
 
 
 def is_busy(why: ClientError) -> bool:
-    """Whether the server is there, and asks to come again in a moment."""
+    """Whether the server is busy and asks to retry."""
     return isinstance(why, Refused) and why.status == TOO_MANY
 
 
 def header_of(session: dict[str, Any], *, url: str | None, key_id: str | None) -> dict[str, Any]:
-    """What a recording says of itself; `session` is the body of the request that starts it, and `suffix` ends its key if that is another's."""
+    """The header of a recording. `session` is the body of the request that starts it; `suffix` is added to its key if an ended session has it."""
     return {"url": url, "key_id": key_id, "suffix": secrets.token_hex(4), "session": session}

@@ -1,4 +1,4 @@
-"""A session that records: what an agent says, calls, decides and knows, as it happens."""
+"""A session that is being recorded: messages, calls, events and checkpoints of an agent."""
 
 import asyncio
 import logging
@@ -13,10 +13,16 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self, overload
 
 from timemachine.client.errors import NotRecorded
 from timemachine.client.recording.calls import Call, is_no_error, recorded
-from timemachine.client.recording.fitting import FIELDS, NANOSECONDS, SAME_ROLE, nanoseconds, set_apart
+from timemachine.client.recording.fitting import (
+    FIELDS,
+    NANOSECONDS,
+    SAME_ROLE,
+    move_to_parameters,
+    nanoseconds,
+)
 from timemachine.client.recording.lines import end_line, line_of_frozen
 from timemachine.client.recording.sender import OURS
-from timemachine.client.recording.snapshot import Frozen, frozen, said
+from timemachine.client.recording.snapshot import Frozen, frozen, safe_repr
 from timemachine.client.recording.usage import fields_of
 
 if TYPE_CHECKING:
@@ -33,9 +39,9 @@ SIGNIFICANCES: Final = ("normal", "hypothesis", "error", "decision", "solution",
 LAYERS: Final = ("agent", "tool", "sys")
 _SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth|cookie|private", re.IGNORECASE)
 WITHHELD: Final = "[withheld: secret]"
-"""The mark that the server itself puts in such a place, so that it is the same however it came."""
+"""The same mark that the server uses."""
 _WAIT: Final = 30.0
-"""Seconds that `put`, `find` and `ask` wait for what was recorded before them to be delivered."""
+"""Seconds that `put`, `find` and `ask` wait for the delivery of earlier steps."""
 
 
 class Machine(Protocol):
@@ -47,24 +53,24 @@ class Machine(Protocol):
 
     @property
     def url(self) -> str:
-        """The server's address."""
+        """The URL of the server."""
 
     @property
     def client(self) -> "Client":
-        """All that the server offers."""
+        """The client with all resources of the API."""
 
     def refuse(self, message: str) -> None:
-        """Something cannot be recorded as it was given."""
+        """Report that something cannot be recorded as given."""
 
     def watch(self, session: Any, capture: frozenset[str]) -> None:
-        """Have what a session captures recorded; nothing ends it."""
+        """Start recording what a session captures, or stop if `capture` is empty."""
 
 
 class Session:
-    """One session. `key` names it from the start, with or without a server. Open one with `TimeMachine.session`.
+    """One session, created with `TimeMachine.session`. It has its `key` from the start, with or without a server.
 
-    Recording never raises, unless the `TimeMachine` is strict; `put`, `find` and `ask` give what the server answers, or raise `ClientError`.
-    Any thread and any task may record; in a child process (`fork`) it records on, and its parent ends it.
+    Recording never raises unless the `TimeMachine` is strict. `put`, `find` and `ask` return the answer of the server, or raise
+    `ClientError`. All threads and tasks can record. A forked child process continues recording; its parent ends the session.
     """
 
     def __init__(
@@ -84,7 +90,7 @@ class Session:
         self._ends = end
         self._every = checkpoint_every
         self._state = state
-        self._over = False
+        self._ended = False
         self._outbox = machine.sender.outbox(header, self, strict=machine.strict)
         self._begin()
         self._box()
@@ -99,21 +105,21 @@ class Session:
 
     @property
     def key(self) -> str:
-        """What names it. Where a session of the key that was asked for had ended before, the server's answer changes it once."""
+        """The key of the session. It changes once if a session with the requested key had already ended."""
         return self._outbox.key
 
     @property
-    def is_over(self) -> bool:
-        """Whether it has ended here."""
-        return self._over
+    def has_ended(self) -> bool:
+        """Whether it has ended in this process."""
+        return self._ended
 
     @property
     def url(self) -> str:
-        """The address of its page."""
+        """The URL of its page."""
         return f"{self._machine.url}/sessions/{self.key}/"
 
     def record(self, role: str, content: Any, significance: str | None = None, **more: Any) -> None:
-        """What somebody said. `role` is user, agent, system or tool; `more` are fields of an action, such as `importance`, `tags`, `iteration`."""
+        """Record a message. `role` is user, agent, system or tool; `more` are fields of an action, such as `importance`, `tags`, `iteration`."""
         self.add(
             {
                 "kind": "message",
@@ -126,11 +132,11 @@ class Session:
         )
 
     def event(self, name: str, data: Any = None, *, layer: str = "agent", **more: Any) -> None:
-        """Something that happened; `layer` is agent, tool or sys."""
+        """Record an event; `layer` is agent, tool or sys."""
         self.add({"kind": "event", "layer": layer, "role": "system", "name": name, "output": data, **more})
 
     def memory(self, name: str, data: Any = None, **more: Any) -> None:
-        """What the agent did with a memory of its own: wrote, read, forgot."""
+        """Record an operation on the agent's own memory."""
         self.add(
             {"kind": "memory_op", "layer": "agent", "role": "agent", "name": name, "output": data, **more}
         )
@@ -139,10 +145,10 @@ class Session:
     def tool_call[F: Callable[..., Any]](self, tool: F, /) -> F: ...
     @overload
     def tool_call(self, tool: str | None = None, input: Any = None, **more: Any) -> Call: ...
-    def tool_call(self, tool: Any = None, input: Any = None, **more: Any) -> Any:  # noqa: A002  # the field's name
-        """A call of a tool: `with s.tool_call("search", {"q": …}) as call: call.result = …`, or above a function, with or without a name.
+    def tool_call(self, tool: Any = None, input: Any = None, **more: Any) -> Any:  # noqa: A002  # the name of the field
+        """Record a tool call: `with s.tool_call("search", {"q": …}) as call: call.result = …`, or as a decorator, with or without a name.
 
-        Without a `tool` the `name` is the tool's.
+        Without `tool`, `name` is the name of the tool.
         """
         if tool is None:
             tool = more.pop("name", None)
@@ -153,49 +159,49 @@ class Session:
     def llm_call[F: Callable[..., Any]](self, model: F, /) -> F: ...
     @overload
     def llm_call(self, model: str | None = None, input: Any = None, **more: Any) -> Call: ...
-    def llm_call(self, model: Any = None, input: Any = None, **more: Any) -> Any:  # noqa: A002  # the field's name
-        """A call of a model: `with s.llm_call("openai:gpt-4o", messages) as call: call.output = …; call.usage = {…}`, or above a function."""
+    def llm_call(self, model: Any = None, input: Any = None, **more: Any) -> Any:  # noqa: A002  # the name of the field
+        """Record a model call: `with s.llm_call("openai:gpt-4o", messages) as call: call.output = …; call.usage = {…}`, or as a decorator."""
         facts = {"kind": "llm_call", "layer": "agent", "role": "agent", **more}
         return self._call(model, "model", facts, input)
 
     def checkpoint(self, name: str, state: dict[str, Any] | None = None, **parts: Any) -> None:
-        """A point to resume from. The state's named parts are `messages`, `system_prompt`, `working_directory`, `tools`, `last_query`,
+        """Set a checkpoint to resume from.
 
-        `last_result`, `model` and `environment`; whatever else is there comes back as well. Values of the environment whose names
-        are those of secrets do not leave this process.
+        Known parts of the state are `messages`, `system_prompt`, `working_directory`, `tools`, `last_query`, `last_result`, `model` and
+        `environment`; other parts are stored too. Values of `environment` whose names look like secrets do not leave this process.
         """
-        whole = {**(state or {}), **parts}
-        if isinstance(whole.get("environment"), dict):
-            whole["environment"] = without_secrets(whole["environment"])
-        self.add({"kind": "checkpoint", "layer": "agent", "role": "agent", "name": name, "output": whole})
+        complete = {**(state or {}), **parts}
+        if isinstance(complete.get("environment"), dict):
+            complete["environment"] = without_secrets(complete["environment"])
+        self.add({"kind": "checkpoint", "layer": "agent", "role": "agent", "name": name, "output": complete})
 
     def put(self, text: str | None = None, *, collection: str | None = None, **more: Any) -> "Document":
-        """Put a passage (`title`, `uri`, `metadata`), or several in `frames`, into the session's collection; recorded by the server."""
-        return self._asked("put", {"text": text, "collection": collection, **more})
+        """Put a passage (`title`, `uri`, `metadata`), or several as `frames`, into the session's collection; the server records it."""
+        return self._do("put", {"text": text, "collection": collection, **more})
 
     def find(self, query: str, *, collection: str | None = None, **more: Any) -> "Document":
-        """Find passages; `more` as of the API: `top_k`, `mode`, `adaptive`, `as_of` … Recorded by the server with every hit."""
-        return self._asked("find", {"query": query, "collection": collection, **more})
+        """Find passages; `more` are options of the API: `top_k`, `mode`, `adaptive`, `as_of` … The server records it with every hit."""
+        return self._do("find", {"query": query, "collection": collection, **more})
 
     def ask(self, question: str, *, collection: str | None = None, **more: Any) -> "Document":
-        """Ask a model over what is found; `more` as of the API: `use_model`, `top_k` … Recorded by the server."""
-        return self._asked("ask", {"question": question, "collection": collection, **more})
+        """Find passages and ask a model over them; `more` are options of the API: `use_model`, `top_k` … The server records it."""
+        return self._do("ask", {"question": question, "collection": collection, **more})
 
     async def aput(self, text: str | None = None, **more: Any) -> "Document":
-        """As `put`, while others work."""
+        """The same as `put`, without blocking the event loop."""
         return await asyncio.to_thread(self.put, text, **more)
 
     async def afind(self, query: str, **more: Any) -> "Document":
-        """As `find`, while others work."""
+        """The same as `find`, without blocking the event loop."""
         return await asyncio.to_thread(self.find, query, **more)
 
     async def aask(self, question: str, **more: Any) -> "Document":
-        """As `ask`, while others work."""
+        """The same as `ask`, without blocking the event loop."""
         return await asyncio.to_thread(self.ask, question, **more)
 
     def flush(self, timeout: float = _WAIT) -> bool:
-        """Wait until all that was recorded so far is delivered; whether it is. Strict, it raises `NotRecorded` instead of saying no."""
-        if self._over and not self._outbox.listed:
+        """Wait until everything recorded so far is delivered; returns whether it is. If strict, raises `NotRecorded` instead of returning False."""
+        if self._ended and not self._outbox.listed:
             done = not self._outbox.shortfall and not self._machine.sender.delivery.waits(self._outbox)
         else:
             done = self._machine.sender.flush(timeout, only=self._box())
@@ -203,23 +209,23 @@ class Session:
             raise self._undelivered(timeout)
         return done
 
-    async def aflush(self, timeout: float = _WAIT) -> bool:  # noqa: ASYNC109  # of the delivery, which goes on
-        """As `flush`, while others work."""
+    async def aflush(self, timeout: float = _WAIT) -> bool:  # noqa: ASYNC109  # only the wait times out
+        """The same as `flush`, without blocking the event loop."""
         return await asyncio.to_thread(self.flush, timeout)
 
     def end(self) -> None:
-        """End the session: nothing can be recorded any more. It waits some seconds for the delivery, and for no server that is away."""
-        with self._adding:  # nothing comes behind the end
-            if self._over:
+        """End the session. Waits some seconds for the delivery, but not for an unreachable server."""
+        with self._adding:  # nothing may follow the end
+            if self._ended:
                 return
             outbox = self._box()
-            self._over = True
+            self._ended = True
             if self._ends:
                 self._machine.sender.put(outbox, end_line())
         self._machine.watch(self, frozenset())
         done = self._machine.sender.flush(self._machine.patience, only=outbox, patient=self._machine.strict)
         outbox.closed = True
-        self._machine.sender.delivery.news()
+        self._machine.sender.delivery.wake()
         if not done and self._machine.strict:
             raise self._undelivered(self._machine.patience)
 
@@ -250,38 +256,38 @@ class Session:
         await asyncio.to_thread(self.__exit__, kind, failure, at)
 
     def next_id(self) -> str:
-        """An id for an action: unique in the session, whoever else records into it."""
+        """An id for an action, unique in the session even with several recorders."""
         return f"{self._prefix}:{next(self._numbers)}"
 
-    def kept(self, value: Any) -> Any:
-        """The value as it is now, to be recorded later."""
+    def snapshot(self, value: Any) -> Any:
+        """A copy of the value, to record later."""
         return value if value is None or type(value) is str else Frozen(value)
 
     def add(self, action: dict[str, Any]) -> None:
-        """Record an action as the API has it. What its fields hold is kept as it is now."""
+        """Record an action in the form of the API. Its values are copied now."""
         if "id" not in action:
             action["id"] = self.next_id()
             action["parent"] = action.get("parent") or self.around.get()
         self._check(action)
-        kept = frozen(action)
+        data = frozen(action)
         with self._adding:
-            is_late = self._over
-            taken = not is_late and self._machine.sender.put(self._box(), kept)
+            is_late = self._ended
+            taken = not is_late and self._machine.sender.put(self._box(), data)
         if is_late:
-            self._put_aside(kept)
+            self._refuse_late(data)
         elif not taken:
-            self._refuse("More is recorded than can be written down.")
+            self._refuse("Steps are recorded faster than they can be written. A step was lost.")
         elif self._every and action["kind"] != "checkpoint" and next(self._since) % self._every == 0:
             self._automatic()
 
-    def _put_aside(self, kept: bytes) -> None:
-        """What comes after the end of its session is refused here, as the server would, and kept with what it refused."""
-        why = f"The session {self.key} has ended; what came after it is not recorded."
-        self._outbox.refuse_late(line_of_frozen(kept), why)
+    def _refuse_late(self, data: bytes) -> None:
+        """Refuse a step after the end of the session, as the server would, and store it with other refused steps."""
+        why = f"Session {self.key} has ended. Later steps are not recorded."
+        self._outbox.refuse_late(line_of_frozen(data), why)
         self._refuse(why)
 
     def forked(self) -> None:
-        """Record on in a child process, under a prefix and into a spool of its own; its parent ends the session."""
+        """Continue in a forked child process with its own id prefix and spool; the parent ends the session."""
         self._ends = False
         self._outbox = self._machine.sender.outbox(
             self._header, self, key=self.key, strict=self._machine.strict, begun=self._outbox.begun
@@ -289,13 +295,13 @@ class Session:
         self._begin()
 
     def _automatic(self) -> None:
-        """A checkpoint of what the state function says now."""
+        """Set a checkpoint with the result of the state function."""
         if self._state is None:
             return
         try:
             state = self._state()
         except Exception as why:
-            log.exception("The state of session %s could not be had; no checkpoint is set.", self.key)
+            log.exception("The state function of session %s failed. No checkpoint is set.", self.key)
             if self._machine.strict:
                 raise NotRecorded(f"The state function failed: {why}") from why
             return
@@ -309,7 +315,7 @@ class Session:
         return Call(self, facts, given=given)
 
     def _check(self, action: dict[str, Any]) -> None:
-        """Fields of a fixed vocabulary: a word that is none of it is kept as a tag, since the server would take the action with none."""
+        """Check fields with a fixed vocabulary: an unknown value becomes a tag, because the server would refuse the action."""
         started = action.get("started_at")
         if started is None:
             action["started_at"] = time.time_ns()
@@ -319,8 +325,8 @@ class Session:
             action["usage"] = fields_of(action["usage"])
         if not action.keys() <= FIELDS:
             unknown = sorted(action.keys() - FIELDS)
-            set_apart(action, unknown)
-            self._refuse(f"There is no field {', '.join(unknown)} of an action; it stands in its parameters.")
+            move_to_parameters(action, unknown)
+            self._refuse(f"An action has no field {', '.join(unknown)}. It is stored in the parameters.")
         role = action.get("role")
         if role is not None and role not in ROLES:
             self._as_tag(action, "role", role, SAME_ROLE.get(role) if isinstance(role, str) else None)
@@ -336,9 +342,9 @@ class Session:
         if moment is not None:
             action["started_at"] = moment
         else:
-            set_apart(action, ["started_at"])
+            move_to_parameters(action, ["started_at"])
             self._refuse(
-                f"`started_at` is a datetime, its ISO text, or seconds since 1970, and not {said(given)[:60]}; it stands in the parameters."
+                f"`started_at` must be a datetime, ISO text, or seconds since 1970, not {safe_repr(given)[:60]}. It is stored in the parameters."
             )
 
     def _as_tag(self, action: dict[str, Any], field: str, word: Any, meant: str | None) -> None:
@@ -346,15 +352,15 @@ class Session:
         if meant is None:
             tags = action.get("tags") or ()
             action["tags"] = [*([tags] if isinstance(tags, str) else tags), f"{field}:{word}"]
-            self._refuse(f"`{field}` cannot be {word!r}; it is recorded as a tag.")
+            self._refuse(f"`{field}` cannot be {word!r}. It is recorded as a tag.")
 
-    def _asked(self, verb: str, body: dict[str, Any]) -> "Document":
-        """Do something on the server, after what was recorded before."""
+    def _do(self, verb: str, body: dict[str, Any]) -> "Document":
+        """Do something on the server after everything recorded before is delivered."""
         outbox = self._box()
         if not self._machine.sender.flush(_WAIT, only=outbox):
             raise self._undelivered(_WAIT)
         given = {name: value for name, value in body.items() if value is not None}
-        was_busy, OURS.busy = getattr(OURS, "busy", False), True  # what it opens is not the agent's
+        was_busy, OURS.busy = getattr(OURS, "busy", False), True  # what we open is not recorded
         try:
             return self._machine.client.sessions.do(self.key, verb, given)
         finally:
@@ -363,9 +369,9 @@ class Session:
     def _undelivered(self, seconds: float) -> NotRecorded:
         if self._outbox.shortfall:
             return NotRecorded(f"Session {self.key}: {self._outbox.shortfall}")
-        why = self._outbox.stuck or self._machine.sender.delivery.away
-        told = why.message if why else f"The server did not take all of it within {seconds:g} s."
-        return NotRecorded(f"Session {self.key} is not delivered yet, and waits in the spool: {told}")
+        why = self._outbox.stuck or self._machine.sender.delivery.unreachable
+        reason = why.message if why else f"The server did not accept all of it within {seconds:g} s."
+        return NotRecorded(f"Session {self.key} is not delivered yet and waits in the spool: {reason}")
 
     def _refuse(self, message: str) -> None:
         self._machine.refuse(message)
@@ -377,7 +383,7 @@ class Session:
 
 
 def without_secrets(environment: dict[Any, Any]) -> dict[Any, Any]:
-    """An environment without the values whose names are those of secrets."""
+    """An environment without the values whose names look like secrets."""
     return {
         name: WITHHELD if isinstance(name, str) and _SECRET.search(name) else value
         for name, value in environment.items()

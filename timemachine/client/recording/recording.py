@@ -1,4 +1,4 @@
-"""What of one session waits: its lines in the spool, and after them those that wait in memory because the spool takes no more."""
+"""The undelivered lines of one session: in the spool, and after them in memory if the spool cannot be written."""
 
 import logging
 import threading
@@ -14,14 +14,14 @@ from timemachine.client.recording.spool import Row, Spool, Stored
 log = logging.getLogger(__name__)
 
 MOST_IN_MEMORY: Final = 64 * 1024 * 1024
-"""Bytes of one session that wait in memory."""
+"""Maximum bytes of one session in memory."""
 _warned: set[Path] = set()
 
 
 class Recording:
-    """The lines of one session, in their order. Each has a place, counted from 1; those up to `settled` were delivered or refused, `end` is the last.
+    """The lines of one session in order. Each has a place from 1; those up to `settled` were delivered or refused, `end` is the last.
 
-    `header` says which session it is, and for which server and key (never the key itself). `spool` gives the database to write into.
+    `header` names the session, the server and the public part of the key. `spool` returns the database to write into.
     """
 
     def __init__(self, header: dict[str, Any], folder: Path, spool: Callable[[], Spool]) -> None:
@@ -32,17 +32,17 @@ class Recording:
         self._open_spool = spool
         self._spool: Spool | None = None
         self._id = 0
-        self._stored = 0  # the place up to which lines are in the spool; those after it are in memory
-        self._deleted = 0  # the place up to which the spool was told what became of them
+        self._stored = 0  # lines up to this place are in the spool, later ones in memory
+        self._deleted = 0  # the spool is updated up to this place
         self._memory: deque[Row] = deque()
         self._memory_bytes = 0
-        self._refusals: dict[int, str] = {}  # of lines in the spool, which does not say so yet
+        self._refusals: dict[int, str] = {}  # of lines in the spool, not written there yet
         self._why: str | None = None
         self._lock = threading.Lock()
 
     @classmethod
     def of(cls, spool: Spool, stored: Stored) -> Self:
-        """What waits of a process that has ended."""
+        """The recording of an ended process."""
         recording = cls(stored.header, spool.path.parent, lambda: spool)
         recording._spool, recording._id = spool, stored.id
         recording.settled = recording._deleted = stored.first - 1
@@ -55,9 +55,9 @@ class Recording:
         return self.settled < self.end
 
     def append(self, lines: Sequence[bytes], *, anyway: bool = False) -> None:
-        """Add lines to the spool; to memory while it takes none, and until what is in memory is delivered.
+        """Add lines to the spool, or to memory while the spool cannot be written or memory still has lines.
 
-        Raises `OSError`, and has taken none of them, where as much waits in memory as may; they are taken `anyway` where that is said.
+        Raises `OSError` and adds nothing if the memory limit is reached, unless `anyway`.
         """
         with self._lock:
             rows = [(self.end + number, line) for number, line in enumerate(lines, 1)]
@@ -66,19 +66,19 @@ class Recording:
             else:
                 size = sum(map(len, lines))
                 if not anyway and self._memory_bytes + size > MOST_IN_MEMORY:
-                    raise OSError(f"{MOST_IN_MEMORY:,} bytes wait in memory, and no spool can be written")
+                    raise OSError(f"{MOST_IN_MEMORY:,} bytes wait in memory, and the spool cannot be written")
                 self._memory.extend(rows)
                 self._memory_bytes += size
             self.end = rows[-1][0]
 
     def waiting(self, *, most: int, most_bytes: int) -> list[Row]:
-        """The next lines: at most so many, of at most so many bytes in all, but one where there is one. Raises `OSError`."""
+        """The next lines: at most `most` lines and `most_bytes` bytes, but at least one if there is one. Raises `OSError`."""
         with self._lock:
             if self._spool is not None and self.settled < self._stored:
                 rows = self._spool.lines(self._id, after=self.settled, most=most, most_bytes=most_bytes)
                 if rows:
                     return rows
-                self.settled = self._stored  # what is left there was refused
+                self.settled = self._stored  # the rest there was refused
             rows = []
             for row in self._memory:
                 most_bytes -= len(row[1])
@@ -88,7 +88,7 @@ class Recording:
             return rows
 
     def settle(self, place: int) -> None:
-        """Everything up to a place was delivered or refused."""
+        """Note that everything up to a place was delivered or refused."""
         with self._lock:
             self.settled = place
             while self._memory and self._memory[0][0] <= place:
@@ -96,7 +96,7 @@ class Recording:
             self._write_back()
 
     def refuse(self, row: Row, why: str) -> bool:
-        """Keep a line that can never be delivered, with the reason. Whether it is kept: one in memory is lost where the spool takes nothing."""
+        """Store a refused line with the reason; False if it is in memory and the spool cannot be written."""
         with self._lock:
             if self._memory and row[0] >= self._memory[0][0]:
                 return self._is_stored([row], refused=why)
@@ -104,7 +104,7 @@ class Recording:
             return True
 
     def add_refused(self, line: bytes, why: str) -> bool:
-        """Keep a line that is not even sent, with the reason; whether it is kept, which it is not while others wait in memory."""
+        """Store a refused line that was never sent, with the reason; False if the spool cannot be written or memory has lines."""
         with self._lock:
             if self._memory or not self._is_stored([(self.end + 1, line)], refused=why):
                 return False
@@ -114,28 +114,28 @@ class Recording:
             return True
 
     def note(self, why: str | None) -> None:
-        """Keep in the spool why it waits, or that there is no reason any more; where that cannot be written only the log has it."""
+        """Store in the spool why the recording waits, or None; if that fails, only the log has it."""
         with self._lock:
             self._why = why
             self._write_back()
 
     def save_refusals(self) -> bool:
-        """Mark in the spool what was refused; whether that is so of all."""
+        """Mark refused lines in the spool; returns whether all are marked."""
         with self._lock:
             if self._refusals:
                 self._write_back()
             return not self._refusals
 
     def give_up(self) -> int:
-        """Go on without what is in the spool, which cannot be read; how many lines that are."""
+        """Skip the lines in an unreadable spool and return their number."""
         with self._lock:
             lost, self.settled = self._stored - self.settled, self._stored
             return lost
 
     def release(self) -> tuple[int, tuple[Path, int] | None]:
-        """Let go of the spool with all that waits, which is for the next process then.
+        """Write what is in memory and release the spool for the next process.
 
-        How many actions are lost because they were in memory and the spool does not take them even now, and where the others wait.
+        Returns the number of actions that could not be written and are lost, and the spool and id where the others wait.
         """
         with self._lock:
             rows, self._memory, self._memory_bytes = list(self._memory), deque(), 0
@@ -149,10 +149,10 @@ class Recording:
             return (0 if saved else sum(not is_end(line) for _, line in rows)), rest
 
     def _is_stored(self, rows: Sequence[Row], refused: str | None = None) -> bool:
-        """Write lines into the spool; whether it takes them."""
+        """Write lines into the spool; returns whether that succeeded."""
         try:
             spool = self._spool
-            if spool is None or self.settled >= self._stored:  # none of its lines waits in an earlier one
+            if spool is None or self.settled >= self._stored:  # no line waits in an earlier spool
                 spool = self._open_spool()
             number = self._id if spool is self._spool else None
             self._id = spool.add(number, self.header, rows, refused)
@@ -160,14 +160,12 @@ class Recording:
         except OSError as why:
             if self.folder not in _warned:
                 _warned.add(self.folder)
-                log.warning(
-                    "No spool can be written in %s (%s): what is recorded waits in memory.", self.folder, why
-                )
+                log.warning("Cannot write a spool in %s (%s). Recordings wait in memory.", self.folder, why)
             return False
         return True
 
     def _write_back(self) -> None:
-        """Have the spool delete what was delivered and mark what was refused; where it takes no more that is tried again at the next."""
+        """Delete delivered lines from the spool and mark refused ones; if that fails, it is repeated next time."""
         if self._spool is None:
             return
         up_to = min(self.settled, self._stored)

@@ -1,8 +1,8 @@
-"""The recorder's two threads: one writes what is recorded into the spool, the other delivers what is in it.
+"""The two threads of the recorder: one writes recorded actions into the spool, the other delivers the spool.
 
-What the caller's thread does is one append to a queue. The queue is bounded, the spool is not: while a server is away memory does
-not grow. Whoever records faster than the disk takes it waits up to a second. Where the disk takes no more, a session goes on in memory, up to a
-limit. What finds no room then is counted: the log says so, `flush` and `close`, and the session itself by the event `recorder.lost`.
+The caller's thread only appends to a queue. The queue is bounded and the spool is not, so memory does not grow while the server is
+unreachable. A caller that records faster than the disk can write waits up to a second. If the disk is full, actions wait in memory up to a
+limit. Actions beyond it are lost and counted in the log, in `flush` and `close`, and in the session by the event `recorder.lost`.
 """
 
 import atexit
@@ -30,24 +30,24 @@ log = logging.getLogger(__name__)
 MOST_QUEUED: Final = 50_000
 MOST_QUEUED_BYTES: Final = 64 * 1024 * 1024
 EXIT_SECONDS: Final = 5.0
-_HOLD: Final = 1.0  # seconds that a caller waits for a place
-_GATHER: Final = 0.003  # seconds between hearing of an action and writing all that came by then
+_HOLD: Final = 1.0  # seconds that a caller waits for space in the queue
+_GATHER: Final = 0.003  # seconds to gather actions before writing them
 _TAKEN: Final = 1_000
 _LOOK: Final = 0.02
-_GIVEN_UP: Final = 0.5  # seconds that a server is away before the end of a session does not wait for it
+_GIVEN_UP: Final = 0.5  # seconds after which the end of a session does not wait for an unreachable server
 _FORK_WAITS: Final = 2.0  # seconds that a fork waits for the first request
 
 _senders: "weakref.WeakSet[Sender]" = weakref.WeakSet()
 _held: list[threading.Lock] = []
 OURS: Final = threading.local()
-"""`OURS.busy` is true on the recorder's own threads, and while it works on another's: what happens there is not the agent's."""
+"""`OURS.busy` is true while the recorder itself works on a thread, so that this is not recorded."""
 
 
 class Holder(Protocol):
-    """A session that has an outbox, and wants one of its own in a child process."""
+    """A session with an outbox."""
 
     def forked(self) -> None:
-        """Begin anew."""
+        """Continue in a forked child process with a new outbox."""
 
 
 class Sender:
@@ -68,7 +68,7 @@ class Sender:
         self._queue: deque[tuple[Outbox, bytes | Mark]] = deque()
         self._queued_bytes = 0
         self._lost: dict[Outbox, int] = {}
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
         self.shortfall = Shortfall()
         self._threads: list[threading.Thread] = []
         self._closing = False
@@ -82,13 +82,13 @@ class Sender:
         return Outbox(recording, shortfall=Shortfall(self.shortfall), **options)
 
     def open(self, outbox: Outbox) -> None:
-        """Deliver what is recorded into an outbox from now on."""
+        """Start delivering an outbox."""
         _import_here()
         self.delivery.add(outbox)
         self._start()
 
     def put(self, outbox: Outbox, data: bytes | Mark) -> bool:
-        """Queue something of a session; whether there was a place for it."""
+        """Queue an action or a mark of a session; returns whether there was space."""
         size = len(data) if type(data) is bytes else 0
         taken = self._queued(outbox, data, size) or self._put_late(outbox, data, size)
         if not self._wake.is_set():
@@ -98,16 +98,16 @@ class Sender:
         return taken
 
     def adopt(self) -> None:
-        """Deliver the spools of processes that are gone, too."""
+        """Adopt the spools of ended processes."""
         self.delivery.adopt()
         self._start()
 
     def flush(
         self, timeout: float, *, only: Outbox | None = None, patient: bool = True, once_more: bool = False
     ) -> bool:
-        """Wait until all that was recorded so far is delivered; whether it is: not where anything was refused or lost.
+        """Wait until everything recorded so far is delivered; returns False if it is not, or if anything was refused or lost.
 
-        Without patience it does not wait for a server that is away; `once_more` it tries whether it still is.
+        If not `patient`, it does not wait for an unreachable server, except for one attempt with `once_more`.
         """
         began = time.monotonic()
         marks = [(outbox, Mark()) for outbox in ([only] if only else self.delivery.outboxes())]
@@ -115,39 +115,39 @@ class Sender:
             self.put(outbox, mark)
         self._start()
         if patient or once_more:
-            self.delivery.nudge()
+            self.delivery.retry_now()
         until = began + timeout
         tried_from = math.inf if patient else began if once_more else 0.0
         reached = [self._reached(outbox, mark, until, tried_from) for outbox, mark in marks]
         return all(reached) and self._has_arrived(only, until) and not (only or self).shortfall
 
     def _has_arrived(self, outbox: Outbox | None, until: float) -> bool:
-        """Whether what a close let go of has arrived, too; its spool goes a moment later."""
+        """Whether what a close released is delivered too; its spool is removed a moment later."""
         while self.delivery.waits(outbox) and not self.delivery.is_closed and time.monotonic() < until:
             time.sleep(_LOOK)
         return not self.delivery.waits(outbox)
 
     def close(self, timeout: float = EXIT_SECONDS) -> bool:
-        """Write everything down, deliver for so many seconds what a server takes that is there, and let go of the spools.
+        """Write everything, deliver for at most `timeout` seconds to a reachable server, and release the spools.
 
-        One that was away a moment ago is tried once more.
+        An unreachable server gets one more attempt.
         """
         self._closing = True
         self.drain()
         done = self.flush(timeout, patient=False, once_more=True)
-        with self._drains:  # what came meanwhile stands in the spools before they are let go
+        with self._drains:  # write what was recorded in the meantime before releasing the spools
             self.drain()
             self.delivery.close()
         self._closing = False
         return done and not self.shortfall
 
     def exit(self) -> None:
-        """Close, and write down at once what is recorded while the interpreter ends: no thread of ours may do so then."""
+        """Close. From now on, `put` writes immediately, because our threads do not run while the interpreter exits."""
         self._exits = True
         self.close()
 
     def drain(self) -> None:
-        """Write all that is queued into the spool."""
+        """Write everything in the queue into the spool."""
         with self._drains:
             while items := self._take():
                 groups: dict[Outbox, list[bytes | Mark]] = {}
@@ -159,15 +159,15 @@ class Sender:
                 lost, self._lost = self._lost, {}
             for outbox, count in lost.items():
                 self._record_lost(outbox, count)
-        self.delivery.news()
+        self.delivery.wake()
 
     def forked(self) -> None:
-        """Begin anew in a child process: what is queued and spooled is its parent's."""
-        self._abandoned += [self.delivery, self._threads]  # to end its connections would end the parent's
+        """Start from scratch in a forked child: queue and spool belong to the parent."""
+        self._abandoned += [self.delivery, self._threads]  # closing its connections would close the parent's
         self._begin()
         for holder in list(self._holders):
             holder.forked()
-        if "multiprocessing.util" in sys.modules:  # its children end without `atexit`
+        if "multiprocessing.util" in sys.modules:  # its children exit without `atexit`
             from multiprocessing import util
 
             util.register_after_fork(self, lambda sender: util.Finalize(None, sender.close, exitpriority=10))
@@ -187,24 +187,24 @@ class Sender:
             time.sleep(_LOOK)
             if self._queued(outbox, data, size):
                 return True
-        self._lose(outbox, 1, "more is recorded than can be written down.")
+        self._lose(outbox, 1, "actions are recorded faster than they can be written.")
         return False
 
     def _lose(self, outbox: Outbox, actions: int, why: str) -> None:
         with self._lock:
             self._lost[outbox] = self._lost.get(outbox, 0) + actions
         outbox.shortfall.add(lost=actions, why=why)
-        if self._is_news(f"lost {outbox.key}"):
-            log.error("Session %s: %s What finds no place is lost, and counted.", outbox.key, why)
+        if self._is_first(f"lost {outbox.key}"):
+            log.error("Session %s: %s Actions without space are lost and counted.", outbox.key, why)
 
-    def _is_news(self, word: str) -> bool:
+    def _is_first(self, topic: str) -> bool:
         with self._lock:
-            is_news = word not in self._told
-            self._told.add(word)
-        return is_news
+            is_first = topic not in self._logged
+            self._logged.add(topic)
+        return is_first
 
     def _record_lost(self, outbox: Outbox, count: int) -> None:
-        """Have the session itself say what it lost, as soon as there is room for it."""
+        """Record the loss as an event of the session as soon as there is space."""
         try:
             outbox.recording.append([lost_line(count)], anyway=self._closing)
         except OSError:
@@ -214,10 +214,12 @@ class Sender:
             self.delivery.add(outbox)
 
     def _reached(self, outbox: Outbox, mark: Mark, until: float, tried_from: float) -> bool:
-        """Whether it is delivered by then; given up before where the server refuses it, or was away for an attempt after `tried_from`."""
+        """Whether the mark is reached in time; gives up early if the server refuses the session, or an attempt after `tried_from` failed."""
         while not mark.reached.wait(min(_LOOK, max(0.0, until - time.monotonic()))):
-            is_away = self.delivery.away_for > _GIVEN_UP and self.delivery.tried_at >= tried_from
-            if time.monotonic() >= until or is_away or outbox.stuck is not None:
+            is_unreachable = (
+                self.delivery.unreachable_for > _GIVEN_UP and self.delivery.tried_at >= tried_from
+            )
+            if time.monotonic() >= until or is_unreachable or outbox.stuck is not None:
                 return mark.reached.is_set()
         return True
 
@@ -243,22 +245,22 @@ class Sender:
         self._append(outbox, lines)
 
     def _lines(self, outbox: Outbox, data: bytes) -> list[bytes]:
-        """An action's line; none where not even its failure can be written, which is counted as a loss."""
+        """The line of an action; none, and a counted loss, if not even its failure can be written."""
         try:
             return [line_of_frozen(data)]
         except Exception as why:
-            log.exception("An action of session %s cannot be written.", outbox.key)
+            log.exception("Cannot write an action of session %s.", outbox.key)
             self._lose(outbox, 1, f"an action cannot be written ({why!r}).")
             return []
 
     def _lost_before(self, outbox: Outbox) -> list[bytes]:
-        """What a session says of its losses before its end; after it the server takes nothing."""
+        """The event about lost actions, which must come before the end of the session."""
         with self._lock:
             count = self._lost.pop(outbox, 0)
         return [lost_line(count)] if count else []
 
     def _append(self, outbox: Outbox, lines: list[bytes], *, anyway: bool = False) -> None:
-        """Add lines to a session's recording; of those for which there is no room, as many as fit, and the others are lost."""
+        """Add lines to the recording of a session; if there is not enough space, as many as fit. The others are lost."""
         if not lines:
             return
         try:
@@ -271,7 +273,7 @@ class Sender:
             else:
                 self._lose(outbox, 1, f"{why}.")
         else:
-            self.delivery.add(outbox)  # it may have been let go of meanwhile
+            self.delivery.add(outbox)  # it may have been released in the meantime
 
     def _start(self) -> None:
         if self._threads:
@@ -287,7 +289,7 @@ class Sender:
             for each in self._threads:
                 each.start()
         except RuntimeError:
-            log.debug("The interpreter ends: what is recorded now is written down when it closes.")
+            log.debug("The interpreter is exiting. What is recorded now is written when it closes.")
 
     def _writing(self) -> None:
         OURS.busy = True
@@ -298,7 +300,7 @@ class Sender:
             try:
                 self.drain()
             except Exception:
-                log.exception("The recorder could not write down what is recorded; it goes on with the next.")
+                log.exception("The recorder failed to write. It continues with the next actions.")
 
     def _delivering(self) -> None:
         OURS.busy = True
@@ -306,10 +308,10 @@ class Sender:
 
 
 def _import_here() -> None:
-    """Import what takes long on this thread: a child that is forked while another imports it could never do so itself."""
-    import httpcore  # noqa: F401  # httpx imports it when its first client is made
+    """Import slow modules on this thread: a child forked while another thread imports them could never import them."""
+    import httpcore  # noqa: F401  # httpx imports it with its first client
 
-    import timemachine.client.connection  # noqa: F401  # it takes a third of a second
+    import timemachine.client.connection  # noqa: F401  # takes a third of a second
 
     "localhost".encode("idna")
 

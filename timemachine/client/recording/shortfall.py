@@ -1,4 +1,4 @@
-"""How many actions of a session, or of a whole recorder, do not reach the server."""
+"""How many actions of a session or a recorder did not reach the server."""
 
 import threading
 
@@ -6,9 +6,9 @@ from timemachine.core.pure.numbers import counted
 
 
 class Shortfall:
-    """Actions that the server refused for good (`refused`), and those that could be kept nowhere (`lost`); `why` is the latest reason.
+    """The number of actions that the server refused (`refused`) or that could not be stored (`lost`); `why` is the latest reason.
 
-    What is missing of a part is missing of the `whole` as well.
+    They are also added to the `whole`.
     """
 
     def __init__(self, whole: "Shortfall | None" = None) -> None:
@@ -22,7 +22,7 @@ class Shortfall:
         return bool(self.refused or self.lost)
 
     def add(self, *, refused: int = 0, lost: int = 0, why: str) -> None:
-        """Count so many more."""
+        """Add to the counts."""
         with self._lock:
             self.refused += refused
             self.lost += lost
@@ -33,10 +33,7 @@ class Shortfall:
     def __str__(self) -> str:
         parts = []
         if self.refused:
-            were = "was refused and is" if self.refused == 1 else "were refused and are"
-            parts.append(
-                f"{counted(self.refused, 'action')} {were} set aside (`timemachine spool list` shows what)"
-            )
+            parts.append(f"{counted(self.refused, 'action')} refused (see `timemachine spool list`)")
         if self.lost:
-            parts.append(f"{counted(self.lost, 'action')} {'is' if self.lost == 1 else 'are'} lost")
-        return f"{', and '.join(parts)}: {self.why}"
+            parts.append(f"{counted(self.lost, 'action')} lost")
+        return f"{' and '.join(parts)}: {self.why}"

@@ -1,8 +1,7 @@
-"""A caller's value as it was at one moment, and what of it is written.
+"""Copies of a caller's values, and their JSON form.
 
-`frozen` runs on the caller's thread and is one pass of C over the value: what is changed afterwards changes no record. `written` runs on
-the recorder's thread and makes of it what JSON and the server take. Nothing is left out: what has no form in JSON is written in
-another one, which is told here.
+`frozen` runs on the caller's thread in one pass of C, so later changes of the value do not change the record. `written` runs on the
+recorder's thread and converts the copy for JSON. Nothing is left out; values without a JSON form are converted:
 
     dataclass, pydantic model, named tuple, mapping  →  object          set, deque, generator's list, numpy array  →  list
     date, time, path, UUID, Decimal                  →  text            enum  →  its value            exception  →  {type, message}
@@ -25,14 +24,14 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 DEEPEST: Final = 56
-"""Levels of lists and objects; the server takes 64, and an action stands some levels deep in its request."""
+"""Levels of lists and objects; the server accepts 64, including those of the request around an action."""
 _LONGEST_INTEGER: Final = 14_000  # bits: Python writes no integer of more than 4,300 digits
 _AS_TEXT: Final = (pathlib.PurePath, uuid.UUID, decimal.Decimal)
 _MOMENTS: Final = (dt.date, dt.time)
 
 
 class Frozen:
-    """A value that was frozen before the one that it is in."""
+    """A value that was frozen earlier than the value it is part of."""
 
     __slots__ = ("data",)
 
@@ -41,36 +40,36 @@ class Frozen:
 
 
 def frozen(value: Any) -> bytes:
-    """The value as it is now. Never raises: what cannot be kept is kept as its `repr`."""
+    """A copy of the value. Never raises: what cannot be copied becomes its `repr`."""
     try:
         return _frozen(value)
-    except Exception:  # noqa: BLE001  # it changed meanwhile, holds itself, or its own code raises
+    except Exception:  # noqa: BLE001  # it is being changed, contains itself, or its own code raises
         return pickle.dumps(_textual(value), 5)
 
 
 def thawed(data: bytes) -> Any:
     """The value that was frozen."""
-    return pickle.loads(data)  # noqa: S301  # made by `frozen` in this very process, of plain values alone
+    return pickle.loads(data)  # noqa: S301  # made by `frozen` in this process, from plain values only
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it, now. Never raises, as `frozen`."""
+    """The value in its JSON form. Never raises, like `frozen`."""
     return written(thawed(frozen(value)))
 
 
 def written(value: Any, level: int = 0) -> Any:
-    """The value as JSON has it."""
+    """The JSON form of a thawed value."""
     kind = type(value)
     if kind is str or value is None or kind is bool:
         return value
     if kind in _SINGLE:
         return _SINGLE[kind](value)
     if level >= DEEPEST:
-        return said(value)
+        return safe_repr(value)
     if type(value) is dict:
         return _object(value, level + 1)
     if isinstance(value, set | frozenset):
-        value = sorted(value, key=said)
+        value = sorted(value, key=safe_repr)
     return [written(each, level + 1) for each in value]
 
 
@@ -95,16 +94,16 @@ _SINGLE: Final[dict[type, Callable[[Any], Any]]] = {
 }
 
 
-def said(value: Any) -> str:
-    """What a value says of itself; its type alone where that raises."""
+def safe_repr(value: Any) -> str:
+    """The `repr` of a value, or its type if that raises."""
     try:
         return repr(value)
-    except Exception:  # noqa: BLE001  # anybody's own code
+    except Exception:  # noqa: BLE001  # code of the application
         return f"<{type(value).__name__}>"
 
 
 class _Freezer(pickle.Pickler):
-    """Plain values are written by C; everything else comes by here, and leaves as a plain value."""
+    """Plain values are pickled by C; everything else is converted to a plain value here."""
 
     def reducer_override(self, value: Any) -> Any:
         if value is _same or value is thawed:
@@ -126,26 +125,26 @@ def _frozen(value: Any) -> bytes:
 
 def _textual(value: Any) -> Any:
     if type(value) is not dict:
-        return said(value)
-    kept = {}
+        return safe_repr(value)
+    copied = {}
     for name, each in list(value.items()):
         try:
             _frozen(each)
-            kept[name if type(name) is str else said(name)] = each
-        except Exception:  # noqa: BLE001  # as above, and the rest of the action stays what it is
-            kept[name if type(name) is str else said(name)] = said(each)
-    return kept
+            copied[name if type(name) is str else safe_repr(name)] = each
+        except Exception:  # noqa: BLE001  # as above; the other fields of the action stay
+            copied[name if type(name) is str else safe_repr(name)] = safe_repr(each)
+    return copied
 
 
 def _plain(value: Any) -> Any:
-    """A value of another type as one of the plain types, one level of it."""
+    """One level of a value of another type as a plain type."""
     try:
         for fits, made in _FORMS:
             if fits(value):
                 return made(value)
-    except Exception:  # noqa: BLE001  # anybody's own code
-        return said(value)
-    return said(value)
+    except Exception:  # noqa: BLE001  # code of the application
+        return safe_repr(value)
+    return safe_repr(value)
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -164,9 +163,9 @@ def _has(name: str) -> Callable[[Any], bool]:
     return lambda value: not isinstance(value, type) and callable(getattr(value, name, None))
 
 
-# the first that fits; a class, a function or a module fits none and says its repr
+# the first match applies; classes, functions and modules match none and become their repr
 _FORMS: Final[tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...]] = (
-    (_of(type), said),
+    (_of(type), safe_repr),
     (_of(enum.Enum), lambda value: value.value),
     (_of(str), str.__str__),
     (_of(bool), bool),
@@ -187,10 +186,10 @@ _FORMS: Final[tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...]] = 
 
 def _object(value: dict[Any, Any], level: int) -> Any:
     names = [each if type(each) is str else _name(each) for each in value]
-    if len(set(names)) < len(names):  # 1 and "1": as one object they would be one
+    if len(set(names)) < len(names):  # 1 and "1" would be the same key
         return [[written(name, level + 1), written(each, level + 1)] for name, each in value.items()]
     return {name: written(each, level) for name, each in zip(names, value.values(), strict=True)}
 
 
 def _name(key: Any) -> str:
-    return key if isinstance(key, str) else said(key)
+    return key if isinstance(key, str) else safe_repr(key)

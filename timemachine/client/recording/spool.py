@@ -27,7 +27,7 @@ from timemachine.client.recording.spool_database import (
     in_sqlite,
     locked,
     remove,
-    set_aside,
+    rename_damaged,
 )
 
 _STORED: Final = """
@@ -40,18 +40,18 @@ FROM recordings JOIN lines ON recording = recordings.id
 GROUP BY recordings.id, refused IS NOT NULL ORDER BY recordings.id, refused IS NOT NULL
 """
 
-_BEGIN_SECONDS: Final = 10.0  # after so long a database without tables is of a process that was killed
+_BEGIN_SECONDS: Final = 10.0  # after this time, a database without tables is from a killed process
 
 type Row = tuple[int, bytes]
-"""A line and its place in its recording."""
+"""The place of a line in its recording, and the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What waits of a recording in a spool, or what was refused of it (`is_refused`): so many `actions`, from the place `first` to `last`.
+    """The waiting or refused (`is_refused`) lines of a recording in a spool: the number of `actions`, from the place `first` to `last`.
 
-    Where only the end of a session waits there are no actions. `why` is the last reason of the server, where there is one. `header` says
-    which session it is, and for which server and key.
+    If only the end of a session waits, there are no actions. `why` is the last reason of the server, if any. `header` names the session,
+    the server and the key.
     """
 
     path: Path
@@ -81,9 +81,9 @@ def spools_in(folder: Path) -> list[Path]:
 
 
 class Spool:
-    """One database. `kept` are the recordings that still have lines in it, each with whether they were refused.
+    """One database. `kept` are the recordings with lines in it, each with whether these are refused.
 
-    Every method raises `OSError` where the database cannot be read or written, and `Damaged` where it is not one any more.
+    Methods raise `OSError` if the database cannot be read or written, and `Damaged` if it is corrupt.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, *, is_ours: bool = True) -> None:
@@ -96,7 +96,7 @@ class Spool:
 
     @classmethod
     def begin(cls, folder: Path, *, sync: bool = False) -> Self:
-        """A new database in a folder, which only its owner can read."""
+        """Create a database in a folder, readable only by its owner."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = folder / f"{time.time_ns():016x}-{secrets.token_hex(4)}{SUFFIX}"
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -109,15 +109,15 @@ class Spool:
 
     @classmethod
     def take_over(cls, path: Path) -> Self | None:
-        """The database of a process that has ended, locked for us alone.
+        """The database of an ended process, locked for us.
 
-        None where a process has it, where it is damaged (it is set aside), and where nothing is in it (it is removed).
+        None if a process has it, if it is damaged (it is renamed), or if it is empty (it is removed).
         """
         try:
             with in_sqlite():
                 connection = locked(path)
         except Damaged as why:
-            set_aside(path, why)
+            rename_damaged(path, why)
             return None
         if connection is None:
             return None
@@ -136,21 +136,21 @@ class Spool:
 
     @classmethod
     def look(cls, path: Path, **options: float) -> Self:
-        """A database that a process may have, to read it, or to change what was refused, which the process leaves alone."""
+        """A database that a process can have open, to read it or to change refused lines, which the process does not touch."""
         with in_sqlite():
             return cls(path, connected(path, **options), is_ours=False)
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was let go of."""
+        """Whether it is closed."""
         return self._connection is None
 
     def stored(self) -> list[Stored]:
-        """What is in it, in the order in which the recordings were begun."""
-        with self._alone() as connection:
+        """Its recordings in the order in which they were started."""
+        with self._in_use() as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             self.has_tables = version > 0
-            if not self.has_tables:  # a process makes them now, or was killed before
+            if not self.has_tables:  # a process is creating them, or was killed before
                 return []
             if version != VERSION:
                 raise OSError(f"it was written by another version of the recorder ({version})")
@@ -169,9 +169,9 @@ class Spool:
         most: int = -1,
         most_bytes: float = float("inf"),
     ) -> list[Row]:
-        """The next lines that wait, or were refused: at most so many, of at most so many bytes in all, but one where there is one."""
+        """The next waiting or refused lines: at most `most` lines and `most_bytes` bytes, but at least one if there is one."""
         rows: list[Row] = []
-        with self._alone() as connection:
+        with self._in_use() as connection:
             for place, line in connection.execute(
                 "SELECT place, line FROM lines WHERE recording = ? AND place > ? AND (refused IS NOT NULL) = ?"
                 " ORDER BY place LIMIT ?",
@@ -190,7 +190,7 @@ class Spool:
         rows: Iterable[Row],
         refused: str | None = None,
     ) -> int:
-        """Add lines to a recording, or to a new one; its id."""
+        """Add lines to a recording, or to a new one, and return its id."""
         with self._transaction() as connection:
             if recording is None:
                 row = connection.execute("INSERT INTO recordings (header) VALUES (?)", (json.dumps(header),))
@@ -211,7 +211,7 @@ class Spool:
         why: str | None = None,
         of_refused: bool = False,
     ) -> None:
-        """Delete lines that were delivered, of those that wait or `of_refused` ones, and mark those that were refused; `why` the others wait."""
+        """Delete delivered lines (waiting, or `of_refused` ones), mark refused lines, and store `why` the others wait."""
         with self._transaction() as connection:
             connection.executemany(
                 "DELETE FROM lines WHERE recording = ? AND place = ? AND (refused IS NOT NULL) = ?",
@@ -225,7 +225,7 @@ class Spool:
                 connection.execute("UPDATE recordings SET why = ? WHERE id = ?", (why, recording))
 
     def close(self, *, keep: bool = False) -> None:
-        """Let go of the database; one of ours in which nothing is kept is removed unless it is to be kept."""
+        """Close the database, and remove one of ours that is empty, unless `keep`."""
         with suppress(OSError), in_sqlite():
             connection, self._connection = self._connection, None
             if connection is None:
@@ -237,7 +237,7 @@ class Spool:
             connection.close()
 
     @contextmanager
-    def _alone(self) -> Iterator[sqlite3.Connection]:
+    def _in_use(self) -> Iterator[sqlite3.Connection]:
         try:
             with in_sqlite():
                 if self._connection is None:
@@ -247,12 +247,12 @@ class Spool:
             if self._is_ours and self._damage is None:
                 self._damage = why
                 self.close(keep=True)
-                set_aside(self.path, why)
+                rename_damaged(self.path, why)
             raise
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._alone() as connection:
+        with self._in_use() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -264,7 +264,7 @@ class Spool:
 
 
 def waits_in(path: Path, recording: int) -> bool:
-    """Whether lines of a recording wait in a database; while somebody delivers them it is locked, and they are taken to wait."""
+    """Whether lines of a recording wait in a database. While a process delivers them, the database is locked and the answer is True."""
     try:
         spool = Spool.look(path, seconds=0)
     except OSError:

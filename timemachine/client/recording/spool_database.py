@@ -1,4 +1,4 @@
-"""The file of a spool, as SQLite opens it: made, locked for one process, set aside where it is damaged, removed."""
+"""The SQLite file of a spool: create, lock, rename if damaged, remove."""
 
 import logging
 import sqlite3
@@ -12,15 +12,15 @@ log = logging.getLogger(__name__)
 
 SUFFIX: Final = ".spool"
 DAMAGED: Final = ".damaged"
-BESIDE: Final = ("-wal", "-shm")
-"""What SQLite appends to the name of a database for the files that it keeps beside it."""
+SQLITE_SUFFIXES: Final = ("-wal", "-shm")
+"""The suffixes of the other files that SQLite keeps for a database."""
 VERSION: Final = 1
 _SCHEMA: Final = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE recordings (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     header TEXT NOT NULL,
-    why TEXT  -- it waits, where a reason is known
+    why TEXT  -- the reason why it waits, if known
 );
 CREATE TABLE lines (
     recording INTEGER NOT NULL REFERENCES recordings,
@@ -33,18 +33,18 @@ PRAGMA user_version = {VERSION};
 COMMIT;
 """
 _BUSY_SECONDS: Final = 1.0
-_LARGEST_WAL: Final = 16 * 1024 * 1024  # bytes that stay allocated to it
+_LARGEST_WAL: Final = 16 * 1024 * 1024  # bytes that stay allocated
 
 _lock = threading.Lock()
 
 
 class Damaged(OSError):
-    """A spool's file is no longer a database that SQLite can read."""
+    """The file of a spool is corrupt."""
 
 
 @contextmanager
 def in_sqlite() -> Iterator[None]:
-    """Use SQLite while no other thread of the recorders does, so that none is inside it when this process forks. What it raises is `OSError`."""
+    """Use SQLite on one thread at a time, so that none is inside SQLite during a fork. Its errors become `OSError`."""
     with _lock:
         try:
             yield
@@ -54,24 +54,22 @@ def in_sqlite() -> Iterator[None]:
 
 
 def lock() -> threading.Lock:
-    """The lock to hold while this process forks."""
+    """The lock to hold during a fork."""
     return _lock
 
 
 def forked() -> None:
-    """Begin with a new lock in a child process: whoever held the old one is not there."""
+    """Use a new lock in a forked child: the thread that held the old one does not exist there."""
     global _lock  # noqa: PLW0603
     _lock = threading.Lock()
 
 
 def created(path: Path, *, sync: bool) -> sqlite3.Connection:
-    """Make an empty file a database. With `sync` what is committed survives a machine that loses its power."""
+    """Create the tables in an empty file. With `sync`, committed data survives a power failure."""
     connection = connected(path)
     try:
         connection.execute(f"PRAGMA synchronous = {'FULL' if sync else 'OFF'}")
-        connection.execute(
-            "PRAGMA auto_vacuum = FULL"
-        )  # what was delivered after a long outage takes no room
+        connection.execute("PRAGMA auto_vacuum = FULL")  # delivered lines free their space
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         connection.execute(f"PRAGMA journal_size_limit = {_LARGEST_WAL}")
         connection.executescript(_SCHEMA)
@@ -87,7 +85,7 @@ def created(path: Path, *, sync: bool) -> sqlite3.Connection:
 
 
 def locked(path: Path) -> sqlite3.Connection | None:
-    """A connection that nobody else has beside it; None where somebody has one."""
+    """An exclusive connection; None if another process has one."""
     connection = connected(path, seconds=0)
     try:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -103,7 +101,7 @@ def locked(path: Path) -> sqlite3.Connection | None:
 
 
 def connected(path: Path, *, seconds: float = _BUSY_SECONDS) -> sqlite3.Connection:
-    """A connection that waits so many seconds for a lock. Closing it writes nothing: a forked child would write into its parent's database."""
+    """A connection that waits `seconds` for a lock. Closing it writes nothing, because a forked child would write into its parent's database."""
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False, timeout=seconds
     )
@@ -111,31 +109,31 @@ def connected(path: Path, *, seconds: float = _BUSY_SECONDS) -> sqlite3.Connecti
     return connection
 
 
-def set_aside(path: Path, why: Exception) -> None:
-    """Give a damaged database another name, under which no recorder looks at it again, and log that."""
-    aside = path.with_name(path.name + DAMAGED)
+def rename_damaged(path: Path, why: Exception) -> None:
+    """Rename a damaged database so that no recorder opens it again, and log it."""
+    damaged = path.with_name(path.name + DAMAGED)
     with suppress(OSError):
-        path.rename(aside)
-        for ending in BESIDE:
+        path.rename(damaged)
+        for ending in SQLITE_SUFFIXES:
             with suppress(FileNotFoundError):
-                path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
+                path.with_name(path.name + ending).rename(damaged.with_name(damaged.name + ending))
     log.error(
-        "The spool %s is damaged (%s), and is set aside as %s: what was recorded in it and had not arrived may be lost. "
-        "`sqlite3 %s .recover` shows what can still be read.",
+        "The spool %s is damaged (%s) and was renamed to %s. Undelivered recordings in it may be lost. "
+        "Try to read them with `sqlite3 %s .recover`.",
         path,
         why,
-        aside.name,
-        aside,
+        damaged.name,
+        damaged,
     )
 
 
 def remove(path: Path) -> None:
-    """Remove a database; the file itself last, so that no other stays where this is interrupted."""
-    for ending in (*BESIDE, ""):
+    """Remove a database; the main file last, so that an interruption leaves no other file behind."""
+    for ending in (*SQLITE_SUFFIXES, ""):
         with suppress(OSError):
             path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def _code(why: sqlite3.Error) -> int:
-    """SQLite's primary result code."""
+    """The primary result code of SQLite."""
     return getattr(why, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF

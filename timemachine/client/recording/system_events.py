@@ -1,8 +1,9 @@
-"""What the system does while a session is open, as events of the layer `sys`: files that are opened, removed or renamed, programs, HTTP requests.
+"""Record what the process does during a session as events of the layer `sys`: opened, removed and renamed files, programs, HTTP requests.
 
-Files, programs, `http.client`, `urllib.request` and whatever stands on them (`requests`, `urllib3`) tell of themselves by Python's audit events
-(PEP 578), whose hook stays for the life of the process and does nothing while nobody records. They tell before the thing is done, so how it
-ended is not known, and each event says so. httpx and aiohttp have no such events; they are wrapped while somebody records. The recorder's own requests and spools are left out, and so is what Python itself reads of code.
+Files, programs, `http.client`, `urllib.request` and libraries on top of them (`requests`, `urllib3`) raise Python's audit events (PEP
+578). The hook stays for the life of the process and does nothing while no session records. Audit events come before the operation, so
+its outcome is not known, and each event contains this. httpx and aiohttp have no such events and are wrapped while a session records.
+The recorder's own requests and spools are left out, and so is code that Python itself reads.
 """
 
 import inspect
@@ -16,14 +17,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final, Protocol
 
-from timemachine.client.recording.command_words import told, without_secrets
+from timemachine.client.recording.command_words import redacted_url, without_secrets
 from timemachine.client.recording.sender import OURS
-from timemachine.client.recording.spool_database import BESIDE, DAMAGED, SUFFIX
+from timemachine.client.recording.spool_database import DAMAGED, SQLITE_SUFFIXES, SUFFIX
 
 _OWN: Final = "timemachine"
-_SPOOLS: Final = (SUFFIX, DAMAGED, *(SUFFIX + each for each in BESIDE))
+_SPOOLS: Final = (SUFFIX, DAMAGED, *(SUFFIX + each for each in SQLITE_SUFFIXES))
 _CODE: Final = re.compile(r"\.(py|pyc|so|pth|pyd)(\.\d+)?$")
-"""Behind a number: what Python compiled, while it is being written."""
+"""With a number: compiled code that Python is writing."""
 _READS_CODE: Final = re.compile(
     r"<frozen (importlib|zipimport|runpy|site)|[/\\](linecache|tokenize|inspect|runpy|py_compile)\.py$|[/\\]importlib[/\\]"
 )
@@ -32,7 +33,7 @@ _HTTPS: Final = 443
 
 
 class Listener(Protocol):
-    """A session that wants to hear of it."""
+    """A session that records system events."""
 
     def event(self, name: str, data: Any = None, *, layer: str = "agent", **more: Any) -> None:
         """Record an event."""
@@ -48,18 +49,18 @@ _unwrapped: list[tuple[Any, str, Any]] = []
 
 
 def listen(session: Listener) -> None:
-    """Tell a session of files and requests from now on."""
+    """Start recording files and requests into a session."""
     with _lock:
         _listeners.append(session)
         if not _hooked.is_set():
             _hooked.set()
-            sys.addaudithook(_heard)
+            sys.addaudithook(_audit)
         if not _unwrapped:
             _wrap()
 
 
-def forget(session: Listener) -> None:
-    """Tell it no more."""
+def stop_listening(session: Listener) -> None:
+    """Stop recording into a session."""
     with _lock:
         if session in _listeners:
             _listeners.remove(session)
@@ -69,22 +70,22 @@ def forget(session: Listener) -> None:
                 setattr(owner, name, before)
 
 
-def _heard(event: str, args: tuple[Any, ...]) -> None:
+def _audit(event: str, args: tuple[Any, ...]) -> None:
     if not _listeners or event not in _EVENTS or getattr(OURS, "busy", False):
         return
-    _tell(lambda: _tried(_EVENTS[event](*args)))
+    _record(lambda: _without_outcome(_EVENTS[event](*args)))
 
 
-def _tried(event: Event | None) -> Event | None:
-    """What is told before it is done, with a word that its outcome is not known."""
+def _without_outcome(event: Event | None) -> Event | None:
+    """The event, marked as having an unknown outcome."""
     if event is None:
         return None
     name, data, more = event
     return name, data | {"outcome": NOT_KNOWN}, more
 
 
-def _tell(found: Callable[[], Event | None]) -> None:
-    """Record what was found; nothing that goes wrong here is the agent's."""
+def _record(found: Callable[[], Event | None]) -> None:
+    """Record an event; our own failures must not reach the agent."""
     OURS.busy = True
     try:
         event = found()
@@ -92,7 +93,7 @@ def _tell(found: Callable[[], Event | None]) -> None:
             name, data, more = event
             for each in _listeners:
                 each.event(name, data, layer="sys", **more)
-    except Exception:  # noqa: BLE001, S110  # an exception of an audit hook would end what it only looks at
+    except Exception:  # noqa: BLE001, S110  # an exception in an audit hook would abort the operation
         pass
     finally:
         OURS.busy = False
@@ -108,7 +109,7 @@ def _opened(path: Any, mode: Any, flags: Any) -> Event | None:
 
 
 def _is_python_itself() -> bool:
-    """Whether it is Python that opens the file: to import it, or to show a line of it."""
+    """Whether Python itself opens the file, to import it or to show a line of it."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
@@ -156,7 +157,7 @@ def _sent(connection: Any, data: Any) -> Event | None:
         if "://" in target
         else f"{'https' if secure else 'http'}://{connection.host}:{connection.port}{target}"
     )
-    return f"http.{method.lower()}", {"method": method, "url": told(url)}, {}
+    return f"http.{method.lower()}", {"method": method, "url": redacted_url(url)}, {}
 
 
 _EVENTS: Final[dict[str, Callable[..., Event | None]]] = {
@@ -238,7 +239,7 @@ def _asked(method: str, url: str, began: int, status: int | None, why: Exception
         more: dict[str, Any] = {"duration_ms": (time.perf_counter_ns() - began) / 1e6}
         if why is not None:
             more["error"] = {"type": type(why).__name__, "message": str(why)}
-        data = {"method": method, "url": told(url), "status": status}
+        data = {"method": method, "url": redacted_url(url), "status": status}
         return f"http.{method.lower()}", {name: each for name, each in data.items() if each is not None}, more
 
-    _tell(found)
+    _record(found)

@@ -1,4 +1,4 @@
-"""Token counts of a model call, in our words, from those of providers and their Python libraries."""
+"""Token counts of a model call in our names, from those of providers and their Python libraries."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -18,13 +18,13 @@ type _Usage = Mapping[str, Any]
 
 
 def fields_of(given: Any) -> Any:
-    """What an object of a provider's library holds, as one with names; what has none is given back as it is."""
+    """The fields of an object of a provider's library; an object without fields is returned unchanged."""
     for name in ("model_dump", "to_dict", "dict", "_asdict"):
-        told = getattr(given, name, None)
-        if callable(told) and not isinstance(given, type):
+        method = getattr(given, name, None)
+        if callable(method) and not isinstance(given, type):
             try:
-                found = told()
-            except Exception:  # noqa: BLE001, S112  # anybody's own code: another form may do
+                found = method()
+            except Exception:  # noqa: BLE001, S112  # code of the application; try the next form
                 continue
             if isinstance(found, Mapping):
                 return dict(found)
@@ -36,7 +36,7 @@ def fields_of(given: Any) -> Any:
 
 
 def counts(given: Any) -> dict[str, int]:
-    """The counts that can be read with certainty; a word that is not known is left out, never guessed at."""
+    """The counts with known names; unknown ones are left out, not guessed."""
     if not isinstance(given, Mapping):
         return {}
     found = _reader_of(given)(given)
@@ -93,7 +93,7 @@ def _chat(given: _Usage) -> dict[str, int | None]:
 
 
 def _gemini(given: _Usage) -> dict[str, int | None]:
-    """What was thought stands beside what was said, and is billed with it."""
+    """Reasoning tokens are separate from output tokens, and billed with them."""
     read = _count(given, "prompt_token_count", "promptTokenCount")
     said = _count(given, "candidates_token_count", "candidatesTokenCount")
     thought = _count(given, "thoughts_token_count", "thoughtsTokenCount")
@@ -111,16 +111,16 @@ def _ollama(given: _Usage) -> dict[str, int | None]:
 
 
 def _ours(given: _Usage) -> dict[str, int | None]:
-    """Our own words, and what the Responses API and LangChain have beside the same."""
+    """Our own names, and the details of the Responses API and LangChain."""
     read = {**_part(given, "input_tokens_details"), **_part(given, "input_token_details")}
     written = {**_part(given, "output_tokens_details"), **_part(given, "output_token_details")}
-    beside = {
+    details = {
         "cached_tokens": _count(read, "cached_tokens", "cache_read"),
         "cache_write_tokens": _count(read, "cache_creation"),
         "reasoning_tokens": _count(written, "reasoning_tokens", "reasoning"),
     }
     own = {name: _count(given, name) for name in TOKENS if given.get(name) is not None}
-    return {**beside, **own}
+    return {**details, **own}
 
 
 _READERS: Final[tuple[tuple[frozenset[str], Callable[[_Usage], dict[str, int | None]]], ...]] = (
@@ -134,11 +134,11 @@ _READERS: Final[tuple[tuple[frozenset[str], Callable[[_Usage], dict[str, int | N
     ),
     (frozenset({"prompt_eval_count", "eval_count"}), _ollama),
 )
-"""The first whose words a provider's answer has any of."""
+"""The first reader with a matching name applies."""
 
 
 def _count(given: _Usage, *names: str) -> int | None:
-    """The whole number of the first of these names that is there."""
+    """The integer of the first of these names that exists."""
     for name in names:
         value = given.get(name)
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST:

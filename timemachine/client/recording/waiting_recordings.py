@@ -1,4 +1,4 @@
-"""What remains in a spool folder: recordings that wait for a server, and what one refused of them; list it, send it, or drop it."""
+"""List, send and drop the recordings in a spool folder that wait for a server or were refused."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from timemachine.client.recording.shortfall import Shortfall
 from timemachine.client.recording.spool import Row, Spool, Stored
 from timemachine.client.recording.spool_database import DAMAGED, SUFFIX, remove
 
-if TYPE_CHECKING:  # its HTTP client takes a third of a second
+if TYPE_CHECKING:  # importing httpx takes a third of a second
     from timemachine.client.connection import Connection
 
 IN_USE: Final = "in use"
@@ -26,11 +26,10 @@ UNREADABLE: Final = "unreadable"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remaining:
-    """So many actions of a recording that wait, or were refused. `name` names them, `stored` is where they are in the database `path`.
+    """The waiting or refused actions of a recording. `name` identifies them, `stored` is their position in the database `path`.
 
-    `state` is `waits`, `in use` by a process that records, `refused` (`why` is the server's last reason), or `unreadable` (`why` is the
-    system's reason; of which session and how many actions is not known then). `url` and `key_id` say for which server and key it was
-    recorded, None where none was known.
+    `state` is `waits`, `in use` by a recording process, `refused` (`why` is the last reason of the server), or `unreadable` (`why` is the
+    reason of the system; session and actions are unknown then). `url` and `key_id` name the server and key it was recorded for, or None.
     """
 
     name: str
@@ -46,7 +45,7 @@ class Remaining:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """What became of what remained: in which session its actions arrived, how many did, how many still wait or were refused, and why."""
+    """The result of sending: the session, how many actions arrived, still wait or were refused, and why."""
 
     name: str
     session: str
@@ -56,13 +55,13 @@ class Sent:
     why: str | None
 
     @property
-    def short(self) -> int:
-        """How many did not arrive."""
+    def undelivered(self) -> int:
+        """The number of actions that were not delivered."""
         return self.waiting + self.refused
 
 
 def remaining_in(folder: Path) -> list[Remaining]:
-    """What remains in a folder, in the order in which it was begun. Raises `ClientError` where the folder cannot be read."""
+    """The recordings in a folder, oldest first. Raises `ClientError` if the folder cannot be read."""
     with _client_errors(folder):
         paths = sorted(folder.iterdir()) if folder.exists() else []
     return [
@@ -75,21 +74,21 @@ def remaining_in(folder: Path) -> list[Remaining]:
 
 
 def named_in(folder: Path, names: Sequence[str]) -> list[Remaining]:
-    """What remains under these names. Raises `NotFound`."""
+    """The recordings with these names. Raises `NotFound`."""
     there = {each.name: each for each in remaining_in(folder)}
     for name in names:
         if name not in there:
             raise NotFound(
-                f"There is no recording {name} in {folder}; `timemachine spool list` shows those that remain."
+                f"There is no recording {name} in {folder}. List them with `timemachine spool list`."
             )
     return [there[name] for name in dict.fromkeys(names)]
 
 
 def send(remaining: Remaining, connection: "Connection", *, key: str | None = None) -> Sent:
-    """Send what remains of a recording, to a session of another `key` where one is given, which ends with it.
+    """Send a recording, optionally to a session with another `key`, which then ends.
 
-    What arrived before counts once. What does not arrive stays under its name and as its session's, with the reason of the last try. Raises
-    `NotFound` where a process has it, `ClientError` where the spool cannot be read or written.
+    Actions that were delivered before are not duplicated. What is not delivered stays, with the latest reason. Raises `NotFound` if a
+    process has the recording, `ClientError` if the spool cannot be read or written.
     """
     with _taken(remaining) as (spool, stored):
         rows = spool.lines(stored.id, refused=stored.is_refused)
@@ -110,7 +109,7 @@ def send(remaining: Remaining, connection: "Connection", *, key: str | None = No
         try:
             spool.settle(stored.id, arrived, copy.marked, why=why, of_refused=stored.is_refused)
         except OSError:
-            if key is not None:  # sent once more under its own key it would be there twice
+            if key is not None:  # sending it again under its own key would duplicate it
                 raise
         return Sent(
             name=remaining.name,
@@ -123,7 +122,7 @@ def send(remaining: Remaining, connection: "Connection", *, key: str | None = No
 
 
 def drop(remaining: Remaining) -> None:
-    """Remove what remains for good. Raises `NotFound` where a process has it, `ClientError` where it cannot be removed."""
+    """Delete a recording permanently. Raises `NotFound` if a process has it, `ClientError` if it cannot be removed."""
     if remaining.stored is None:
         with _client_errors(remaining.path):
             remaining.path.unlink(missing_ok=True)
@@ -135,10 +134,10 @@ def drop(remaining: Remaining) -> None:
 
 
 class _Copy(Recording):
-    """What remains of a recording, in memory while it is sent; with a `key` to another session, whose end follows it instead of its own.
+    """A recording in memory while it is sent; with a `key`, to another session, followed by that session's end.
 
-    `refusals` are the places of what was refused, and why; `marked` are those of them that the spool is to mark: what waits for its own
-    session still does where another one does not take it.
+    `refusals` are the places of refused lines with reasons; `marked` are those to mark in the spool. Lines that another session refuses
+    still wait for their own.
     """
 
     def __init__(self, spool: Spool, stored: Stored, rows: Sequence[Row], key: str | None) -> None:
@@ -154,12 +153,12 @@ class _Copy(Recording):
         self._spool_of = spool, stored
 
     def refuse(self, row: Row, why: str) -> bool:
-        """Note that it was refused: it stays where it is."""
+        """Note the refusal; the line stays where it is."""
         self.refusals[row[0]] = why
         return True
 
     def save_refusals(self) -> bool:
-        """Mark in the spool what was refused; whether that is so of all."""
+        """Mark refused lines in the spool; returns whether all are marked."""
         spool, stored = self._spool_of
         try:
             spool.settle(stored.id, (), self.marked, why=stored.why, of_refused=stored.is_refused)
@@ -169,7 +168,7 @@ class _Copy(Recording):
 
 
 def _leave_end(folder: Path, header: dict[str, Any]) -> None:
-    """Have the end of a session, which alone did not arrive, wait by itself. Raises `OSError`."""
+    """Store the end of a session alone, if only that was not delivered. Raises `OSError`."""
     spool = Spool.begin(folder)
     try:
         spool.add(None, header, [(1, END)])
@@ -178,7 +177,7 @@ def _leave_end(folder: Path, header: dict[str, Any]) -> None:
 
 
 def _delivered(outbox: Outbox, connection: "Connection") -> str | None:
-    """Deliver all of it; why that did not go."""
+    """Deliver everything; returns the reason if that failed."""
     try:
         while outbox.has_work:
             time.sleep(max(0.0, outbox.not_before - time.monotonic()))
@@ -189,7 +188,7 @@ def _delivered(outbox: Outbox, connection: "Connection") -> str | None:
 
 
 def _remaining(path: Path) -> list[Remaining]:
-    """What remains in one database."""
+    """The recordings in one database."""
     if path.suffix == DAMAGED:
         return [Remaining(name=path.name, path=path, state=UNREADABLE, why="it is damaged")]
     spool, waits = None, WAITS
@@ -223,20 +222,20 @@ def _of_stored(stored: Stored, waits: str) -> Remaining:
 
 @contextmanager
 def _taken(remaining: Remaining) -> Iterator[tuple[Spool, Stored]]:
-    """The spool and what remains in it. No other process has it then; what was refused may be taken from one that has."""
+    """The locked spool and the recording in it. Refused lines can also be taken from a spool that a process has."""
     if remaining.stored is None:
-        raise ClientError(f"{remaining.path} cannot be read or written ({remaining.why}).")
+        raise ClientError(f"Cannot read or write {remaining.path} ({remaining.why}).")
     with _client_errors(remaining.path):
         spool = Spool.take_over(remaining.path)
         if spool is None and remaining.state == REFUSED and remaining.path.exists():
             spool = Spool.look(remaining.path)
         if spool is None:
-            raise NotFound(f"A process that still runs has {remaining.name}; end it first.")
+            raise NotFound(f"{remaining.name} is in use by a running process. End it first.")
         try:
             is_it = (remaining.stored.id, remaining.stored.is_refused)
             found = [each for each in spool.stored() if (each.id, each.is_refused) == is_it]
             if not found:
-                raise NotFound(f"{remaining.name} is not there any more.")
+                raise NotFound(f"{remaining.name} no longer exists.")
             yield spool, found[0]
         finally:
             with suppress(OSError):
@@ -246,10 +245,10 @@ def _taken(remaining: Remaining) -> Iterator[tuple[Spool, Stored]]:
 
 @contextmanager
 def _client_errors(path: Path) -> Iterator[None]:
-    """Raise what the system refuses as `ClientError`."""
+    """Raise `OSError` as `ClientError`."""
     try:
         yield
     except OSError as why:
         raise ClientError(
-            f"{path} cannot be read or written ({why.strerror or why}); what is in it stays there."
+            f"Cannot read or write {path} ({why.strerror or why}). Its content is unchanged."
         ) from why

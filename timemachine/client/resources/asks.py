@@ -1,21 +1,19 @@
-"""Asks of a server: one answer read while it is written, and ending one that is under way."""
+"""Streamed and running asks."""
 
 from collections.abc import Callable
 from typing import Any
 
-from timemachine.client.connection import Connection, Document, segment
+from timemachine.client.connection import Document, segment
 from timemachine.client.errors import Refused, Unreachable
+from timemachine.client.resources.resource import Resource
 
 
-def nobody(told: str) -> None:
-    """Hear nothing."""
+def ignore(_: str) -> None:
+    """Do nothing."""
 
 
-class Asks:
-    """Asks that are under way."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class Asks(Resource):
+    """Stream answers, list running asks and cancel them."""
 
     def follow(
         self,
@@ -23,37 +21,36 @@ class Asks:
         body: Document,
         *,
         on_text: Callable[[str], None],
-        on_begun: Callable[[str], None] = nobody,
-        on_wait: Callable[[str], None] = nobody,
+        on_begun: Callable[[str], None] = ignore,
+        on_wait: Callable[[str], None] = ignore,
     ) -> Document:
-        """Ask at a path, and hear the answer as it is written; `on_begun` gets the id by which the ask can be cancelled.
+        """Ask at a path and stream the answer; returns the same document as a request without streaming.
 
-        `on_wait` gets a sentence each time that the model is busy and is asked again after a while.
-
-        The document is that of an answer in one piece. Raises `Refused` where the ask failed, `Unreachable` where the server
-        fell silent before it ended; the ask then goes on.
+        Calls `on_begun` with the id for `cancel`, `on_text` with each part of the answer, and `on_wait` with a message each time the
+        model is busy and the call is retried later. Raises `Refused` if the ask failed, and `Unreachable` if the connection was lost;
+        the ask then continues on the server.
         """
-        for name, told in self._connection.events(path, {**body, "stream": True}):
+        for name, data in self._connection.events(path, {**body, "stream": True}):
             if name == "begun":
-                on_begun(str(told["id"]))
+                on_begun(str(data["id"]))
             elif name == "waiting":
-                on_wait(str(told["message"]))
+                on_wait(str(data["message"]))
             elif name == "text":
-                on_text(str(told["text"]))
+                on_text(str(data["text"]))
             elif name == "done":
-                return told
+                return data
             elif name == "error":
-                raise _failed(told)
-        raise Unreachable("The answer broke off; the ask goes on, and its session will have its record.")
+                raise _failed(data)
+        raise Unreachable("The connection was lost. The ask continues and will be recorded in its session.")
 
-    def under_way(self) -> Document:
+    def running(self) -> Document:
         """The asks whose model has not answered yet."""
         return self._connection.get("/api/asks")
 
     def cancel(self, ask_id: str) -> Document:
-        """End an ask; what its model had begun may have been billed."""
+        """Cancel an ask. A call that had started may have been billed."""
         return self._connection.post(f"/api/asks/{segment(ask_id, 'ask')}/cancel")
 
 
-def _failed(told: dict[str, Any]) -> Refused:
-    return Refused(str(told["message"]), status=200, code=str(told["code"]), facts=told.get("facts") or {})
+def _failed(data: dict[str, Any]) -> Refused:
+    return Refused(str(data["message"]), status=200, code=str(data["code"]), facts=data.get("facts") or {})

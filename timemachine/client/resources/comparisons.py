@@ -1,76 +1,74 @@
-"""Comparisons of a server: launch one, wait for it, read what it shows."""
+"""Comparisons: launch, wait and read the results."""
 
 from collections.abc import Callable, Iterator, Sequence
 
 from timemachine.client import waiting
-from timemachine.client.connection import Connection, Document, given, segment
+from timemachine.client.connection import Document, given, segment
 from timemachine.client.pages import LARGEST_PAGE, every
+from timemachine.client.resources.resource import Resource
 
 
-class Comparisons:
-    """Launch, follow and read comparisons; a session is a uuid or a key."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class Comparisons(Resource):
+    """Launch, follow and read comparisons; a session is an id or a key."""
 
     def launch(
         self,
         sessions: Sequence[str],
-        arms: Sequence[Document],
+        variants: Sequence[Document],
         *,
         reason: str,
         repeats: int = 1,
         noise_floor: bool = False,
         spend_limit_usd: float | None = None,
     ) -> Document:
-        """Launch a comparison in the background: `{"comparison_id", "replay_ids"}`. An arm is `{"model": …, "temperature": …}`."""
-        body = _asked(sessions, arms, repeats=repeats, noise_floor=noise_floor)
+        """Launch a comparison in the background: `{"comparison_id", "replay_ids"}`. A variant is `{"model": …, "temperature": …}`."""
+        body = _body(sessions, variants, repeats=repeats, noise_floor=noise_floor)
         body |= given(spend_limit_usd=spend_limit_usd) | {"reason": reason}
         return self._connection.post("/api/comparisons", body)
 
     def estimate(
         self,
         sessions: Sequence[str],
-        arms: Sequence[Document],
+        variants: Sequence[Document],
         *,
         repeats: int = 1,
         noise_floor: bool = False,
     ) -> Document:
-        """About what it would cost, for each arm over all its runs: `{"estimates": […]}`."""
-        body = _asked(sessions, arms, repeats=repeats, noise_floor=noise_floor)
+        """The estimated cost of each variant over all its runs: `{"estimates": […]}`."""
+        body = _body(sessions, variants, repeats=repeats, noise_floor=noise_floor)
         return self._connection.post("/api/comparisons/estimate", body)
 
     def get(self, comparison: str) -> Document:
-        """How far a comparison is, what its columns come to, and what each two of them show."""
+        """The progress of a comparison, and the statistics of its columns and pairs."""
         return self._connection.get(_path(comparison))
 
     def cells(self, comparison: str) -> Iterator[Document]:
-        """Every ask with the figures of every answer."""
+        """Every ask with its answers."""
         path = f"{_path(comparison)}/cells"
         return every(lambda after: self._connection.get(path, {"limit": LARGEST_PAGE, "after": after}))
 
     def page(self, after: str | None = None) -> Document:
-        """The project's comparisons, newest first: `{"items", "next"}`."""
+        """A page of the comparisons, newest first."""
         return self._connection.get("/api/comparisons", {"after": after})
 
     def cancel(self, comparison: str) -> Document:
-        """Stop every replay of it."""
+        """Cancel all of its replays."""
         return self._connection.post(f"{_path(comparison)}/cancel")
 
     def retry(self, comparison: str) -> Document:
-        """Ask again what failed or was cancelled, once the comparison is over."""
+        """Retry what failed or was cancelled in a finished comparison."""
         return self._connection.post(f"{_path(comparison)}/retry")
 
     def judge(self, comparison: str, *, model: str) -> Document:
-        """Let a model judge every changed cell that it has no opinion on yet: `{"cells": n}`; it is asked in the background."""
+        """Let a judge model rate every changed answer it has not rated yet, in the background: `{"cells": n}`."""
         return self._connection.post(f"{_path(comparison)}/judgements", {"model": model})
 
     def judge_estimate(self, comparison: str, *, model: str) -> Document:
-        """About what `judge` would cost: `{"cells", "calls", "input_tokens", "output_tokens", "cost_usd", "basis"}`."""
+        """The estimated cost of `judge`: `{"cells", "calls", "input_tokens", "output_tokens", "cost_usd", "basis"}`."""
         return self._connection.get(f"{_path(comparison)}/judgements/estimate", {"model": model})
 
     def wait_for_judges(self, comparison: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
-        """The comparison once every judge was asked; `seen` gets it at every look."""
+        """Wait for the judge models and return the comparison; calls `seen` with each state."""
 
         def look() -> Document:
             found = self.get(comparison)
@@ -80,39 +78,38 @@ class Comparisons:
         return waiting.wait(look, ("asked",), lambda each: seen(each["found"]))["found"]  # type: ignore[no-any-return]
 
     def wait(self, comparison: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
-        """The comparison once it is over and what it shows is computed; `seen` gets it at every look.
-
-        A server that is away for a minute is waited for.
-        """
-        return self._until(comparison, waiting.OVER, seen)
+        """Wait for the comparison and its statistics, and return it; calls `seen` with each state."""
+        return self._until(comparison, waiting.FINISHED, seen)
 
     def results(self, comparison: str) -> Document:
-        """What a comparison shows, once it is computed; of one that is not over, what it shows so far."""
-        return self._until(comparison, (*waiting.OVER, "queued", "running"), lambda _: None, so_far=True)
+        """The comparison with its statistics; for a running one, the statistics so far."""
+        return self._until(comparison, (*waiting.FINISHED, "queued", "running"), lambda _: None, so_far=True)
 
     def _until(
         self,
         comparison: str,
-        over: Sequence[str],
+        finished: Sequence[str],
         seen: Callable[[Document], None],
         *,
         so_far: bool = False,
     ) -> Document:
-        asked = {"so_far": "true"} if so_far else {}
+        query = {"so_far": "true"} if so_far else {}
 
         def look() -> Document:
-            found = self._connection.get(_path(comparison), asked)
+            found = self._connection.get(_path(comparison), query)
             computed = found["columns"] is not None if so_far else found["results"]["state"] != "under_way"
             computed = computed or found["results"]["state"] == "failed"
             return {"status": found["status"] if computed else "under_way", "found": found}
 
-        return waiting.wait(look, over, lambda each: seen(each["found"]))["found"]  # type: ignore[no-any-return]
+        return waiting.wait(look, finished, lambda each: seen(each["found"]))["found"]  # type: ignore[no-any-return]
 
 
-def _asked(sessions: Sequence[str], arms: Sequence[Document], *, repeats: int, noise_floor: bool) -> Document:
+def _body(
+    sessions: Sequence[str], variants: Sequence[Document], *, repeats: int, noise_floor: bool
+) -> Document:
     return {
         "sessions": list(sessions),
-        "arms": list(arms),
+        "arms": list(variants),
         "repeats": repeats,
         "noise_floor": noise_floor,
     }

@@ -1,28 +1,26 @@
-"""Forgetting on a server: turns, sessions in bulk, legal holds, retention rules. The key needs the scope `admin`."""
+"""Deletion of steps and sessions, legal holds and retention rules. Requires the scope `admin`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from timemachine.client.connection import Connection, Document, given, segment
+from timemachine.client.connection import Document, given, segment
 from timemachine.client.pages import LARGEST_PAGE, every
+from timemachine.client.resources.resource import Resource
 from timemachine.client.waiting import wait
 
-_OVER = ("done", "cancelled")
+_FINISHED = ("done", "cancelled")
 
 
-class Forgetting:
-    """Delete turns and sessions with their tombstones left, hold sessions so that nothing can, and set how long they are kept."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class Deletions(Resource):
+    """Delete steps and sessions, place legal holds, and set retention rules. Tombstones stay."""
 
     def turn(self, session: str, sequence: int, *, reason: str) -> Document:
-        """Delete a turn: its erasure, `done`, or `erasing` where a worker is at a long session."""
+        """Delete the content of a step; returns its erasure, `done` or, for a long session, `erasing`."""
         path = f"/api/sessions/{segment(session, 'session')}/actions/{sequence}"
         return self._connection.delete(path, {"reason": reason})
 
     def of_session(self, session: str, turn: int | None = None) -> Document:
-        """What deleting a session, or one turn of it, would take away: `sessions`, `turns`, and how many sessions are `held`. Raises `Refused` for none."""
+        """What deleting a session or one of its steps would delete: `sessions`, `turns`, and how many sessions are `held`. Raises `Refused` if there is none."""
         found = self.hold(session, reason="", dry_run=True)
         amount = {name: found[name] for name in ("sessions", "turns", "held")}
         if turn is None:
@@ -31,43 +29,43 @@ class Forgetting:
         return amount | {"sessions": 0, "turns": int("deleted" not in self._connection.get(path))}
 
     def prepare(self, **which: Any) -> Document:
-        """What a deletion in bulk would take away: `sessions`, `turns`, and how many are `held`; `which` as of the list of sessions, and `named`, `older_than_days`."""
+        """Preview a bulk deletion: `sessions`, `turns`, and how many are `held`. `which` are the filters of `Sessions.page`, `named` and `older_than_days`."""
         return self._connection.post("/api/forgettings", {"filter": given(**which)})
 
-    def confirm(self, forgetting: str, *, reason: str) -> Document:
-        """Have what was found deleted, for a reason that each tombstone keeps."""
-        return self._connection.post(f"{_path(forgetting)}/confirm", {"reason": reason})
+    def confirm(self, deletion: str, *, reason: str) -> Document:
+        """Start the bulk deletion; each tombstone stores the reason."""
+        return self._connection.post(f"{_path(deletion)}/confirm", {"reason": reason})
 
-    def cancel(self, forgetting: str) -> Document:
-        """Delete none of the sessions that still wait."""
-        return self._connection.post(f"{_path(forgetting)}/cancel")
+    def cancel(self, deletion: str) -> Document:
+        """Cancel the bulk deletion; remaining sessions stay."""
+        return self._connection.post(f"{_path(deletion)}/cancel")
 
-    def get(self, forgetting: str) -> Document:
-        """One deletion in bulk as it is now."""
-        return self._connection.get(_path(forgetting))
+    def get(self, deletion: str) -> Document:
+        """A bulk deletion in its current state."""
+        return self._connection.get(_path(deletion))
 
-    def wait(self, forgetting: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
-        """The deletion once it is over; `seen` gets it at every look."""
-        return wait(lambda: self.get(forgetting), _OVER, seen)
+    def wait(self, deletion: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
+        """Wait for the deletion and return it; calls `seen` with each state."""
+        return wait(lambda: self.get(deletion), _FINISHED, seen)
 
-    def sessions(self, forgetting: str) -> Iterator[Document]:
-        """Each session that was found, and what became of it."""
-        path = f"{_path(forgetting)}/sessions"
+    def sessions(self, deletion: str) -> Iterator[Document]:
+        """Each session of a bulk deletion with its state."""
+        path = f"{_path(deletion)}/sessions"
         return every(lambda after: self._connection.get(path, {"limit": LARGEST_PAGE, "after": after}))
 
     def every(self) -> Iterator[Document]:
-        """Every deletion in bulk, newest first."""
+        """Every bulk deletion, newest first."""
         return every(
             lambda after: self._connection.get("/api/forgettings", {"limit": LARGEST_PAGE, "after": after})
         )
 
     def hold(self, *sessions: str, reason: str, dry_run: bool = False, **which: Any) -> Document:
-        """Hold these sessions, or all that fit `which` at this moment."""
+        """Place a legal hold on these sessions, or on all that match `which` now."""
         body: dict[str, Any] = {"reason": reason, "sessions": list(sessions), "dry_run": dry_run}
         return self._connection.post("/api/holds", body | ({"filter": given(**which)} if which else {}))
 
     def holds(self, session: str | None = None) -> Iterator[Document]:
-        """Every hold, newest first, released ones too; of one session those that it is or was under."""
+        """Every hold, newest first, including released ones; optionally only those of a session."""
         query = {"limit": LARGEST_PAGE, "session": session}
         return every(lambda after: self._connection.get("/api/holds", query | {"after": after}))
 
@@ -76,25 +74,25 @@ class Forgetting:
         return self._connection.get(f"/api/holds/{segment(hold, 'hold')}")
 
     def release(self, hold: str, *, reason: str, sessions: Sequence[str] = ()) -> Document:
-        """Release a hold, or only these of its sessions."""
+        """Release a hold, or only some of its sessions."""
         body = {"reason": reason, "sessions": list(sessions)}
         return self._connection.post(f"/api/holds/{segment(hold, 'hold')}/release", body)
 
     def rules(self) -> Document:
-        """The retention rules, each with what it would delete now, and the floor."""
+        """The retention rules with what each would delete now, and the minimum without a reason."""
         return self._connection.get("/api/retention")
 
     def set_rule(
         self, *, days: int | None, agent: str = "", tag: str = "", reason: str = "", dry_run: bool = False
     ) -> Document:
-        """Keep the sessions of an agent, with a tag, both, or all others for so many days; None for good."""
+        """Keep the sessions of an agent, with a tag, both, or all others for this many days; None keeps them permanently."""
         body = {"days": days, "agent": agent, "tag": tag, "reason": reason, "dry_run": dry_run}
         return self._connection.post("/api/retention", body)
 
     def remove_rule(self, rule: str) -> Document:
-        """Take a rule away."""
+        """Remove a rule."""
         return self._connection.delete(f"/api/retention/{segment(rule, 'rule')}")
 
 
-def _path(forgetting: str) -> str:
-    return f"/api/forgettings/{segment(forgetting, 'deletion')}"
+def _path(deletion: str) -> str:
+    return f"/api/forgettings/{segment(deletion, 'deletion')}"

@@ -1,15 +1,13 @@
-"""Erasing fields of a server's sessions for good."""
+"""Permanent erasure of fields of sessions."""
 
 from collections.abc import Sequence
 
-from timemachine.client.connection import Connection, Document, segment
+from timemachine.client.connection import Document, segment
+from timemachine.client.resources.resource import Resource
 
 
-class Erasures:
-    """See what an erasure would take away, then confirm it; the key needs the scope `admin`."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class Erasures(Resource):
+    """Preview an erasure, then confirm it. Requires the scope `admin`."""
 
     def prepare(
         self,
@@ -19,20 +17,20 @@ class Erasures:
         fields: Sequence[str] = (),
         steps: Sequence[int] = (),
     ) -> Document:
-        """What a profile finds, or these fields (of these steps, or of every step); `status` is `looking` or `found`. Nothing is erased."""
-        asked = {"redaction": redaction, "fields": list(fields), "steps": list(steps)}
-        return self._connection.post(f"/api/sessions/{segment(session, 'session')}/erasures", asked)
+        """Preview what a profile matches, or these fields of these steps (default: every step); `status` is `looking` or `found`."""
+        request = {"redaction": redaction, "fields": list(fields), "steps": list(steps)}
+        return self._connection.post(f"/api/sessions/{segment(session, 'session')}/erasures", request)
 
     def confirm(self, erasure: str, *, reason: str) -> Document:
-        """Erase what was found, for good; the reason stays in the project's log."""
+        """Permanently erase what the preview shows; the reason is stored in the project's log."""
         return self._connection.post(f"{_path(erasure)}/confirm", {"reason": reason})
 
     def get(self, erasure: str) -> Document:
-        """One erasure as it is now."""
+        """An erasure in its current state."""
         return self._connection.get(_path(erasure))
 
     def page(self, session: str, *, limit: int | None = None, after: str | None = None) -> Document:
-        """One page of a session's erasures, newest first: `items`, and `next` for the page after it."""
+        """A page of the erasures of a session, newest first."""
         path = f"/api/sessions/{segment(session, 'session')}/erasures"
         return self._connection.get(path, {"limit": limit, "after": after})
 

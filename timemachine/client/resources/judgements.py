@@ -1,24 +1,22 @@
-"""Judgements of recorded answers on a server."""
+"""Judgements of recorded answers."""
 
-from timemachine.client.connection import Connection, Document, segment
+from timemachine.client.connection import Document, segment
+from timemachine.client.resources.resource import Resource
 
 
-class Judgements:
-    """Let a model judge a recorded answer; every session is a uuid or a key."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class Judgements(Resource):
+    """Let a judge model check a recorded answer; a session is an id or a key."""
 
     def make(self, session: str, sequence: int, *, model: str) -> Document:
-        """Ask the model, and wait for what it says."""
+        """Ask the judge model and wait for its verdict."""
         return self._connection.post(_path(session, sequence), {"model": model})
 
     def estimate(self, session: str, sequence: int, *, model: str) -> Document:
-        """About what that would cost; nothing is asked."""
+        """The estimated cost of `make`."""
         return self._connection.get(f"{_path(session, sequence)}/estimate", {"model": model})
 
     def cancel(self, session: str, sequence: int, *, model: str) -> None:
-        """End what is under way of this model on this step; what it had begun may have been billed."""
+        """Cancel a running judgement of this model on this step. A call that had started may have been billed."""
         for each in self._connection.get(_path(session, sequence))["items"]:
             if each["state"] == "asking" and each["model"] == model:
                 self._connection.post(f"{_path(session, sequence)}/{each['id']}/cancel")

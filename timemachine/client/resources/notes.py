@@ -1,24 +1,22 @@
-"""Notes on the steps of a server's sessions."""
+"""Notes on steps of sessions."""
 
-from timemachine.client.connection import Connection, Document, segment
+from timemachine.client.connection import Document, segment
+from timemachine.client.resources.resource import Resource
 
 
-class Notes:
-    """Pin sentences to steps, list and delete them; every session is a uuid or a key."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class Notes(Resource):
+    """Add, list and delete notes; a session is an id or a key."""
 
     def add(self, session: str, sequence: int, *, text: str) -> Document:
-        """A new note on a step; the recorded session is not changed."""
+        """Add a note to a step. The record does not change."""
         return self._connection.post(_path(session), {"sequence": sequence, "text": text})
 
     def page(self, session: str, *, limit: int | None = None, after: str | None = None) -> Document:
-        """One page of a session's notes by their steps: `items`, and `next` for the page after it."""
+        """A page of the notes of a session, by step."""
         return self._connection.get(_path(session), {"limit": limit, "after": after})
 
     def delete(self, session: str, note: str) -> Document:
-        """Take a note's text away; who deleted it and when is kept."""
+        """Delete the text of a note; who deleted it and when stays."""
         return self._connection.delete(f"{_path(session)}/{segment(note, 'note')}")
 
 

@@ -1,20 +1,18 @@
-"""Redaction profiles of a server."""
+"""Redaction profiles."""
 
 from typing import Any
 
-from timemachine.client.connection import Connection, Document, segment
+from timemachine.client.connection import Document, segment
+from timemachine.client.resources.resource import Resource
 
 _REDACTIONS = "/api/redactions"
 
 
-class Redactions:
-    """Make, list, change and retire redaction profiles; see what one would withhold. Every profile is an id or a name."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class Redactions(Resource):
+    """Create, list, change, retire and test redaction profiles; a profile is an id or a name."""
 
     def create(self, *, name: str, rules: dict[str, Any]) -> Document:
-        """A new profile. `rules` has `detect`, `phone_regions`, `patterns` and `fields`."""
+        """Create a profile. `rules` has `detect`, `phone_regions`, `patterns` and `fields`."""
         return self._connection.post(_REDACTIONS, {"name": name, "rules": rules})
 
     def list(self) -> Document:
@@ -26,15 +24,15 @@ class Redactions:
         return self._connection.get(_path(profile))
 
     def change(self, profile: str, *, rules: dict[str, Any]) -> Document:
-        """The next version of a profile; what was made with an earlier one keeps it."""
+        """Create the next version of a profile; existing uses keep theirs."""
         return self._connection.patch(_path(profile), {"rules": rules})
 
     def retire(self, profile: str) -> Document:
-        """Take a profile out of what can be chosen."""
+        """Retire a profile: it cannot be chosen any more; existing uses keep it."""
         return self._connection.delete(_path(profile))
 
     def test(self, text: str, *, profile: str = "built-in") -> Document:
-        """The text as somebody would read it, with counts by rule. Nothing of it is kept."""
+        """The text as a reader would see it, with matches by rule. Nothing is stored."""
         return self._connection.post(f"{_REDACTIONS}/test", {"text": text, "redaction": profile})
 
 

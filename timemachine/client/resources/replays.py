@@ -1,16 +1,17 @@
-"""Replays of a server: launch one, wait for it, read its steps."""
+"""Replays: launch, wait and read the steps."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 
 from timemachine.client import waiting
-from timemachine.client.connection import Connection, Document, given, segment
+from timemachine.client.connection import Document, given, segment
 from timemachine.client.pages import LARGEST_PAGE, every
+from timemachine.client.resources.resource import Resource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayOptions:
-    """What to replay and how, by the names of the API; None and False leave it as it was recorded."""
+    """The options of a replay, by their names in the API; None and False mean "as recorded"."""
 
     audit: bool = False
     reason: str | None = None
@@ -34,16 +35,13 @@ class ReplayOptions:
     spend_limit_usd: float | None = None
 
     def as_body(self) -> Document:
-        """As the API takes them."""
+        """The options that are set, as the body of a request."""
         chosen = given(**asdict(self)).items()
         return {name: value for name, value in chosen if value is not False and value != ()}
 
 
-class Replays:
+class Replays(Resource):
     """Launch, follow and read replays."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     def launch(self, session: str, options: ReplayOptions) -> Document:
         """Launch a replay in the background: `{"replay_id": …}`."""
@@ -52,24 +50,24 @@ class Replays:
         )
 
     def estimate(self, session: str, options: ReplayOptions) -> Document:
-        """About what it would cost, for each model: `{"estimates": […]}`."""
+        """The estimated cost for each model: `{"estimates": […]}`."""
         path = f"/api/sessions/{segment(session, 'session')}/replays/estimate"
         return self._connection.post(path, options.as_body())
 
     def try_step(self, session: str, sequence: int, changes: Document) -> Document:
-        """Try one find or ask again with something changed, in the background: `{"replay_id": …}`."""
+        """Repeat one find or ask with changes, in the background: `{"replay_id": …}`."""
         path = f"/api/sessions/{segment(session, 'session')}/actions/{sequence}/trials"
         return self._connection.post(path, given(**changes))
 
     def where(
         self, session: str, *, frame: int | None = None, text: str | None = None, after: int = 0
     ) -> Document:
-        """Where a frame, or what holds a sentence, stands at the finds and asks after a step; `next` goes on."""
+        """The ranks of a frame, or of those that contain a sentence, at the find and ask steps after a step; `next` is the cursor."""
         path = f"/api/sessions/{segment(session, 'session')}/where"
         return self._connection.get(path, given(frame=frame, text=text, after=after))
 
     def get(self, replay: str) -> Document:
-        """How far a replay is and what it came to so far."""
+        """The progress and the results of a replay so far."""
         return self._connection.get(f"/api/replays/{segment(replay, 'replay')}")
 
     def steps(self, replay: str) -> Iterator[Document]:
@@ -78,5 +76,5 @@ class Replays:
         return every(lambda after: self._connection.get(path, {"limit": LARGEST_PAGE, "after": after}))
 
     def wait(self, replay: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
-        """The replay once it is over; `seen` gets it at every look. A server that is away for a minute is waited for."""
-        return waiting.wait(lambda: self.get(replay), waiting.OVER, seen)
+        """Wait for the replay and return it; calls `seen` with each state."""
+        return waiting.wait(lambda: self.get(replay), waiting.FINISHED, seen)

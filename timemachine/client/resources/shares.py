@@ -1,18 +1,16 @@
-"""Share links of a server."""
+"""Share links."""
 
 from typing import Any
 
-from timemachine.client.connection import Connection, Document, given, segment
+from timemachine.client.connection import Document, given, segment
+from timemachine.client.resources.resource import Resource
 
 _SHARES = "/api/shares"
 _POLICY = f"{_SHARES}/policy"
 
 
-class Shares:
-    """Create, preview, list and revoke share links, read their access logs, and say what the project allows of them."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+class Shares(Resource):
+    """Create, preview, list and revoke share links, and read their access logs and the policy."""
 
     def create(
         self,
@@ -27,10 +25,9 @@ class Shares:
         redaction: str | None = None,
         label: str | None = None,
     ) -> Document:
-        """A new link to a session, replay or comparison; its address (`url`) is in this answer and nowhere else.
+        """Create a link to a session, replay or comparison. Only this answer contains its `url`.
 
-        `expires_at` is RFC 3339, `through_sequence` the last step of a session that it shows, `redaction` the id or name of the profile
-        by which it withholds.
+        `expires_at` is RFC 3339, `through_sequence` the last step of a session to show, `redaction` the id or name of a profile.
         """
         return self._connection.post(
             _SHARES,
@@ -48,31 +45,31 @@ class Shares:
         )
 
     def preview(self, **terms: Any) -> Document:
-        """What `create` would make of the same terms: what it would show, and how much it would withhold. No link is made."""
+        """What a link with these terms would show and withhold; no link is created."""
         return self._connection.post(f"{_SHARES}/preview", given(**terms))
 
     def page(self, *, limit: int | None = None, after: str | None = None) -> Document:
-        """One page of the links, newest first."""
+        """A page of the links, newest first."""
         return self._connection.get(_SHARES, {"limit": limit, "after": after})
 
     def revoke(self, link: str) -> Document:
-        """End a link for good."""
+        """Revoke a link permanently."""
         return self._connection.delete(_path(link))
 
     def opens(self, link: str, *, limit: int | None = None, after: str | None = None) -> Document:
-        """One page of a link's access log, newest first, with what reading all of it again found as `log`."""
+        """A page of the access log of a link, newest first; `log` is the result of verifying all of it."""
         return self._connection.get(f"{_path(link)}/opens", {"limit": limit, "after": after})
 
     def policy(self) -> Document:
-        """What the project allows of its links: `forbidden`, `passphrase_required`, `profile_required`, `longest_days` (None: as long as any may live)."""
+        """The rules for links: `forbidden`, `passphrase_required`, `profile_required`, `longest_days` (None: no limit of the project)."""
         return self._connection.get(_POLICY)
 
     def change_policy(self, **facts: Any) -> Document:
-        """Change what is given of the policy; the rest stays. The key needs the scope `admin`."""
+        """Change the given fields of the policy. Requires the scope `admin`."""
         return self._connection.patch(_POLICY, facts)
 
     def policy_changes(self, *, limit: int | None = None, after: str | None = None) -> Document:
-        """One page of who changed the policy, newest first, with what reading all of that log again found as `log`."""
+        """A page of the changes of the policy, newest first; `log` is the result of verifying all of them."""
         return self._connection.get(f"{_POLICY}/changes", {"limit": limit, "after": after})
 
 

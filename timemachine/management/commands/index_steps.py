@@ -1,4 +1,4 @@
-"""Making steps findable at once: what a worker does in the background, for whoever does not want to wait for it."""
+"""Index steps now, instead of waiting for a worker."""
 
 from typing import Any
 
@@ -10,16 +10,16 @@ from timemachine.memory.search import indexing
 
 
 class Command(BaseCommand):
-    """Index the steps that no search finds yet; with `--again` every step anew."""
+    """Index the waiting steps, or with `--again` every step."""
 
-    help = "Make recorded steps findable by search, here and now."
+    help = "Index recorded steps for search now."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """`--again` forgets what was indexed before."""
-        parser.add_argument("--again", action="store_true", help="index every step anew")
+        """Add `--again`, which removes the index first."""
+        parser.add_argument("--again", action="store_true", help="index every step again")
 
     def handle(self, *_: Any, again: bool = False, **__: Any) -> None:
-        """One line for each project."""
+        """Index each project and print a line for it."""
         for project in Project.objects.order_by("name"):
             if again:
                 indexing.forget(project.id)
@@ -27,5 +27,5 @@ class Command(BaseCommand):
             while indexing.work_off(project.id):
                 pass
             left = indexing.not_indexed(project)
-            also = f"; {counted(left, 'step')} left, which a worker is at or will take up" if left else ""
+            also = f"; {counted(left, 'step')} left for a worker" if left else ""
             self.stdout.write(f"{project.name}: {counted(before - left, 'step')} indexed{also}")

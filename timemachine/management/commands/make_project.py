@@ -1,4 +1,4 @@
-"""A second project on the same server."""
+"""Create another project on this server."""
 
 from typing import Any
 
@@ -9,19 +9,19 @@ from timemachine.core.pure.errors import TimeMachineError
 
 
 class Command(BaseCommand):
-    """Make a project that one person administers."""
+    """Create a project with one administrator."""
 
-    help = "Make another project; its administrator invites the others."
+    help = "Create another project. Its administrator can invite others."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """What it is called, and who administers it."""
+        """Add the name and the administrator."""
         parser.add_argument("name")
         parser.add_argument(
-            "--administrator", required=True, help="the e-mail address of a person known here"
+            "--administrator", required=True, help="the e-mail address of an existing account"
         )
 
     def handle(self, *_: Any, name: str, administrator: str, **__: Any) -> None:
-        """The new project's id goes to standard output."""
+        """Create the project and print its id."""
         try:
             project = commands.make_project(name, administrator=queries.person(administrator))
         except TimeMachineError as why:

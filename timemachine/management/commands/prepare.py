@@ -1,4 +1,4 @@
-"""What a start needs before anything serves: the tables, and somebody who can sign in."""
+"""Prepare the database before anything starts: migrations and a first administrator."""
 
 import json
 from pathlib import Path
@@ -13,22 +13,22 @@ from timemachine.core.pure.home import local_key_file
 
 
 class Command(BaseCommand):
-    """Migrate, set up what a first start needs, then answer one line of JSON."""
+    """Migrate, set up a first start, then print one line of JSON."""
 
-    help = (
-        "Bring the database up to date, set up what a first start needs, and print a one-time sign-in link."
-    )
+    help = "Migrate the database, set up a first start, and print a one-time sign-in link."
 
-    # what an operator may have set wrong; the other checks import every page
+    # check the operator's settings; the other checks import every page
     requires_system_checks = ("environment",)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """`--no-local-key` is for servers on which nobody uses the `timemachine` command."""
-        parser.add_argument("--no-local-key", action="store_true", help="leave no API key on this machine")
+        """Add `--no-local-key`, for servers without the `timemachine` command."""
+        parser.add_argument(
+            "--no-local-key", action="store_true", help="do not create an API key for this machine"
+        )
 
     def handle(self, *_: Any, no_local_key: bool = False, **__: Any) -> None:
-        """Everything that is not the answer goes to standard error."""
-        Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns where there is none
+        """Print the answer to standard output and everything else to standard error."""
+        Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns without it
         call_command("migrate", interactive=False, verbosity=1, stdout=self.stderr)
         start = first_run(None if no_local_key else local_key_file())
         self.stdout.write(json.dumps({"sign_in_url": sign_in_url(make_sign_in_link(start.administrator))}))

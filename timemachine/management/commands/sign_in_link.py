@@ -1,4 +1,4 @@
-"""A way in for whoever runs the server: when the first link is lost, or a password."""
+"""Print a sign-in link, for a lost first link or a lost password."""
 
 from typing import Any
 
@@ -16,11 +16,11 @@ class Command(BaseCommand):
     help = "Print a one-time sign-in link, by default for the first administrator."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Whom the link is for."""
-        parser.add_argument("--email", help="the person's e-mail address")
+        """Add the e-mail address."""
+        parser.add_argument("--email", help="e-mail address of the account")
 
     def handle(self, *_: Any, email: str | None = None, **__: Any) -> None:
-        """The link is all that goes to standard output."""
+        """Print only the link to standard output."""
         try:
             user = queries.person(email) if email else _first_administrator()
         except NotFound as why:
@@ -31,5 +31,5 @@ class Command(BaseCommand):
 def _first_administrator() -> User:
     user = queries.first_administrator()
     if user is None:
-        raise NotFound("Nobody administers this server yet; run `manage.py prepare` first.")
+        raise NotFound("This server has no administrator yet. Run `manage.py prepare` first.")
     return user

@@ -1,4 +1,4 @@
-"""The demo: recorded and replayed for real when it is loaded, so that every value in it was measured; removed whole."""
+"""Load and remove the demo. It is recorded and replayed when it is loaded, so every value in it is measured."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ OWN_REPLAYS, OWN_LINKS = 2, 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demo:
-    """What the demo made. `share_url` is known only to the load that made it; `new` is False where it stood already."""
+    """The parts of the demo. `share_url` is known only when it is created; `new` is False if it existed."""
 
     session: Session
     replays: tuple[UUID, ...]
@@ -43,13 +43,13 @@ class Demo:
 
 
 def load(project: Project, *, by: str) -> Demo:
-    """Make the demo in this project; where it stands already, say where. The caller enqueues its replays."""
-    standing = _session_of(project)
-    if standing is not None:
+    """Create the demo in this project, or return the existing one. The caller enqueues its replays."""
+    existing = _session_of(project)
+    if existing is not None:
         replays = tuple(
-            Replay.objects.filter(session=standing).order_by("created_at").values_list("id", flat=True)
+            Replay.objects.filter(session=existing).order_by("created_at").values_list("id", flat=True)
         )
-        return Demo(session=standing, replays=replays, share_url=None, new=False)
+        return Demo(session=existing, replays=replays, share_url=None, new=False)
     with transaction.atomic():
         session = _record(project, by)
         debug = launch(session, ReplayOptions(top_k=WIDER, as_of="recorded"), by=by)
@@ -71,7 +71,7 @@ def load(project: Project, *, by: str) -> Demo:
 
 @transaction.atomic
 def remove(project: Project) -> bool:
-    """Remove all that the demo made, the collection with its history included; False where there was none."""
+    """Remove everything that the demo created, including the collection and its history. Returns False if there is no demo."""
     session = _session_of(project)
     if session is not None:
         erase_session(session, by=None, reason="the demo was removed")
@@ -83,7 +83,7 @@ def remove(project: Project) -> bool:
 
 
 def added_to(project: Project) -> dict[str, int]:
-    """What people added to the demo, which goes with it: replays and share links beyond its own, and judgements."""
+    """What people added to the demo and is deleted with it: replays, share links and judgements."""
     session = _session_of(project)
     if session is None:
         return {}
@@ -102,13 +102,13 @@ def _session_of(project: Project) -> Session | None:
 
 
 def _is_ours(collection: Collection) -> bool:
-    """Whether the collection holds nothing but the handbook: what somebody else put into it is not removed."""
+    """Whether the collection contains only the handbook. Otherwise it is not removed."""
     ours = {text_sha256(text) for _, text in handbook.DOCUMENTS}
     return not Frame.objects.filter(collection=collection).exclude(sha256__in=ours).exists()
 
 
 def _record(project: Project, by: str) -> Session:
-    # the story is told by ranks, and at once: no other model gives them
+    # the demo needs these ranks immediately, and no other model produces them
     collection = collection_named(project, handbook.COLLECTION, by=by, embedding_model="wordllama")
     answering.put(collection, _frames(), by=by)
     session = start_session(

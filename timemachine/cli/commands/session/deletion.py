@@ -66,7 +66,7 @@ def delete(
 
 
 def _preview_session(client: "Client", session: str, steps: tuple[int, ...], *, as_json: bool) -> None:
-    found = [client.forgetting.of_session(session, step) for step in dict.fromkeys(steps or (None,))]
+    found = [client.deletions.of_session(session, step) for step in dict.fromkeys(steps or (None,))]
     seen = found[0] | {"turns": sum(each["turns"] for each in found)}
     what = counted(seen["turns"], "step")
     if not steps:
@@ -115,7 +115,7 @@ def _delete_steps(
         raise Failure(_DECLINED)
     done = []
     for step in steps:
-        found = waited(client, client.forgetting.turn(session, step, reason=reason))
+        found = waited(client, client.deletions.turn(session, step, reason=reason))
         if found["problem"]:
             raise Failure(found["problem"])
         done.append(found)
@@ -135,18 +135,18 @@ def _delete_matching(
     client: "Client", which: dict[str, Any], reason: str | None, *, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     reason = None if dry_run else _required(reason)
-    found = client.forgetting.prepare(**which)
+    found = client.deletions.prepare(**which)
     if reason is None or not found["sessions"]:
-        client.forgetting.cancel(found["id"])
+        client.deletions.cancel(found["id"])
         show(found, _preview(found), as_json=as_json)
         return
     if not yes:
         for line in _preview(found):
             print_error(line)
         if not confirm("Permanently delete these sessions?"):
-            client.forgetting.cancel(found["id"])
+            client.deletions.cancel(found["id"])
             raise Failure(_DECLINED)
-    done = _followed(client, client.forgetting.confirm(found["id"], reason=reason))
+    done = _followed(client, client.deletions.confirm(found["id"], reason=reason))
     show(done, outcome(done), as_json=as_json)
 
 
@@ -157,7 +157,7 @@ def _followed(client: "Client", begun: dict[str, Any]) -> dict[str, Any]:
 
     try:
         with Progress() as progress:
-            return client.forgetting.wait(begun["id"], update)
+            return client.deletions.wait(begun["id"], update)
     except KeyboardInterrupt as why:
         raise Interrupted(
             f"The deletion is still running. Follow it at {client.url}/forgettings/{begun['id']}/"

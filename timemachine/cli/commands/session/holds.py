@@ -33,7 +33,7 @@ def hold(*, sessions: tuple[str, ...], reason: str, dry_run: bool, as_json: bool
     if bool(sessions) == bool(which):
         raise click.UsageError("Use either IDs of sessions or a filter like --tag or --user.")
     with connected() as client:
-        found = client.forgetting.hold(*sessions, reason=reason, dry_run=dry_run, **which)
+        found = client.deletions.hold(*sessions, reason=reason, dry_run=dry_run, **which)
         number = counted(found["sessions"], "session")
         line = f"{number} would be under hold." if dry_run else f"Hold {found['id']}: {number} under hold."
         show(found, [line], as_json=as_json)
@@ -56,15 +56,15 @@ def release(*, target: str, sessions: tuple[str, ...], reason: str, as_json: boo
     ID is the id of the hold. If a session is under exactly one hold, its ID also works and releases only this session.
     """
     with connected() as client:
-        named = {each["id"] for each in client.forgetting.holds()}
+        named = {each["id"] for each in client.deletions.holds()}
         if target not in named:
-            on = [each for each in client.forgetting.holds(target) if _covers(client, each["id"], target)]
+            on = [each for each in client.deletions.holds(target) if _covers(client, each["id"], target)]
             if len(on) != 1:
                 raise Failure(
                     f"{target} is under {'no hold' if not on else f'{len(on)} holds'}. Use the id of a hold from `session holds`."
                 )
             target, sessions = on[0]["id"], (target,)
-        found = client.forgetting.release(target, reason=reason, sessions=sessions)
+        found = client.deletions.release(target, reason=reason, sessions=sessions)
         still = f" {found['held_still']:,} of its sessions are still under hold."
         show(found, [f"Released.{'' if found['released_at'] else still}"], as_json=as_json)
 
@@ -75,12 +75,12 @@ def release(*, target: str, sessions: tuple[str, ...], reason: str, as_json: boo
 def holds(*, session: str | None, as_json: bool) -> None:
     """List legal holds, newest first, including released ones (default: of all sessions)."""
     with connected() as client:
-        items = list(client.forgetting.holds(session))
+        items = list(client.deletions.holds(session))
         show({"items": items, "next": None}, _listed(items), as_json=as_json)
 
 
 def _covers(client: Any, hold_id: str, session: str) -> bool:
-    found = client.forgetting.get_hold(hold_id)
+    found = client.deletions.get_hold(hold_id)
     session_id = client.sessions.get(session)["id"]
     open_ = [each for each in found["first"] if each["session"] == session_id and each["released_at"] is None]
     return bool(open_) or (found["held_still"] > 0 and found["sessions"] > len(found["first"]))
