@@ -60,7 +60,7 @@ def test_what_would_go_of_one_session_or_turn_is_said_and_nothing_goes(tm: Here,
     assert tm.run(*words).out == "1 session with 2 steps.\n"
     assert tm.run(*words, "--step", "1", "--step", "2", "--step", "2").out == "2 steps of s1.\n"
     assert tm.run("session", "delete", recorded, "--step", "1", "--reason", "asked for", "--yes").code == 0
-    assert tm.run(*words, "--step", "1").out == "0 turns of s1.\n"
+    assert tm.run(*words, "--step", "1").out == "0 steps of s1.\n"
     assert tm.json("session", "hold", recorded, "--reason", "case 12")["sessions"] == 1
     assert tm.run(*words).out == "1 session with 2 steps; under legal hold, so it stays.\n"
     assert tm.json(*words) == {"sessions": 1, "turns": 2, "held": 1}

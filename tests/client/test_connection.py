@@ -154,7 +154,7 @@ def test_a_name_stays_one_part_of_the_path(name: str, path: str) -> None:
 
 
 def test_a_name_with_a_slash_names_nothing() -> None:
-    with pytest.raises(NotFound, match="no collection '.*': names and ids have no slash"):
+    with pytest.raises(NotFound, match=r"no collection '.*': names and ids have no slash"):
         segment("a/../b", "collection")
 
 

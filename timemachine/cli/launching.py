@@ -4,7 +4,7 @@ import getpass
 from typing import Any
 
 from timemachine.cli.terminal import print_error
-from timemachine.core.pure.formatting import counted, money, priced
+from timemachine.core.pure.numbers import counted, money, total_cost
 
 
 def reason_or_default(reason: str | None) -> str:
@@ -21,7 +21,7 @@ def print_estimate(found: dict[str, Any]) -> None:
     """Print the estimated cost by model or variant to standard error, if anything can cost money."""
     for each in found["estimates"]:
         if each["cost_usd"] or each["unknown_cost_calls"]:
-            cost = priced(each["cost_usd"], each["unknown_cost_calls"])
+            cost = total_cost(each["cost_usd"], each["unknown_cost_calls"])
             name = each.get("name") or each["model"] or "the recorded models"
             print_error(f"{counted(each['asks'], 'ask')} with {name}: estimated cost {cost}.")
 
@@ -30,13 +30,13 @@ def replay_progress(found: dict[str, Any]) -> str:
     """The progress of a replay or of the run of a suite, in one line."""
     steps = found["steps"]
     finished = sum(number for name, number in steps.items() if name != "total")
-    spent = priced(found["cost_usd"], found["unknown_cost_calls"])
+    spent = total_cost(found["cost_usd"], found["unknown_cost_calls"])
     return f"{found['status']}: {finished:,} of {counted(steps['total'], 'step')}, {spent}"
 
 
 def spending(found: dict[str, Any], limit_usd: float | None) -> list[str]:
     """What was spent, the limit, and by how much it was exceeded."""
-    parts = [priced(found["cost_usd"], found["unknown_cost_calls"])]
+    parts = [total_cost(found["cost_usd"], found["unknown_cost_calls"])]
     if limit_usd is not None:
         parts.append(f"limit {money(limit_usd)}")
     if found.get("over_limit_usd"):

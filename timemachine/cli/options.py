@@ -46,7 +46,7 @@ class ConditionType(click.ParamType[Condition]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Condition:
         """The condition. Raises `BadParameter`."""
-        found = value if isinstance(value, Condition) else read_condition(value, self._names)
+        found = value if isinstance(value, Condition) else parse_condition(value, self._names)
         if found is None:
             self.fail(f"{value!r} is not one of {', '.join(self._names)}, cost:USD.", param, ctx)
         return found

@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
-"""Check an evidence bundle of Time Machine. One file, Python 3.10 or newer, no network, nothing to install.
+"""Verify an evidence bundle of Time Machine. One file, Python 3.10 or newer, no network, nothing to install.
 
     python3 tm_verify.py BUNDLE.zip [--key ed25519:FINGERPRINT] [--older OLDER.zip] [--json]
 
-Exit code 0: all that is in the bundle fits together and is signed (by the given key, where one is given). 1: something does not;
-each fault is named with its record. 2: this is no bundle, or the command is wrong. With `--older`, a bundle of the same log or session
-that was kept from before, also whether what was sealed then is the beginning of what is sealed now, and where it is not; of a replay or
-comparison that ran again, or was sealed anew after an erasure, whether its earlier seal stands in the log. Beside a log it may be any
-bundle of its project: whether its seals stand there.
+Exit code 0: the bundle is consistent and signed (by the given key, if any). 1: it is not; each problem is listed with its record. 2: the
+file is not a bundle, or the command line is wrong.
 
-Take this file and the key's fingerprint from somewhere else than the bundle: a bundle that brings its own verifier and its own key
-proves nothing. What is checked: every file against the signed statement; every signature; every record's form, place and hash chain;
-the tree over the records (RFC 6962) against the signed checkpoints; every disclosed field against its salted commitment; every
-replayed step's link to the record that it repeats; the checkpoint's entry in the project's log. Of a whole log: every root that was ever
-signed, and that nothing which was sealed is gone without a tombstone. Of a timestamp: that it is of the signed state beside it; not whose it is.
+With `--older`, an earlier bundle of the same log or session, it also checks that what was sealed then is the beginning of what is sealed
+now. For a replay or comparison that ran again or was resealed after an erasure, it checks that its earlier seal is in the log. With the
+bundle of a log, the older one can be any bundle of the project: its seals must be in the log.
 
-A bundle that is large is read by three processes of this program at once, on a machine that lets it start another.
+Get this file and the fingerprint of the key from another source than the bundle: a bundle with its own verifier and its own key proves
+nothing. It checks every file against the signed statement; every signature; the form, position and hash chain of every record; the tree
+over the records (RFC 6962) against the signed checkpoints; every disclosed field against its salted commitment; the link of every
+replayed step to the record it repeats; and the entry of the checkpoint in the project's log. For a complete log: every root that was
+ever signed, and that nothing sealed is missing without a tombstone. For a timestamp: that it belongs to the signed state, but not
+who issued it.
+
+A large bundle is read by three processes, if the machine allows it.
 """
 
 from __future__ import annotations
@@ -47,29 +49,27 @@ FORMAT = "timemachine-evidence-1"
 STATEMENT, KEYS, PAYLOADS, REPLACED = "statement.json", "keys.json", "payloads.jsonl", "replaced.json"
 STATEMENT_TYPE = "application/vnd.in-toto+json"
 CHECKPOINT_TYPE = "application/vnd.timemachine.checkpoint.v1"
-MOST_PROBLEMS = 100  # that are named; the others are counted
-MOST_COUNTED = 100_000  # faults, or lines in doubt, after which the check stops
-MOST_FORGED = (
-    1_000  # signatures that are not valid, each of which takes some milliseconds, after which it stops
-)
+MOST_PROBLEMS = 100  # that are listed; the others are counted
+MOST_COUNTED = 100_000  # problems or doubtful lines after which the check stops
+MOST_FORGED = 1_000  # invalid signatures, each of which takes milliseconds, after which it stops
 MOST_ERASURES, MOST_RECORDS, MOST_DATED = (
     20,
     10,
     10,
-)  # erasures that are told, records of each, timestamps; --json has all
-LONGEST_WORDS = 2_000  # characters of a line that is told
+)  # erasures that are listed, records of each, timestamps; --json has all
+LONGEST_WORDS = 2_000  # characters of a printed line
 LARGEST_SMALL_FILE = 64 * 1024 * 1024
 CHUNK = 1 << 20
-# A payload that can be recorded has 64 MiB at most, and JSON writes no byte with more than six.
+# A recorded payload has at most 64 MiB, and JSON needs at most six bytes for one.
 LONGEST_LINE = 512 * 1024 * 1024
-# Deflate makes one byte of up to 1,032. Texts that repeat each other make fifty or a hundred, a few long ones of one letter all of it.
+# Deflate compresses up to 1,032 bytes to one. Repetitive texts reach 50 to 100, long runs of one letter reach the maximum.
 MOST_INFLATED, ALLOWED_INFLATED = 200, 2 * 1024 * 1024 * 1024
 NO_RECORD = "0" * 64
 COMMITMENT_TAG = b"tm-commit-v1\x00"
 _bytes = bytes.fromhex
-WORTH_A_PROCESS = 8 * 1024 * 1024  # bytes to read; starting another process takes as long as reading some
-TURNS = 2  # processes that read them beside this one: with its own share, the work of two cores is even
-# An envelope is canonical JSON (RFC 8785), so there is one way to write it: what is written otherwise is not read at all.
+WORTH_A_PROCESS = 8 * 1024 * 1024  # bytes to read; starting a process takes as long as reading some
+TURNS = 2  # additional processes; with its own share, the work is even on two cores
+# An envelope is canonical JSON (RFC 8785), so any other form of it is not read at all.
 PAIRS = rb'((?:"[a-z0-9._]+":"[0-9a-f]{64}"(?:,(?=")|(?=\})))*)'
 ENVELOPE = re.compile(
     rb'\{"at":"([0-9A-Z:.+-]*)","fields":\{'
@@ -153,27 +153,27 @@ WRONG_FORM = (ValueError, KeyError, TypeError, IndexError, AttributeError, Recur
 
 
 class Unreadable(Exception):
-    """The file cannot be checked at all; its words are `plain`."""
+    """The file cannot be verified at all. The message is `plain`."""
 
     def __init__(self, says: str) -> None:
         super().__init__(plain(says))
 
 
 def unreadable(path: str, why: Unreadable) -> dict[str, Any]:
-    """The report for programs on a file that cannot be checked at all."""
+    """The JSON report on a file that cannot be verified at all."""
     return {"format": FORMAT, "result": "unreadable", "file": path, "says": str(why)}
 
 
 class Indefinite(ValueError):
-    """An element in BER whose length is not said beforehand, which DER forbids and authorities may write."""
+    """A BER element of indefinite length, which DER forbids and some authorities write."""
 
 
 class TooMuch(Exception):
-    """So much is wrong that the check stops."""
+    """There are so many problems that the check stops."""
 
 
 def plain(said: object) -> str:
-    """Words as a terminal may have them: what is not printable, which could write over others or turn their order, is escaped."""
+    """The text with unprintable characters escaped, which could overwrite or reorder the output of a terminal."""
     words = str(said)
     short = words if len(words) <= LONGEST_WORDS else f"{words[:LONGEST_WORDS]}…"
     if short.isprintable():
@@ -184,14 +184,14 @@ def plain(said: object) -> str:
 
 
 class Gone(NamedTuple):
-    """How many fields were erased for good, and when the last of them; no time where none was, or nobody said."""
+    """The number of erased fields, and the time of the last erasure, if known."""
 
     fields: int = 0
     last: str | None = None
 
 
 class Tombstone(NamedTuple):
-    """What the log says of an erasure: its entry, what it was of (`records` and their fields; None: all of it), when, by whom and why, as far as it says.
+    """An erasure in the log: its entry, what was erased (`records` and their fields; None: everything), when, by whom and why, if recorded.
 
     `anew` is the run as which a comparison was sealed anew, where only its seal was replaced; `turns` are the records that were deleted whole.
     """
@@ -221,7 +221,7 @@ class Tombstone(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """A seal that another one replaced: which run it is of, how many records under which root, when it was sealed, and why there is another, by which entry of the log."""
+    """A replaced seal: its run, number of records, root and time, and the reason and log entry of the replacement."""
 
     of: str
     id: str
@@ -291,7 +291,7 @@ class Log(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """What the statement names: trees of records, or a project's log, and every file by its SHA-256."""
+    """The statement: trees of records or a project's log, and every file with its SHA-256."""
 
     trees: list[Tree]
     log: Log | None
@@ -299,13 +299,13 @@ class Stated(NamedTuple):
 
 
 Field = tuple[int, str]
-"""A field by its record and its name."""
+"""A field: its record and its name."""
 Name = tuple[str, str, int]
-"""What was sealed: of what, its id, and which of its runs."""
+"""What was sealed: its type, id and run."""
 
 
 class Sealed(NamedTuple):
-    """A record's leaf hash, and its commitments, links and kind as they are written in its envelope."""
+    """The leaf hash of a record, and the commitments, links and kind in its envelope."""
 
     leaf: bytes
     fields: bytes
@@ -314,7 +314,7 @@ class Sealed(NamedTuple):
 
 
 class Said(NamedTuple):
-    """Records of which all is told; names of the fields of which some are; lines in doubt, by number, with the last record before them."""
+    """The fully disclosed records, the disclosed fields of others, and the doubtful lines by number, each with the last record before it."""
 
     of_all: set[int]
     of_some: dict[int, set[str]]
@@ -362,7 +362,7 @@ class Leaves(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was read of a bundle: the report on it, and its trees by their origin."""
+    """The content of a bundle: the report, and the trees by origin."""
 
     report: Report
     trees: dict[str, Leaves]
@@ -382,7 +382,7 @@ class State(NamedTuple):
 
 
 class Entered(NamedTuple):
-    """Which entry of the log a seal is shown to be, by its leaf hash, under which signed state of the log."""
+    """The log entry of a seal by leaf hash, and the signed state of the log that contains it."""
 
     where: str
     entry: int
@@ -391,7 +391,7 @@ class Entered(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """A key that another one replaced, by the log's entry of it; `vouched` where the earlier one signed the log with that entry in it."""
+    """A replaced key by its log entry; `vouched` if the earlier key signed the log with that entry."""
 
     entry: int
     key: str
@@ -404,7 +404,7 @@ class Replaced(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """How much of a tree is shown: how many of the records that its signed state counts, when that was, and whether more may come."""
+    """How much of a tree is included: the records, the signed number and time, and whether more can follow."""
 
     of: str
     id: str
@@ -456,7 +456,7 @@ class Dated(NamedTuple):
 
 
 class Report:
-    """What was checked and what was found."""
+    """The result of the verification."""
 
     def __init__(self) -> None:
         self.problems: list[dict[str, str]] = []
@@ -494,11 +494,11 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether something does not fit, or so much that the check stopped."""
+        """Whether there are problems, or so many that the check stopped."""
         return bool(self.problems or self.stopped)
 
     def problem(self, code: str, where: str, says: str) -> None:
-        """Keep a fault; beyond the first hundred they are only counted. Raises `TooMuch` where there is no end of them."""
+        """Add a problem; after the first hundred they are only counted. Raises `TooMuch` if there are too many."""
         if len(self.problems) < MOST_PROBLEMS:
             short = where[:LONGEST_WORDS], says[:LONGEST_WORDS]
             self.problems.append({"code": code, "where": short[0], "says": short[1]})
@@ -508,7 +508,7 @@ class Report:
             raise TooMuch(f"It stopped after {MOST_COUNTED:,} faults; what follows was not checked.")
 
     def as_json(self) -> dict[str, Any]:
-        """The report for programs."""
+        """The report as JSON."""
         return {
             "format": FORMAT,
             "result": "failed" if self.failed else "verified",
@@ -547,7 +547,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def roots(leaves: Sequence[bytes], sizes: Iterable[int]) -> dict[int, bytes]:
-    """The root of the tree of the first so many leaves, for each size that is asked for and that there is."""
+    """The root of the tree over the first leaves, for each requested size."""
     levels, joined = (
         [leaves],
         hashlib.sha256,
@@ -573,7 +573,7 @@ def _root(levels: Sequence[Sequence[bytes]], size: int) -> bytes:
 
 
 def root_by_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
-    """The root to which an audit path leads from a leaf; None where the path does not fit."""
+    """The root of an audit path from a leaf; None if the path has the wrong length."""
     if not 0 <= index < size:
         return None
     begin, end, turns = 0, size, list[bool]()
@@ -625,7 +625,7 @@ def _same(a: Point, b: Point) -> bool:
 
 
 def _point(data: bytes) -> Point | None:
-    """The point that 32 bytes name; None where they name none."""
+    """The curve point of 32 bytes; None if they encode none."""
     y = int.from_bytes(data, "little")
     odd, y = y >> 255, y & ((1 << 255) - 1)
     square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
@@ -643,7 +643,7 @@ BASE_Y = 4 * pow(5, P - 2, P) % P
 
 
 def is_signature(public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether this is the key's Ed25519 signature of the message."""
+    """Whether this is the Ed25519 signature of the message by the key."""
     if len(public_key) != KEY_BYTES or len(signature) != SIGNATURE_BYTES:
         return False
     return _is_signature(
@@ -653,7 +653,7 @@ def is_signature(public_key: bytes, message: bytes, signature: bytes) -> bool:
 
 @functools.lru_cache(maxsize=1_000)
 def _is_signature(public_key: bytes, signature: bytes, challenge: bytes) -> bool:
-    """Whether it is, by the hash over all of it; a line that is repeated takes no time."""
+    """The same with a cache by the hash of all inputs, so that repeated lines take no time."""
     base, key, first = _point(BASE_Y.to_bytes(32, "little")), _point(public_key), _point(signature[:32])
     number = int.from_bytes(signature[32:], "little")
     if base is None or key is None or first is None or number >= Q:
@@ -663,18 +663,18 @@ def _is_signature(public_key: bytes, signature: bytes, challenge: bytes) -> bool
 
 
 def fingerprint(public_key: bytes) -> str:
-    """`ed25519:` and the SHA-256 of the key as SubjectPublicKeyInfo (RFC 8410), as `openssl pkey -pubin -outform DER` writes it."""
+    """`ed25519:` and the SHA-256 of the key as SubjectPublicKeyInfo (RFC 8410), the output of `openssl pkey -pubin -outform DER`."""
     return "ed25519:" + hashlib.sha256(KEY_INFO + public_key).hexdigest()
 
 
 def pem(public_key: bytes) -> str:
-    """The key as OpenSSL writes it."""
+    """The key in the PEM format of OpenSSL."""
     written = base64.b64encode(KEY_INFO + public_key).decode()
     return f"-----BEGIN PUBLIC KEY-----\n{written}\n-----END PUBLIC KEY-----\n"
 
 
 def is_fingerprint(text: str) -> bool:
-    """Whether this is how a fingerprint is written."""
+    """Whether the text has the form of a fingerprint."""
     return re.fullmatch(r"ed25519:[0-9a-f]{64}", text) is not None
 
 
@@ -682,7 +682,7 @@ def is_fingerprint(text: str) -> bool:
 
 
 def parsed(data: bytes | str) -> Any:
-    """A JSON document that can be read in one way only. Raises `ValueError`, `RecursionError`."""
+    """Parse an unambiguous JSON document. Raises `ValueError`, `RecursionError`."""
     written = data if isinstance(data, str) else data.decode("utf-8")
     return json.loads(written, object_pairs_hook=_once)
 
@@ -695,28 +695,28 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def whole(value: Any) -> int:
-    """A number of records or a place among them; a bool, a fraction or a text is none. Raises `ValueError`."""
+    """Check a number or position of records: an integer, not a bool. Raises `ValueError`."""
     if type(value) is not int or not 0 <= value < MOST:
         raise ValueError("this is no whole number from 0 on")
     return value
 
 
 def digits(written: str) -> int:
-    """A whole number from its digits, which can be written in one way only. Raises `ValueError`."""
+    """Parse an integer in its only form. Raises `ValueError`."""
     if not NUMBER.fullmatch(written):
         raise ValueError("this is no whole number from 0 on")
     return int(written)
 
 
 def text(value: Any, form: re.Pattern[str] | None = None) -> str:
-    """A text, in this form where one is given. Raises `ValueError`."""
+    """Check a string, optionally against a pattern. Raises `ValueError`."""
     if type(value) is not str or (form and not form.fullmatch(value)):
         raise ValueError("this is no text, or one of another form")
     return value
 
 
 def from_base64(value: Any) -> bytes:
-    """Bytes from their base64, which can be written in one way only. Raises `ValueError`."""
+    """Decode canonical base64. Raises `ValueError`."""
     data = base64.b64decode(text(value), validate=True)
     if base64.b64encode(data).decode() != value:
         raise ValueError("there are bits in it that belong to no byte")
@@ -724,21 +724,21 @@ def from_base64(value: Any) -> bytes:
 
 
 def only(value: Any, *names: str) -> Any:
-    """An object with these names in it and no other. Raises `ValueError`."""
+    """Check an object with exactly these names. Raises `ValueError`."""
     if type(value) is not dict or value.keys() != set(names):
         raise ValueError("there is more in it, or less")
     return value
 
 
 def hashes(value: Any) -> list[bytes]:
-    """SHA-256 hashes from a list of their digits. Raises `ValueError`."""
+    """Parse a list of SHA-256 hashes. Raises `ValueError`."""
     if type(value) is not list:
         raise ValueError("this is no list")
     return [bytes.fromhex(text(each, SHA256)) for each in value]
 
 
 class Member(NamedTuple):
-    """A file in a zip: from where to where its packed bytes stand, how many they unpack to, their checksum, and whether they are deflated."""
+    """A file in a ZIP: start and end of its packed bytes, unpacked size, checksum, and whether it is deflated."""
 
     begin: int
     end: int
@@ -748,7 +748,7 @@ class Member(NamedTuple):
 
 
 class Bundle:
-    """The files of a bundle, each hashed as it is read to its end. What of the zip belongs to no file is a fault."""
+    """The files of a bundle, hashed while they are read. Bytes of the ZIP that belong to no file are a problem."""
 
     def __init__(self, path: str, report: Report) -> None:
         self.report, self.path = report, path
@@ -765,7 +765,7 @@ class Bundle:
         self.names = set(self.members)
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """The lines of a file without their ends; a file that is not there has none. Damage is told once, as a fault."""
+        """The lines of a file without line ends; none if it is missing. Damage is reported once."""
         if name not in self.names:
             return
         digest, parts, length = hashlib.sha256(), list[bytes](), 0
@@ -791,7 +791,7 @@ class Bundle:
         self.hashes[name] = digest.hexdigest()
 
     def _chunks(self, name: str) -> Iterator[bytes]:
-        """A file's bytes, unpacked. Raises one of `DAMAGE`."""
+        """The unpacked bytes of a file. Raises one of `DAMAGE`."""
         member, size, checksum = self.members[name], 0, 0
         with Path(self.path).open("rb") as file:
             file.seek(member.begin)
@@ -821,20 +821,20 @@ class Bundle:
             self.report.problem("zip", name, f"Behind its end stand {rest} bytes, {NOBODY_S}.")
 
     def hash(self, name: str) -> str | None:
-        """The SHA-256 of a file, in hex; nothing for one that is damaged."""
+        """The SHA-256 of a file in hex; empty if it is damaged."""
         if name not in self.hashes:
             for _ in self.lines(name):
                 pass
         return self.hashes.get(name)
 
     def content(self, name: str) -> bytes | None:
-        """The bytes of a small file; None where it is not there, damaged or large."""
+        """The bytes of a small file; None if it is missing, damaged or large."""
         if not self.hash(name) or self.members[name].size > LARGEST_SMALL_FILE:
             return None
         return b"".join(self._chunks(name))
 
     def document(self, name: str) -> Any:
-        """A JSON document; None where there is none or it is no JSON."""
+        """A JSON document; None if it is missing or not JSON."""
         if name not in self.names or self.members[name].size > LARGEST_SMALL_FILE:
             return None
         try:
@@ -844,7 +844,7 @@ class Bundle:
 
 
 def _packed_as_ever(members: Sequence[zipfile.ZipInfo], size: int) -> None:
-    """Raises `Unreadable` where a zip of that size is not as the product ever makes one."""
+    """Raise `Unreadable` for a ZIP with a compression ratio that the product never produces."""
     if len(members) != len({each.filename for each in members}):
         raise Unreadable("two files in it have one name")
     if any(each.compress_type not in PACKED for each in members):
@@ -859,7 +859,7 @@ def _packed_as_ever(members: Sequence[zipfile.ZipInfo], size: int) -> None:
 
 
 def _bytes_of(file: IO[bytes], member: Member) -> Iterator[bytes]:
-    """The packed bytes of a file; `file` stands where they begin."""
+    """The packed bytes of a file; `file` is positioned at their start."""
     left = member.end - member.begin
     while left > 0 and (chunk := file.read(min(left, CHUNK))):
         left -= len(chunk)
@@ -867,13 +867,13 @@ def _bytes_of(file: IO[bytes], member: Member) -> Iterator[bytes]:
 
 
 class Layout:
-    """Which bytes of a zip belong to what. The files and the directory cover all of it, and say the same."""
+    """Check that the files and the directory cover all bytes of a ZIP and agree with each other."""
 
     def __init__(self, file: IO[bytes], report: Report) -> None:
         self.file, self.report = file, report
 
     def members(self, listed: Sequence[zipfile.ZipInfo], directory: int) -> dict[str, Member]:
-        """The files by name, in the order of the directory, which stands at `directory`. Raises one of `DAMAGE`."""
+        """The files by name in the order of the directory at `directory`. Raises one of `DAMAGE`."""
         self.file.seek(directory)
         said = [self._said(each) for each in listed]
         self._ends(len(listed), directory, self.file.tell())
@@ -894,7 +894,7 @@ class Layout:
             self.report.problem("zip", name, "It begins where another file has not ended.")
 
     def _said(self, each: zipfile.ZipInfo) -> tuple[Any, ...]:
-        """What the directory's next entry says that stands before the file, too."""
+        """The fields of the next directory entry that the file's header repeats."""
         entry = CENTRAL.unpack(self.file.read(CENTRAL.size))
         name, extra, comment = (self.file.read(size) for size in entry[10:13])
         values = [entry[8], entry[9], entry[16]].count(IN_64)  # that are too large to stand there
@@ -915,7 +915,7 @@ class Layout:
         return (*entry[2:7], name)
 
     def _local(self, each: zipfile.ZipInfo, said: tuple[Any, ...]) -> tuple[int, int]:
-        """Where the packed bytes of a file begin, and where it ends with all that belongs to it."""
+        """The start of the packed bytes of a file, and the end of the file."""
         self.file.seek(each.header_offset)
         head = LOCAL.unpack(self.file.read(LOCAL.size))
         name, extra = (self.file.read(size) for size in head[9:11])
@@ -931,7 +931,7 @@ class Layout:
         return begin, end + (self._described(end, sizes) if streamed else 0)
 
     def _described(self, at: int, sizes: tuple[int, int, int]) -> int:
-        """How many bytes say behind a file that was streamed what could not be said before it."""
+        """The size of the data descriptor after a streamed file."""
         self.file.seek(at)
         written = self.file.read(24)
         for form in ("<4s3L", "<4sL2Q"):
@@ -941,7 +941,7 @@ class Layout:
         return 0
 
     def _ends(self, count: int, directory: int, at: int) -> None:
-        """Behind the directory stands the end of the zip, and nothing else."""
+        """Check that only the end record of the ZIP follows the directory."""
         size, end = at - directory, self.file.read(END.size + END_64.size + FIND_64.size + 1)
         few, small = min(count, 0xFFFF), (min(size, IN_64), min(directory, IN_64))
         wanted = END.pack(b"PK\x05\x06", 0, 0, few, few, *small, 0)
@@ -955,7 +955,7 @@ class Layout:
 
 
 def public_keys(found: Any, report: Report) -> dict[str, bytes]:
-    """The public keys that the bundle brings, by their true fingerprints. What is said of a key that is another one's is a fault."""
+    """The public keys in the bundle by their computed fingerprints. A wrong fingerprint is a problem."""
     known = {}
     for number, each in enumerate(found if isinstance(found, list) else (), start=1):
         try:
@@ -975,7 +975,7 @@ def public_keys(found: Any, report: Report) -> dict[str, bytes]:
 def opened(
     signed: Any, wanted_type: str, keys: Mapping[str, bytes], report: Report, where: str
 ) -> tuple[bytes, str] | None:
-    """The bytes under a DSSE envelope's signature, and its key; None, with a fault told, where it is not valid."""
+    """The signed bytes of a DSSE envelope, and the key; None and a problem if the signature is invalid."""
     try:
         payload = from_base64(only(signed, "payload", "payloadType", "signatures")["payload"])
         kind = text(signed["payloadType"])
@@ -1004,7 +1004,7 @@ def opened(
 
 
 def parsed_state(data: bytes, where: str) -> State | None:
-    """A checkpoint from its text; None where it has another form."""
+    """Parse a checkpoint; None if it has another form."""
     try:
         lines = data.decode("ascii").split("\n")
         facts = dict(line.split(" ", 1) for line in lines[3:] if line)
@@ -1019,7 +1019,7 @@ def parsed_state(data: bytes, where: str) -> State | None:
 
 
 def verify(path: str, wanted_key: str | None = None, older: str | None = None) -> Report:
-    """The report on a bundle, and on whether an older one of the same is its beginning. Raises `Unreadable`."""
+    """Verify a bundle, and optionally that an older one is its beginning. Raises `Unreadable`."""
     found = _verified(path, wanted_key)
     if older is not None:
         try:
@@ -1147,7 +1147,7 @@ def _compare_trees(
     paths: tuple[str, str],
     anew: tuple[bool | None, str | None] = (True, None),
 ) -> None:
-    """Compare each tree that is in both; `anew` is what was found of the subject, where it is of another run, and why it is."""
+    """Compare each tree that is in both; `anew` is the result for a subject of another run, with the reason."""
     report = newer.report
     for origin in same:
         _made_before(older.trees[origin], newer.trees[origin], *paths, report)
@@ -1159,7 +1159,7 @@ def _compare_trees(
 
 
 def _of_the_older(older: Report, report: Report) -> None:
-    """What is wrong with the older bundle, and whose it is."""
+    """The problems of the older bundle, and its key."""
     for each in older.problems:
         report.problem(each["code"], f"older bundle: {each['where']}", each["says"])
     if older.key not in {None, report.key}:
@@ -1170,7 +1170,7 @@ def _of_the_older(older: Report, report: Report) -> None:
 
 
 def _compare_with_log(older: Found, newer: Found, path: str, older_path: str) -> None:
-    """Whether the seals that the older bundle shows stand in the log that the newer one is of. Raises `Unreadable` where they came after it."""
+    """Whether the seals of the older bundle are in the log of the newer one. Raises `Unreadable` if they are later than the log."""
     report, log = newer.report, newer.trees.get(newer.report.subject or "")
     _of_the_older(older.report, report)
     entered = older.report.entered if log else ()
@@ -1186,7 +1186,7 @@ def _compare_with_log(older: Found, newer: Found, path: str, older_path: str) ->
 def _stands(
     each: Entered, log: Leaves, made: Mapping[int, bytes], paths: tuple[str, str], report: Report
 ) -> bool | None:
-    """Whether a seal and the state of the log under which it was shown are in this log; None where the state is of more than it has."""
+    """Whether a seal and its signed state are in this log; None if the state is larger than the log."""
     here = log.found.get(each.entry)
     if here is None and _moment(each.state.at) > _moment(log.at):
         raise Unreadable(
@@ -1207,7 +1207,7 @@ def _stands(
 
 
 def _runs(older: Found, newer: Found, path: str, older_path: str) -> tuple[Run, Run] | None:
-    """What the two bundles are of, where that is an earlier and a later run of one replay or comparison. Raises `Unreadable` where the older one is the later."""
+    """The subjects of both bundles if they are runs of the same replay or comparison. Raises `Unreadable` if the older bundle has the later run."""
     before, now = (found.trees.get(found.report.subject or "") for found in (older, newer))
     if before is None or now is None or before.run is None or now.run is None:
         return None
@@ -1222,7 +1222,7 @@ def _runs(older: Found, newer: Found, path: str, older_path: str) -> tuple[Run, 
 
 
 def _why_anew(before: Run, now: Run) -> str:
-    """Why the newer bundle is of another run than the older one."""
+    """Why the newer bundle has another run than the older one."""
     name = f"{now.of} {now.id}"
     found = [each for each in now.earlier if each.generation == before.generation]
     entry = now.anew.get(before.generation, found[0].log_entry if found else None)
@@ -1233,7 +1233,7 @@ def _why_anew(before: Run, now: Run) -> str:
 
 
 def _in_its_log(older: Leaves, runs: tuple[Run, Run], report: Report) -> bool | None:
-    """Whether the log of the newer bundle has the seal of the older one, which is of an earlier run; None where the newer one does not show it."""
+    """Whether the log of the newer bundle contains the seal of the older one's earlier run; None if the newer one does not include it."""
     before, now = runs
     report.not_checked.append(
         f"Which records of run {before.generation} there still are: run {now.generation} was sealed under other salts, so they cannot be compared one by one."
@@ -1257,12 +1257,12 @@ def _in_its_log(older: Leaves, runs: tuple[Run, Run], report: Report) -> bool | 
 
 
 def _moment(at: str) -> tuple[str, str]:
-    """A time of RFC 3339 in UTC so that a later one is more."""
+    """A sortable form of an RFC 3339 time in UTC."""
     return at[:19], at[19:].rstrip("Z")
 
 
 def _made_before(older: Leaves, newer: Leaves, path: str, older_path: str, report: Report) -> None:
-    """The older one was made before the newer. Raises `Unreadable` where the newer one tells what was erased by then."""
+    """Check that the older bundle is older. Raises `Unreadable` if the newer one contains what had been erased by then."""
     told = 0
     for index, names in older.telling.untold.items():
         if index not in newer.telling.sealed:
@@ -1285,7 +1285,7 @@ def _made_before(older: Leaves, newer: Leaves, path: str, older_path: str, repor
 
 
 def _no_longer_told(older: Leaves, newer: Leaves) -> Iterator[tuple[str, str]]:
-    """The fields that the older bundle told of records that are in both, and that the newer one does not, with what became of them."""
+    """The fields that only the older bundle discloses of records in both, with the reason."""
     before, now = older.telling, newer.telling
     left = "withheld or erased" if now.stated else "withheld"
     for index, names in now.untold.items():
@@ -1300,7 +1300,7 @@ def _no_longer_told(older: Leaves, newer: Leaves) -> Iterator[tuple[str, str]]:
 
 
 def _begins(older: Leaves, newer: Leaves, report: Report) -> bool | None:
-    """Whether a tree is the beginning of another one (RFC 6962); None where too little is shown to say so of all of it."""
+    """Whether a tree is the beginning of another one (RFC 6962); None if the bundles contain too little to decide."""
     both = [index for index in sorted(older.found) if index in newer.found]
     for index in both:
         if older.found[index] != newer.found[index]:
@@ -1334,7 +1334,7 @@ def _begins(older: Leaves, newer: Leaves, report: Report) -> bool | None:
 
 
 def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted_key: str | None) -> Stated:
-    """What the statement says is in the bundle."""
+    """Read the statement of a bundle."""
     signed = bundle.document(STATEMENT)
     if signed is None:
         raise Unreadable(f"there is no readable {STATEMENT} in it, so this is not an evidence bundle")
@@ -1368,7 +1368,7 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
 
 
 def _tree_of(said: Mapping[str, Any]) -> Tree:
-    """A tree as the statement names it; one of an older server does not say whether it withholds."""
+    """Read a tree of the statement; an older server does not state whether it withholds fields."""
     complete, withholds = said["complete"], said.get("withholds", True)
     if type(complete) is not bool or type(withholds) is not bool:
         raise ValueError("this is neither true nor false")
@@ -1393,7 +1393,7 @@ def _tree_of(said: Mapping[str, Any]) -> Tree:
 
 
 def _earlier_of(said: Mapping[str, Any], of: str, id_: str) -> Earlier:
-    """An earlier seal as the statement names it."""
+    """Read an earlier seal of the statement."""
     at, entry = said["replaced_at"], said["log_entry"]
     return Earlier(
         of,
@@ -1413,7 +1413,7 @@ def _gone_of(said: Any) -> Gone:
 
 
 def _log_of(said: Mapping[str, Any]) -> Log:
-    """A project's log as the statement names it."""
+    """Read the project's log of the statement."""
     return Log(
         path=text(said["path"], FOLDER),
         origin=text(said["origin"]),
@@ -1423,7 +1423,7 @@ def _log_of(said: Mapping[str, Any]) -> Log:
 
 
 def _files(bundle: Bundle, stated: Mapping[str, str], report: Report) -> None:
-    """Every file is the one that was signed, and there is no other."""
+    """Check that the files are exactly those that were signed."""
     here = set(bundle.members) - {STATEMENT}
     for name in sorted(here | set(stated)):
         if name not in here:
@@ -1438,7 +1438,7 @@ def _files(bundle: Bundle, stated: Mapping[str, str], report: Report) -> None:
 
 
 def _payloads(bundle: Bundle, report: Report) -> dict[str, bytes]:
-    """What the bytes of every payload hash to, by what they are said to hash to."""
+    """The computed hash of every payload by its stated hash."""
     known = {}
     for number, line in enumerate(bundle.lines(PAYLOADS), start=1):
         try:
@@ -1457,14 +1457,14 @@ def _payloads(bundle: Bundle, report: Report) -> dict[str, bytes]:
 
 
 class Line(NamedTuple):
-    """A line that stands behind another record than it names: the hash that it names, and its own leaf hash if it named the one before it."""
+    """A line that names another predecessor than the line before it: that hash, and its own leaf hash with the correct predecessor."""
 
     prev: bytes
     mended: bytes
 
 
 class Lines(NamedTuple):
-    """The records of a tree by index, those whose line names another record than the line before it, and those that are damaged or gone."""
+    """The records of a tree by index, those with another predecessor than the line before, and those damaged or missing."""
 
     found: dict[int, Sealed]
     unlinked: dict[int, Line]
@@ -1472,7 +1472,7 @@ class Lines(NamedTuple):
 
 
 def _records(bundle: Bundle, tree: Tree, report: Report) -> Lines:
-    """The records of a tree by index: each has the form of an envelope, is of this tree, and stands behind the one before it."""
+    """Read the records of a tree by index; each must have the form of an envelope, belong to this tree, and follow its predecessor."""
     found, sha = dict[int, Sealed](), hashlib.sha256
     whose, orders = (tree.id.encode(), tree.of.encode()), set[tuple[bytes, ...]]()
     unlinked, order, doubles = dict[int, Line](), list[int](), dict[int, Sealed]()
@@ -1516,7 +1516,7 @@ def _placed(
 
 
 def _kept(order: Sequence[int]) -> set[int]:
-    """The places of the most lines that stand in order, so that the fewest are out of it; of two neighbours that were swapped the first is."""
+    """The longest run of lines in order, so that the fewest count as misplaced; of two swapped neighbours, the first one."""
     if all(a < b for a, b in itertools.pairwise((-1, *order))):
         return set(range(len(order)))
     ends, places, behind = list[int](), list[int](), dict[int, int]()
@@ -1533,7 +1533,7 @@ def _kept(order: Sequence[int]) -> set[int]:
 
 
 def _in_order(pairs: bytes, known: set[tuple[bytes, ...]]) -> bool:
-    """Whether the names in an object are in order, each once; `known` are orders of names that are right."""
+    """Whether the names of an object are sorted and unique; `known` are orders already checked."""
     names = tuple(pairs.split(b'"')[1::4])
     if names not in known:
         if any(a >= b for a, b in itertools.pairwise(names)):
@@ -1543,7 +1543,7 @@ def _in_order(pairs: bytes, known: set[tuple[bytes, ...]]) -> bool:
 
 
 def _misplaced(tree: Tree, order: Sequence[int], kept: set[int], report: Report) -> set[int]:
-    """Name the records whose lines are no records (-1) or out of place; those that are damaged are given."""
+    """Report lines that are not records (-1) or out of order; damaged ones are given."""
     there, placed = set(order), {order[at] for at in kept}
     damaged, before = set[int](), -1
     for at, index in enumerate(order):
@@ -1572,7 +1572,7 @@ def _misplaced(tree: Tree, order: Sequence[int], kept: set[int], report: Report)
 
 
 def _gaps(tree: Tree, there: set[int], report: Report) -> set[int]:
-    """Name the first record of each gap between those that are there, and give these; what is missing behind the last is told with the tree's state."""
+    """Report the first record of each gap, and return the gaps; missing records at the end are reported with the state of the tree."""
     gaps = set()
     for before, index in itertools.pairwise((-1, *sorted(there))):
         if before + 1 < min(index, tree.size):
@@ -1656,7 +1656,7 @@ def _left_out(tree: Tree, records: Mapping[int, Sealed], report: Report, *, is_s
 
 
 def _ranges(records: Iterable[int], size: int) -> str:
-    """Which of the first `size` records are not among these, in words; what is named has an end."""
+    """Which of the first `size` records are missing, as text of limited length."""
     found, begin = list[str](), 0
     for index in (*sorted(records), size):
         if begin < index <= size:
@@ -1686,7 +1686,7 @@ def _whole(
     damaged: set[int],
     report: Report,
 ) -> None:
-    """All records are here: the tree over them is made anew, at the size of each checkpoint before the first that is damaged and named."""
+    """With all records: compute the tree at the size of each checkpoint, up to the first damaged record."""
     end = max(damaged.union(records), default=-1) + 1
     if end < last.size:
         says = f"It is missing: the records end before it, and the signed checkpoint counts {last.size}."
@@ -1711,7 +1711,7 @@ def _whole(
 
 
 def _paths(bundle: Bundle, tree: Tree, last: State, records: Mapping[int, Sealed], report: Report) -> None:
-    """Only some records are here: each is shown to be in the tree by its audit path."""
+    """With some records: check each one's audit path in the tree."""
     shown = set()
     for number, line in enumerate(bundle.lines(f"{tree.path}/proofs.jsonl"), start=1):
         try:
@@ -1736,7 +1736,7 @@ def _paths(bundle: Bundle, tree: Tree, last: State, records: Mapping[int, Sealed
 
 
 def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], report: Report) -> None:
-    """The checkpoint stands in the project's log."""
+    """Check that the checkpoint is in the project's log."""
     found, where = bundle.document(f"{tree.path}/log.json"), f"{tree.path} log entry"
     if found is None:
         report.problem("log", where, "Nothing shows that this seal was entered into the project's log.")
@@ -1766,7 +1766,7 @@ def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], rep
 def _tombstones(
     bundle: Bundle, tree: Tree, keys: Mapping[str, bytes], report: Report
 ) -> dict[Field, str | None]:
-    """The fields of which the project's log says that they were erased, by record and name, and when."""
+    """The erased fields according to the project's log, by record and name, with the time."""
     found, where = bundle.document(f"{tree.path}/erased.json"), f"{tree.path} tombstones"
     named: dict[Field, str | None] = {}
     if not isinstance(found, dict):
@@ -1800,7 +1800,7 @@ def _tombstones(
 def _earlier(
     bundle: Bundle, tree: Tree, last: State | None, keys: Mapping[str, bytes], report: Report
 ) -> Run:
-    """What the log is shown to have of the tree's run and of the runs before. What the statement says of these has to stand there."""
+    """The seals in the log of the tree's run and earlier ones. Those in the statement must be there."""
     states: dict[tuple[int, int], list[tuple[int, str]]] = {}
     anew: dict[int, int] = {}
     for index, entry in _entries_in_log(bundle, tree, keys, report) if tree.earlier else ():
@@ -1854,7 +1854,7 @@ def _not_by_tombstone(tree: Tree, each: Earlier, report: Report) -> None:
 
 
 def _own_entry(bundle: Bundle, tree: Tree) -> int | None:
-    """The entry of the log that a tree's state is said to be; whether it is was checked."""
+    """The stated log entry of a tree, which was checked."""
     with suppress(*WRONG_FORM):
         return whole(bundle.document(f"{tree.path}/log.json")["index"])
     return None
@@ -1863,7 +1863,7 @@ def _own_entry(bundle: Bundle, tree: Tree) -> int | None:
 def _entries_in_log(
     bundle: Bundle, tree: Tree, keys: Mapping[str, bytes], report: Report
 ) -> Iterator[tuple[int, Any]]:
-    """The entries of the log that tell of earlier seals, each with its audit path."""
+    """The log entries about earlier seals, each with its audit path."""
     found, where = bundle.document(f"{tree.path}/earlier.json"), f"{tree.path} earlier seals"
     if isinstance(found, dict):
         for index, entry, _key in _proven(found, tree.log, keys, report, where):
@@ -1871,7 +1871,7 @@ def _entries_in_log(
 
 
 def _replacements(bundle: Bundle, stated: Stated, keys: Mapping[str, bytes], report: Report) -> None:
-    """Which keys that signed what is in a bundle were replaced by which, by entries of the log under states that these keys signed."""
+    """The replaced keys of a bundle and their successors, by log entries under states that these keys signed."""
     found = bundle.document(REPLACED)
     for said in found if stated.trees and isinstance(found, list) else ():
         if not isinstance(said, dict):
@@ -1891,7 +1891,7 @@ def _replacements(bundle: Bundle, stated: Stated, keys: Mapping[str, bytes], rep
 def _proven(
     found: Mapping[str, Any], log: str, keys: Mapping[str, bytes], report: Report, where: str
 ) -> Iterator[tuple[int, Any, str]]:
-    """The entries that are in a signed state of that log, each by its audit path, and whose signature the state has."""
+    """The entries in a signed state of the log by audit path, and the keys that signed the state."""
     entries = found.get("entries")
     signature = opened(found.get("checkpoint"), CHECKPOINT_TYPE, keys, report, where)
     state = parsed_state(signature[0], where) if signature else None
@@ -1913,7 +1913,7 @@ def _proven(
 
 
 def tombstone_of(index: int, entry: Any) -> Tombstone:
-    """What an entry of the log says of an erasure. Raises one of `WRONG_FORM`."""
+    """Parse the log entry of an erasure. Raises one of `WRONG_FORM`."""
     if entry["entry"] not in ("erased", "erased_fields"):
         raise ValueError("this entry is of something else")
     at, by, reason = ((text(entry[name]) if name in entry else None) for name in ("at", "by", "reason"))
@@ -1958,7 +1958,7 @@ def _untold(
 
 
 def _stated(tree: Tree, stated: Gone, found: Gone, numbers: tuple[int, int], report: Report) -> Gone:
-    """What was erased by the statement, which the bundle of a share link has instead of tombstones; not more than is not told."""
+    """The erased fields according to the statement, which replaces tombstones in the bundle of a share link; at most the undisclosed ones."""
     untold, wrong = numbers
     if untold < stated.fields <= untold + wrong:  # some of it was changed, which is told already
         return stated._replace(fields=untold)
@@ -1974,7 +1974,7 @@ def _stated(tree: Tree, stated: Gone, found: Gone, numbers: tuple[int, int], rep
 
 
 def _entries(bundle: Bundle, name: str) -> Iterator[bytes]:
-    """The entries of a log. Raises `TooMuch` where there is no end of lines that are none."""
+    """Read the entries of a log. Raises `TooMuch` if too many lines are invalid."""
     strange = 0
     for line in bundle.lines(name):
         strange += len(line) < SHORTEST_ENTRY
@@ -1984,7 +1984,7 @@ def _entries(bundle: Bundle, name: str) -> Iterator[bytes]:
 
 
 def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Report) -> list[bytes]:
-    """The leaves of a project's log: its entries have every root that was signed, and what they say was sealed is there or was erased."""
+    """The leaves of a project's log. Checks that it contains every signed root, and that everything sealed exists or was erased."""
     lines = list(_entries(bundle, f"{log.path}/entries.jsonl"))
     report.checked["records"] += len(lines)
     stated = []
@@ -2021,7 +2021,7 @@ def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Repo
 
 
 def _replaced(lines: Sequence[bytes], stated: Sequence[State], report: Report) -> None:
-    """Which key was replaced by which, and whether the earlier one signed the log that says so."""
+    """The replaced keys with their successors, and whether the earlier key signed the log with that entry."""
     for index, line in enumerate(lines):
         with suppress(*WRONG_FORM):  # told where what was sealed is looked for
             entry = parsed(line)
@@ -2033,7 +2033,7 @@ def _replaced(lines: Sequence[bytes], stated: Sequence[State], report: Report) -
 
 
 def _signed_in_turn(stated: Sequence[State], report: Report) -> None:
-    """Each state of a log is signed by a key that the log had, and, from the entry on by which it was replaced, not by an earlier one alone."""
+    """Check that each state of a log is signed by a key in the log, and not only by a replaced key."""
     until = {each.replaces: each.entry for each in report.replaced}
     known = until.keys() | {each.key for each in report.replaced} | {report.key}
     sound = {(state.size, state.root) for state in stated if state.size <= until.get(state.key or "", MOST)}
@@ -2047,7 +2047,7 @@ def _signed_in_turn(stated: Sequence[State], report: Report) -> None:
 
 
 def _witnessed(bundle: Bundle, log: Log, leaves: Sequence[bytes], report: Report) -> None:
-    """What a witness took is the begin of this log; whether it cosigned it, only its own key tells."""
+    """Check that the witness received the beginning of this log. Its cosignature needs the witness's own key."""
     taken = {}
     for number, line in enumerate(bundle.lines(f"{log.path}/witnessed.jsonl"), start=1):
         where = f"{log.path} witnessed line {number}"
@@ -2071,7 +2071,7 @@ def _witnessed(bundle: Bundle, log: Log, leaves: Sequence[bytes], report: Report
 
 
 def _log_states(bundle: Bundle, stated: Stated) -> list[Any]:
-    """The signed states of the project's log that are in the bundle; whether they are valid is told elsewhere."""
+    """The signed states of the project's log in the bundle; their signatures are checked elsewhere."""
     found = []
     for line in bundle.lines(f"{stated.log.path}/checkpoints.jsonl") if stated.log else ():
         with suppress(*WRONG_FORM):
@@ -2081,7 +2081,7 @@ def _log_states(bundle: Bundle, stated: Stated) -> list[Any]:
 
 
 def _timestamps(bundle: Bundle, signed: Sequence[Any], report: Report) -> None:
-    """Each timestamp is of the signed state beside it; whether it is the authority's, OpenSSL tells."""
+    """Check that each timestamp belongs to its signed state. OpenSSL can check who issued it."""
     dated, states = [], {json.dumps(each, sort_keys=True) for each in signed}
     for name in sorted(bundle.names):
         match = re.fullmatch(r"timestamps/([0-9]{1,15})\.tsr", name)
@@ -2129,7 +2129,7 @@ def _stamp(bundle: Bundle, entries: int, name: str, state: str, report: Report) 
 
 
 def timestamp(answer: bytes) -> tuple[bytes, bytes, str]:
-    """Of an authority's answer (RFC 3161) the hash's algorithm, what was hashed to, and when it says so. Raises one of `WRONG_FORM`."""
+    """The hash algorithm, hash and time in an authority's answer (RFC 3161). Raises one of `WRONG_FORM`."""
     _status, token = _within(answer, SEQUENCE)
     _type, signed = _within(token, SEQUENCE)
     content = _within(_within(signed, EXPLICIT)[0], SEQUENCE)[2]
@@ -2148,7 +2148,7 @@ def timestamp(answer: bytes) -> tuple[bytes, bytes, str]:
 
 
 def _within(element: bytes, tag: int) -> list[bytes]:
-    """The elements in an element of that tag (DER). Raises `ValueError` or `IndexError`."""
+    """The elements in a DER element with this tag. Raises `ValueError` or `IndexError`."""
     content, found, begin = _content(element, tag), list[bytes](), 0
     while begin < len(content):
         head, length = _length(content[begin : begin + 6])
@@ -2169,7 +2169,7 @@ def _content(element: bytes, tag: int) -> bytes:
 
 
 def _length(begin: bytes) -> tuple[int, int]:
-    """How long an element's tag and length are, and its content."""
+    """The size of an element's header, and of its content."""
     first = begin[1]
     if first < LONG:
         return 2, first
@@ -2182,7 +2182,7 @@ def _length(begin: bytes) -> tuple[int, int]:
 
 
 def _access(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -> None:
-    """Every access log that the log committed to and that was not erased is there, and begins with the lines that it had then."""
+    """Check that every access log in the project's log exists unless erased, and begins with the lines it had then."""
     there = _access_lines(bundle, log, report)
     for chain, heads in _access_heads(lines).items():
         found = there.get(chain, [])
@@ -2196,7 +2196,7 @@ def _access(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) ->
 
 
 def _access_heads(lines: Sequence[bytes]) -> dict[str, dict[int, str]]:
-    """The hash of each line that was the last of an access log when the log committed to it."""
+    """The hash of the last line of each access log in the project's log."""
     heads: dict[str, dict[int, str]] = {}
     for line in lines:
         with suppress(*WRONG_FORM):  # told where what was sealed is looked for
@@ -2209,7 +2209,7 @@ def _access_heads(lines: Sequence[bytes]) -> dict[str, dict[int, str]]:
 
 
 def _access_lines(bundle: Bundle, log: Log, report: Report) -> dict[str, list[str]]:
-    """The hashes of the lines of each access log, each of which names the one before it."""
+    """The hashes of the lines of each access log, checked as a chain."""
     there: dict[str, list[str]] = {}
     for number, line in enumerate(bundle.lines(f"{log.path}/access.jsonl"), start=1):
         try:
@@ -2232,7 +2232,7 @@ def _access_lines(bundle: Bundle, log: Log, report: Report) -> dict[str, list[st
 
 
 def _present(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -> None:
-    """What was sealed and not erased since is there, with the root that it had when most of it was sealed."""
+    """Check that everything sealed and not erased is there, with the root of its largest seal."""
     sealed, there = _sealed_by(log, lines, report), _there(bundle, log, report)
     if there:
         report.not_checked.append(HOW_THERE)
@@ -2250,7 +2250,7 @@ def _present(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -
 
 
 def _sealed_by(log: Log, lines: Sequence[bytes], report: Report) -> dict[Name, tuple[int, str]]:
-    """Size and root of everything that was sealed and not erased since, as most of it was sealed."""
+    """The size and root of the largest seal of everything that was not erased."""
     sealed: dict[Name, tuple[int, str]] = {}
     known: dict[tuple[Name, int], str] = {}
     for index, line in enumerate(lines):
@@ -2333,7 +2333,7 @@ def _disclosed(
 def _parted(
     untold: Mapping[int, set[str]], named: set[Field], read: Iterable[int]
 ) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
-    """What is not told without what is and does not fit: the fields that are `named`, and all of the records of which nothing could be read."""
+    """The undisclosed fields without those that are disclosed and wrong: the `named` ones, and all fields of unreadable records."""
     left, unfit, there = dict[int, set[str]](), dict[int, set[str]](), set(read)
     for index, names in untold.items():
         wrong = {name for name in names if (index, name) in named or index not in there}
@@ -2345,7 +2345,7 @@ def _parted(
 
 
 def _said(lines: Iterable[bytes], records: Mapping[int, Sealed], sound: set[bytes]) -> Said:
-    """What is told of the records by what the lines come to; `sound` are the payloads that are what they are called."""
+    """The disclosed content of the records from the checked lines; `sound` are the payloads with a correct hash."""
     found, before, in_turn = Said(set(), {}, {}), -1, iter(records.items())
     for number, line in enumerate(lines, start=1):
         expected, record = next(in_turn, NOTHING)
@@ -2377,7 +2377,7 @@ def _said(lines: Iterable[bytes], records: Mapping[int, Sealed], sound: set[byte
 
 
 def _not_said(records: Mapping[int, Sealed], said: Said) -> dict[int, set[str]]:
-    """The names of the fields that are not told, by record."""
+    """The names of the undisclosed fields by record."""
     untold = {}
     for index, record in records.items():
         if index not in said.of_all:
@@ -2424,7 +2424,7 @@ def committed(line: bytes) -> bytes:
 
 
 def _committed(each: Any) -> tuple[str, str]:
-    """The commitment, in hex, to a field as it is told, `[salt, text]`, or `[salt, null, SHA-256 of a payload]`, and that SHA-256."""
+    """The commitment in hex to a disclosed field, `[salt, text]` or `[salt, null, SHA-256 of a payload]`, and that SHA-256."""
     if len(each) == 2:  # noqa: PLR2004
         salt, told = each
         payload, digest = "", hashlib.sha256(told.encode()).digest()
@@ -2437,14 +2437,14 @@ def _committed(each: Any) -> tuple[str, str]:
 
 
 class Helper:
-    """Other processes of this program: by turns they read what is told of the records while this one reads the records."""
+    """Additional processes that read the disclosed fields while this one reads the records."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.started: list[tuple[subprocess.Popen[bytes], IO[bytes]]] = []
 
     def start(self, bundle: Bundle) -> None:
-        """Start them all. Raises `OSError` where one cannot be started."""
+        """Start all processes. Raises `OSError` if one cannot be started."""
         command = [sys.executable, "-I", "-S", __file__, bundle.path, "--told", self.name, "--turn"]
         for turn in range(TURNS):
             output = tempfile.TemporaryFile()  # noqa: SIM115  # `end` closes it
@@ -2457,7 +2457,7 @@ class Helper:
                 raise
 
     def lines(self, bundle: Bundle) -> list[bytes] | None:
-        """What each line comes to; None where another process could not say it to its end."""
+        """The result of each line; None if a process failed."""
         parts, digest = list[list[bytes]](), b""
         for process, output in self.started:
             if process.wait() != 0:
@@ -2472,7 +2472,7 @@ class Helper:
         return made
 
     def end(self) -> None:
-        """Leave nothing behind, also where their answer was not asked for."""
+        """Stop the processes and remove their files."""
         for process, output in self.started:
             output.close()
             if process.poll() is None:
@@ -2481,7 +2481,7 @@ class Helper:
 
 
 def _helped(bundle: Bundle, tree: Tree) -> Helper | None:
-    """A helper where one is worth it and can be had."""
+    """Start helpers if it is worth it and possible."""
     name = f"{tree.path}/disclosed.jsonl"
     large = name in bundle.names and bundle.members[name].size >= WORTH_A_PROCESS
     if not large or (os.cpu_count() or 1) == 1 or not sys.executable or not Path(__file__).is_file():
@@ -2496,7 +2496,7 @@ def _helped(bundle: Bundle, tree: Tree) -> Helper | None:
 
 
 def _help(path: str, name: str, turn: int | None) -> int:
-    """Do the work of a helper: what each line of a file comes to, all of them or those of one turn, and the SHA-256 of the file."""
+    """Do the work of a helper: check each line of a file, or every n-th one, and hash the file."""
     report, unclear = Report(), 0
     try:
         bundle = Bundle(path, report)
@@ -2521,7 +2521,7 @@ def _one_by_one(
     payloads: Mapping[str, bytes],
     report: Report,
 ) -> tuple[int, set[str], set[str]]:
-    """Of which record a line tells (-1: of none), which of its fields are what was committed to, and which are not; each of these is named."""
+    """The record of a line (-1: none), and its fields that match their commitments; the others are reported."""
     try:
         found = parsed(line)
         index, fields = found["index"], found["fields"]
@@ -2559,7 +2559,7 @@ def _wrong_with(each: Any, payloads: Mapping[str, bytes], commitment: bytes | No
 
 
 class Repeats(NamedTuple):
-    """What a record says that it repeats: a session's id, its step, and what kind that is; None where it does not tell."""
+    """What a record repeats: the session, step and kind; None if it does not disclose this."""
 
     session: Any
     sequence: Any
@@ -2573,7 +2573,7 @@ def _links(
     trees: Mapping[str, Leaves],
     report: Report,
 ) -> None:
-    """What repeats a record names it by its leaf hash: that record is in the bundle, and is the step which it says that it repeats."""
+    """Check that each record that repeats another one links to its leaf hash, and that this is the step it names."""
     linked = {
         tree.path: [
             index for index, each in records[tree.path].items() if each.links or _is_step(tree, index)
@@ -2609,12 +2609,12 @@ def _links(
 
 
 def _is_step(tree: Tree, index: int) -> bool:
-    """Whether a record is a step of a replay, each of which repeats one."""
+    """Whether a record is a step of a replay."""
     return tree.of == "replay" and index > 0
 
 
 def _linked(where: str, name: str, found: tuple[Tree, int, str] | None, said: Repeats, report: Report) -> int:
-    """Which step of a session a link leads to, where it is that which the record says; -1 and a fault where it is not."""
+    """The step of a link if it is the one the record names; else -1 and a problem."""
     if found is None:
         says = f"It repeats a record ({name}) that is not in the bundle, or was changed."
         report.problem("link", where, says)
@@ -2635,7 +2635,7 @@ def _linked(where: str, name: str, found: tuple[Tree, int, str] | None, said: Re
 
 
 def _repeats(tree: Tree, record: Sealed, facts: Any, of_tree: Any) -> Repeats:
-    """A cell says all of it among its facts; of a step of a replay its envelope says the kind, and record 0 the session."""
+    """What a record repeats: for a cell from its facts; for a step of a replay from its envelope and record 0."""
     told = facts if isinstance(facts, dict) else {}
     if tree.of != "replay":
         return Repeats(told.get("session"), told.get("sequence"), told.get("kind"))
@@ -2644,7 +2644,7 @@ def _repeats(tree: Tree, record: Sealed, facts: Any, of_tree: Any) -> Repeats:
 
 
 def _facts(bundle: Bundle, tree: Tree, linked: Sequence[int], telling: Telling) -> dict[int, Any]:
-    """The facts of some records and of record 0, where they are told and are what was committed to."""
+    """The disclosed and correct facts of some records and of record 0."""
     wanted, found = {0, *linked} if linked else set(), dict[int, Any]()
     for line in bundle.lines(f"{tree.path}/disclosed.jsonl") if wanted else ():
         with suppress(*WRONG_FORM):  # told where what is told is compared
@@ -2660,7 +2660,7 @@ def _facts(bundle: Bundle, tree: Tree, linked: Sequence[int], telling: Telling) 
 
 
 def told(report: Report) -> Iterator[str]:
-    """The report for people, line by line."""
+    """The report as lines of text."""
     yield from map(plain, _told(report))
 
 
@@ -2699,7 +2699,7 @@ def _told(report: Report) -> Iterator[str]:
 
 
 def _counted(count: int, words: str) -> str:
-    """So many of them; of one, in the singular."""
+    """The number with its noun in singular or plural."""
     if count != 1:
         return f"{count:,} {words}"
     return f"1 {ONE.sub(lambda found: found[1] + (' that does' if found[2] else ''), words)}"
@@ -2730,14 +2730,14 @@ def _erased(erasures: Sequence[Tombstone]) -> Iterator[str]:
 
 
 class Command(argparse.ArgumentParser):
-    """The command line, whose errors repeat what was given in plain words."""
+    """The parser of the command line; its errors escape unprintable characters."""
 
     def error(self, message: str) -> NoReturn:
         super().error(plain(message))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check the bundle that the command line names; the exit code."""
+    """Verify the bundle of the command line and return the exit code."""
     parser = Command(prog="tm_verify.py", description="Check an evidence bundle of Time Machine.")
     parser.add_argument("bundle", help="the zip file")
     key_help = "the key that must have signed it; its fingerprint comes another way than the bundle"

@@ -22,7 +22,7 @@ from timemachine.cli.output.comparisons import (
 )
 from timemachine.cli.output.variants import VariantType
 from timemachine.cli.terminal import Progress, announce, checked_when_shown, show
-from timemachine.core.pure.conditions import Condition, held
+from timemachine.core.pure.conditions import Condition, reasons_to_fail
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -221,7 +221,7 @@ def check(
     reasons = [
         f"{arm['name']}: {why}"
         for arm in found["arms"]
-        for why in held(conditions, _sums(found, arm["arm"], replays))
+        for why in reasons_to_fail(conditions, _sums(found, arm["arm"], replays))
     ]
     if reasons:
         raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")

@@ -101,4 +101,4 @@ def _replays(spent: dict[str, Any]) -> str:
     uncertain = (
         f", {counted(interrupted, 'interrupted call')} that may have been billed" if interrupted else ""
     )
-    return f"{priced(spent['cost_usd'], spent['unknown_cost_calls'])}{uncertain}, not included above"
+    return f"{total_cost(spent['cost_usd'], spent['unknown_cost_calls'])}{uncertain}, not included above"

@@ -15,8 +15,8 @@ from timemachine.cli.failure import Failure
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.client.server import runs_here
-from timemachine.core.pure.formatting import UNKNOWN, money_or_unknown, spaced
 from timemachine.core.pure.home import home
+from timemachine.core.pure.numbers import UNKNOWN, money_or_unknown, spaced
 
 
 @click.command(cls=OneEach)

@@ -12,8 +12,8 @@ from timemachine.cli.formatting import one_line
 from timemachine.cli.launching import print_estimate, reason_or_default, replay_progress
 from timemachine.cli.output.suites import listed_runs, listed_suites, run_lines, suite_lines
 from timemachine.cli.terminal import Progress, checked_when_shown, confirm, show
-from timemachine.core.pure.conditions import SUITE_NAMES, Condition, written_condition
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.conditions import SUITE_NAMES, Condition, format_condition
+from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -128,7 +128,7 @@ def edit(
     matching = _matching(chosen)
     if (schedule is not None and no_schedule) or (matching and no_match):
         raise click.UsageError("You cannot set and remove it in the same command.")
-    lists = {"sessions": sessions, "use_models": use_models, "fail_on": [*map(written_condition, fail_on)]}
+    lists = {"sessions": sessions, "use_models": use_models, "fail_on": [*map(format_condition, fail_on)]}
     facts: dict[str, Any] = {key: list(value) for key, value in lists.items() if value}
     facts |= {key: value for key, value in (("name", name), ("schedule", schedule)) if value is not None}
     facts |= {"schedule": None} if no_schedule else {}
@@ -175,7 +175,7 @@ def run(*, suite_name: str, fail_on: tuple[Condition, ...], wait: bool, as_json:
     with connected() as client:
         if not as_json:
             print_estimate(client.suites.estimate(suite_name))
-        launched = client.suites.run(suite_name, fail_on=[written_condition(each) for each in fail_on])
+        launched = client.suites.run(suite_name, fail_on=[format_condition(each) for each in fail_on])
         address = _page_url(client, launched)
         if not wait:
             show(launched, [f"Run {launched['number']}: {address}"], as_json=as_json)

@@ -12,7 +12,7 @@ from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import print_error, show
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client

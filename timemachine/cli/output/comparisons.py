@@ -8,14 +8,14 @@ from timemachine.cli.formatting import duration, listed_words, shortened, visibl
 from timemachine.cli.launching import spending
 from timemachine.cli.output.table import facts, table
 from timemachine.cli.times import local
-from timemachine.core.pure.formatting import (
+from timemachine.core.pure.numbers import (
     UNKNOWN,
     counted,
     money,
     money_or_unknown,
-    priced,
-    reached,
+    progress,
     spaced,
+    total_cost,
 )
 
 _HEADS: Final = (
@@ -60,7 +60,7 @@ def comparison_lines(found: dict[str, Any], address: str) -> Iterator[str]:
 
 def comparison_progress(found: dict[str, Any]) -> str:
     """The progress of a comparison in one line."""
-    spent = priced(found["cost_usd"], found["unknown_cost_calls"])
+    spent = total_cost(found["cost_usd"], found["unknown_cost_calls"])
     return f"{found['status']}: {_answered(found['answers'])}, {spent}{_busy(found.get('waiting'))}"
 
 
@@ -107,7 +107,7 @@ def opinion_lines(
                 "new answer",
                 listed_words(Counter(each["preference"] for each in opinions if each["preference"])),
             ),
-            ("all judge models", priced(judges["cost_usd"], judges["unknown_cost_calls"])),
+            ("all judge models", total_cost(judges["cost_usd"], judges["unknown_cost_calls"])),
         ]
     )
     failed = next((each["error"]["message"] for each in opinions if each["error"]), None)
@@ -121,7 +121,7 @@ def _answered(answers: dict[str, Any]) -> str:
     failed, cancelled = answers.get("failed", 0), answers.get("cancelled", 0)
     not_asked = answers["finished"] - answered - failed - cancelled
     rest = {"failed": failed, "not asked": not_asked, "cancelled": cancelled}
-    return reached(answered, f"{answers['total']:,} answered", rest)
+    return progress(answered, f"{answers['total']:,} answered", rest)
 
 
 def _busy(waits: dict[str, Any] | None) -> str:
@@ -147,7 +147,7 @@ def _row(name: str, column: dict[str, Any]) -> list[str]:
         f"{column['answers']:,}",
         _share(column["agreement"]),
         _share(column["grounding"]),
-        priced(cost, column["unknown_cost"]) if cost is not None or column["unknown_cost"] else UNKNOWN,
+        total_cost(cost, column["unknown_cost"]) if cost is not None or column["unknown_cost"] else UNKNOWN,
         _took(column["latency"]["p50"]),
         _took(column["latency"]["p95"]),
         listed_words(column["verdicts"]),

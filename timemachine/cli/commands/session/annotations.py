@@ -12,7 +12,7 @@ from timemachine.cli.formatting import one_line, visible
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import print_error, show
 from timemachine.cli.times import local
-from timemachine.core.pure.formatting import NOT_RECORDED, counted
+from timemachine.core.pure.numbers import NOT_RECORDED, counted
 
 RECORDED = "recorded"
 OFF = "off"

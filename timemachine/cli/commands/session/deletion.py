@@ -13,7 +13,7 @@ from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.formatting import shortened
 from timemachine.cli.options import filter_options, filter_text, given_filters
 from timemachine.cli.terminal import Progress, confirm, print_error, show
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client

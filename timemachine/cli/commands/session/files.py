@@ -25,7 +25,7 @@ from timemachine.cli.output.imports import (
 from timemachine.cli.source import opened, shown_name
 from timemachine.cli.terminal import Progress, show, write
 from timemachine.client.errors import ClientError, NoServer, Unreachable
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client

@@ -12,7 +12,7 @@ from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.formatting import duration, frame_name, tokens, visible
 from timemachine.cli.output.table import facts
 from timemachine.cli.terminal import announce, checked_when_shown, show
-from timemachine.core.pure.formatting import counted, money_or_unknown, spaced
+from timemachine.core.pure.numbers import counted, money_or_unknown, spaced
 
 
 @click.command(cls=OneEach)

@@ -21,8 +21,8 @@ from timemachine.cli.output.comparisons import comparison_lines
 from timemachine.cli.output.replay_step import step_lines
 from timemachine.cli.terminal import Progress, checked_when_shown, print_error, show
 from timemachine.cli.times import local
-from timemachine.core.pure.conditions import Condition, held
-from timemachine.core.pure.formatting import counted
+from timemachine.core.pure.conditions import Condition, reasons_to_fail
+from timemachine.core.pure.numbers import counted
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -185,7 +185,7 @@ def _lines(
 
 
 def _check(done: dict[str, Any], conditions: Sequence[Condition]) -> None:
-    reasons = held(conditions, done)
+    reasons = reasons_to_fail(conditions, done)
     if reasons:
         raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")
     if done["status"] == "cancelled":

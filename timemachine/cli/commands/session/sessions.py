@@ -26,7 +26,7 @@ from timemachine.cli.output.table import facts, table
 from timemachine.cli.output.timeline import action_lines
 from timemachine.cli.terminal import print_line, print_lines, show
 from timemachine.cli.times import local
-from timemachine.core.pure.formatting import NOT_RECORDED, counted, priced, saved, spaced
+from timemachine.core.pure.numbers import NOT_RECORDED, counted, saved, spaced, total_cost
 
 
 @click.group(cls=InOrder)
@@ -181,7 +181,7 @@ def _row(found: dict[str, Any]) -> list[str]:
         local(found["started_at"]) or NOT_RECORDED,
         f"{found['actions']:,}",
         f"{found['errors']:,}",
-        priced(found["cost_usd"], found["unknown_cost_calls"]),
+        total_cost(found["cost_usd"], found["unknown_cost_calls"]),
     ]
 
 
@@ -237,7 +237,7 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
             ("tools", _named(summary["tools"])),
             ("iteration", f"up to {summary['max_iteration']:,}" if summary["max_iteration"] else ""),
             ("tokens", _tokens(found)),
-            ("cost", priced(found["cost_usd"], found["unknown_cost_calls"])),
+            ("cost", total_cost(found["cost_usd"], found["unknown_cost_calls"])),
             ("judging", _judging(summary["judgements"])),
             ("notes", f"{summary['notes']:,}" if summary["notes"] else ""),
             ("cache", _saved(found)),
@@ -266,7 +266,7 @@ def _judging(judged: dict[str, Any]) -> str:
     """The cost of judging the session's answers, which its own cost does not include; empty if there are no judgements."""
     if not judged["count"]:
         return ""
-    spent = priced(judged["cost_usd"], judged["unknown_cost_calls"])
+    spent = total_cost(judged["cost_usd"], judged["unknown_cost_calls"])
     return f"{spent} for {counted(judged['count'], 'judgement')}"
 
 

@@ -11,7 +11,7 @@ from timemachine.cli.connection import connected
 from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.output.table import table
 from timemachine.cli.terminal import Progress, checked_when_shown, show
-from timemachine.core.pure.formatting import UNKNOWN, counted
+from timemachine.core.pure.numbers import UNKNOWN, counted
 
 _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "hits", "tokens/step"]
 

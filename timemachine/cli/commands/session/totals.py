@@ -47,7 +47,7 @@ def totals_lines(found: dict[str, Any]) -> Iterator[str]:
             ("time", _time(totals)),
             ("calls", calls),
             ("tokens", _tokens(totals)),
-            ("cost", priced(totals["cost_usd"], totals["unknown_cost_calls"])),
+            ("cost", total_cost(totals["cost_usd"], totals["unknown_cost_calls"])),
         ]
     )
     if found["items"]:
