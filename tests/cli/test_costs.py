@@ -58,5 +58,5 @@ def test_as_json_it_is_the_apis_own_document(tm: Here) -> None:
 def test_a_wrong_day_is_refused_in_one_line(tm: Here) -> None:
     ran = tm.run("costs", "--since", "yesterday")
     assert (ran.code, ran.out) == (1, "")
-    assert "write `since` like 2026-11-20" in ran.err
+    assert "Write `since` like 2026-11-20" in ran.err
     assert tm.run("costs", "--by", "user").code == 2

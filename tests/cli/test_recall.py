@@ -55,7 +55,7 @@ def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
         told = tm.run("recall", "--query", "the gateway in May 2020", "--time-zone", zone).out
         assert f":00 ({named})." in told
     assert (
-        "in May 2020” is read"
+        "in May 2020” is understood"
         not in tm.run("recall", "--query", "the gateway in May 2020", "--no-time-words").out
     )
     assert (
@@ -76,7 +76,7 @@ def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
     assert "“in the last two sessions” is understood as the sessions Run 5 (" in told
     told = tm.run("recall", "--query", "the gateway before the last 7 sessions, in 2027").out
     assert "is understood as the time before the sessions Run 5 (" in told
-    assert ") and 2 more; --no-time-words" in told
+    assert ") and 2 more. Use --no-time-words" in told
     assert "“in 2027” is not understood as a time (it lies in the future); searched as words." in told
     told = tm.run("recall", "--query", "gateway last session", "--besides", session.key).out
     assert "the previous session, but there is none" in told

@@ -29,7 +29,7 @@ def test_a_suite_is_made_run_twice_and_says_what_changed(tm: Here, session: Sess
     assert tm.run("suite", "edit", "nightly", "--use-model", "local:extractive-3").code == 0
     second = tm.run("suite", "run", "nightly", "--wait")
     assert second.code == 0, second
-    assert "compared with      run 1: worse 2" in second.out
+    assert "compared with  run 1: worse 2" in second.out
     assert "$0 before, $0 now, over 3 steps" in second.out
     assert "worse   s1" in second.out
     assert QUESTIONS[1] in second.out

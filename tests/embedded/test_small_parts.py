@@ -81,7 +81,7 @@ def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("port", ["none", "0", "65536", "-1"])
 def test_a_port_that_is_none_is_refused(port: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PORT", port)
-    with pytest.raises(InvalidInput, match="set it to a number from 1 to 65535"):
+    with pytest.raises(InvalidInput, match="Set it to a number from 1 to 65535"):
         chosen_address()
 
 

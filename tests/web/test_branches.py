@@ -206,7 +206,7 @@ def test_a_session_whose_parent_is_not_here_says_from_which_it_went_on(project: 
         found: Any = program(project, "read").get(f"/sessions/{key}").json()
         assert (found["parent"], found["parent_deleted"]) == (None, None)
         assert found["parent_awaited"] == {"key": "p2", "sequence": sequence}
-        assert branched_from(found) == f"{told}, which is not here"
+        assert branched_from(found) == f"{told}, which is not on this server"
         page = words(browser.get(f"/sessions/{session.id}/branches/").text)
         assert f"from {told} , which is not in this project" in page
         assert "No branches." not in page

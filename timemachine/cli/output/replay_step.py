@@ -45,7 +45,7 @@ def _facts(step: dict[str, Any], replay: dict[str, Any]) -> list[tuple[str, str]
         ("retrieval", _retrieval(step["retrieval"])),
         ("question" if asked else "query", _text(original["input"])),
         ("question now", (replay.get("options") or {}).get("question") or ""),
-        ("shortened", " and ".join(f"the {side} answer" for side in _evidence(step).get("cut_off", []))),
+        ("cut off", " and ".join(f"the {side} answer" for side in _evidence(step).get("cut_off", []))),
         ("not asked", _evidence(step).get("not_asked", "")),
         ("error", (new.get("error") or {}).get("message") or ""),
     ]
