@@ -27,7 +27,7 @@ REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
         None,
         "not-here.txt (No such file or directory)",
     ),
-    (("put", "a/b", "-"), b"text", "'a/b' names no collection"),
+    (("put", "a/b", "-"), b"text", "There is no collection 'a/b'"),
     (("put", "a?b", "-"), b"text", "cannot name a collection"),
     (("put", "handbook", "-", "--session", "nobody"), b"text", "There is no session 'nobody'"),
     (("find", "nothing", "--query", "q"), None, "nothing"),

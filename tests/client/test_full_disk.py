@@ -55,7 +55,7 @@ def test_what_waits_in_memory_when_a_process_ends_goes_to_a_file_if_one_takes_it
     )
     out, err = process.communicate()
     assert out == "False\n"
-    assert "lost" not in err
+    assert "are lost" not in err
     served.gate.open()
     assert served.machine().deliver_spooled()
     assert said(served) == ["", *map(str, range(1, 50))]

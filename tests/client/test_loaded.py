@@ -98,12 +98,12 @@ def test_a_snapshot_with_an_id_is_named_by_it() -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", "^These bytes are empty; .*--format zip"),
+        (b"", "^These bytes are empty. .*--format zip"),
         (b"no archive", "not a ZIP archive .*session import FILE"),
         (packed(events__jsonl=b"")[:-30], "cut off"),
         (packed(metadata__json=b"{}"), r"no events\.jsonl"),
         (packed(events__jsonl=b"0" * 300_000_000), "times its size"),
-        (packed(**{"../events__jsonl": b"{}"}), "leads out"),
+        (packed(**{"../events__jsonl": b"{}"}), "outside the archive"),
         (packed(events__jsonl=b"", snapshots__json=b"{half"), "not JSON"),
     ],
 )
@@ -112,7 +112,7 @@ def test_what_is_no_recording_or_not_safe_is_refused(data: bytes, says: str) -> 
         load_session(data)
 
 
-@pytest.mark.parametrize(("content", "says"), [("", "is empty"), ('{"a": 1}', "is no ZIP archive")])
+@pytest.mark.parametrize(("content", "says"), [("", "is empty"), ('{"a": 1}', "is not a ZIP archive")])
 def test_a_file_that_is_none_is_named(tmp_path: Path, content: str, says: str) -> None:
     file = tmp_path / "run.zip"
     file.write_text(content)

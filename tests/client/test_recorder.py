@@ -320,7 +320,7 @@ def test_a_state_function_that_fails_takes_nothing_with_it(served: Served) -> No
 
 def test_strict_raises_what_is_only_logged_else(served: Served) -> None:
     strict = served.machine(strict=True, patience=0.3)
-    with pytest.raises(NotRecorded, match="form"):
+    with pytest.raises(NotRecorded, match="invalid"):
         strict.session("x", key="no key!")
     with pytest.raises(NotRecorded, match="capture"):
         strict.session("x", capture={"everything"})

@@ -145,7 +145,7 @@ def test_of_a_parent_that_an_earlier_version_deleted_the_step_alone_is_told(
     assert "from step 7 of a deleted session" in page
 
 
-def test_the_page_that_deletes_a_session_says_how_many_branched_from_it(tree: Tree, project: Project) -> None:
+def test_the_page_that_deletes_a_session_says_how_many_went_on_from_it(tree: Tree, project: Project) -> None:
     admin = browser_of(project, "admin")
     assert "2 sessions</a> branched from it and stay." in admin.get(f"/sessions/{tree.first.id}/delete/").text
     assert "1 session</a> branched from it and stays." in admin.get(f"/sessions/{tree.early.id}/delete/").text
@@ -176,7 +176,7 @@ def test_the_same_session_imported_again_gets_its_branches_back(
         assert early["parent_deleted"] == {"session": str(tree.first.id), "sequence": 2}
 
 
-def test_a_checkpoint_says_how_to_go_on_and_what_branched_from_it(project: Project) -> None:
+def test_a_checkpoint_says_how_to_go_on_and_what_went_on_from_it(project: Project) -> None:
     draft = ActionDraft(kind="checkpoint", name="Before", output={"messages": []})
     first = start_session(project, name="First", key="first", by="test")
     append(first.id, [draft, draft, ActionDraft(kind="message", role="user", output="x")])

@@ -401,8 +401,8 @@ def test_a_spend_limit_that_a_run_passed_is_told_with_by_how_much(
     assert run["over_limit_usd"] == pytest.approx(0.0506)
     assert "; the spend limit of $0.10 was exceeded by $0.0506" in run["summary"]
     said = words(browser, f"/suites/{suite['id']}/runs/1/")
-    assert "Spent $0.15 of at most $0.10 passed by $0.0506" in said
-    assert "Not asked 1 step: too little of the spend limit was left" in said
+    assert "Spent $0.15 of at most $0.10 exceeded by $0.0506" in said
+    assert "Not asked 1 step, because the spend limit was nearly reached" in said
     assert "$0.15, limit $0.10, exceeded by $0.0506" in " ".join(run_lines(run, (), "address"))
     made(api, "s1", name="free")
     assert ran(api, "free")["over_limit_usd"] is None

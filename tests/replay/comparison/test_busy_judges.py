@@ -44,7 +44,7 @@ def test_a_judge_that_waits_for_a_busy_model_is_told_of_until_it_waits_no_more(
     assert judges["busy"]["calls"] == 1
     left = datetime.fromisoformat(judges["busy"]["until"]) - now()
     assert abs(left.total_seconds()) < WAITS_FOR
-    assert "1 busy call asked again by" in page
+    assert "1 busy call, next attempt by" in page
     assert "Too many requests; slow down." in page
     assert "The model is busy. Next attempt by" in of_cell
     assert "Too many requests; slow down." in of_cell

@@ -88,5 +88,5 @@ def test_a_call_that_was_lost_with_its_worker_is_uncertain_from_then_on(
         (found["cost_usd"], 1),
     ]
     shown = browser_of(project).get(f"/comparisons/{comparison.id}/").text
-    assert "1 attempt lost after a call was about to be made: it may have been billed" in shown
+    assert "1 attempt lost around a model call; it may have been billed" in shown
     assert "1 interrupted call may have been billed" in "\n".join(comparison_lines(found, ""))
