@@ -27,7 +27,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("--use-model", "local:extractive-1", "--use-model", "local:extractive-3", "--top-k", "3"), "`top_k`"),
     (("--use-model", "local:extractive-1", "--use-model", "local:extractive-3", "--skip-asks"), "skip_asks"),
     (("--from-checkpoint", "nowhere"), "no checkpoint 'nowhere'"),
-    (("--skip-asks", "--skip-finds"), "nothing is left"),
+    (("--skip-asks", "--skip-finds"), "nothing to replay"),
     (("--top-k", "0"), "`top_k`"),
 ]
 
