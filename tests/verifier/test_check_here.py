@@ -83,7 +83,7 @@ def test_a_step_repeats_the_record_that_it_says_and_no_other(made: Made, says: C
     found = says(files)
     assert found.startswith("not verified: 2 faults")
     for index in (one, other):
-        assert f"{of} record {index}: It says that it repeats something else" in found
+        assert f"{of} record {index}: It claims to repeat something different" in found
 
 
 def test_where_a_replay_tells_no_facts_the_order_is_compared(made: Made, says: Checks) -> None:
@@ -94,13 +94,13 @@ def test_where_a_replay_tells_no_facts_the_order_is_compared(made: Made, says: C
     sealed_again(files, "replay", forger, {1: links[2], 2: links[1]}, {1: kinds[2], 2: kinds[1]})
     found = says(files)
     assert "replay record 2: It repeats record" in found
-    assert "4 records of the replay say that they repeat" in found
+    assert "which steps 4 records of the replay repeat" in found
 
 
 def test_a_step_that_names_no_record_is_a_fault(made: Made, says: Checks) -> None:
     files = unpacked(made.replay)
     sealed_again(files, "replay", Forger(), {1: b""})
-    assert "names no record that it repeats" in says(files)
+    assert "does not name the record it repeats" in says(files)
 
 
 def test_more_than_is_signed_and_another_key_s_name_are_faults(made: Made, says: Checks) -> None:
@@ -119,7 +119,7 @@ def test_it_says_how_many_records_are_shown_and_names_those_that_belong_there(
     found = says(unpacked(made.replay))
     assert ": 5 of 5 records shown, sealed at 2" in found
     assert ": 5 of 8 records shown, sealed at 2" in found
-    for kept, named in (((), "shows nothing of the session"), ((0, 1, 2, 3, 5, 6, 7, 8), ": 1 of 9.")):
+    for kept, named in (((), "It shows nothing of the session"), ((0, 1, 2, 3, 5, 6, 7, 8), "leaves out 1 of 9 records")):
         files = unpacked(made.session)
         in_part(files, "session", kept)
         Forger().seal(files, stated(complete=False))
@@ -127,7 +127,7 @@ def test_it_says_how_many_records_are_shown_and_names_those_that_belong_there(
     files = unpacked(made.comparison)
     in_part(files, "comparison", (0, 1, 4))
     Forger().seal(files, stated(complete=False, withholds=True))
-    assert "records of the comparison say that are not shown" in says(files)
+    assert "records of the comparison that are not shown" in says(files)
 
 
 def test_what_is_not_told_where_nothing_is_withheld_is_a_fault(made: Made, says: Checks) -> None:

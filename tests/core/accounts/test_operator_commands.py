@@ -51,7 +51,7 @@ def test_a_lost_link_is_replaced_by_command(project: Project) -> None:
 def test_a_link_for_nobody_is_refused_in_one_sentence(db: None) -> None:
     with pytest.raises(CommandError, match=r"^No member has the e-mail address nobody@example\.org\.$"):
         said("sign_in_link", "--email", "nobody@example.org")
-    with pytest.raises(CommandError, match=r"run `manage\.py prepare` first"):
+    with pytest.raises(CommandError, match=r"Run `manage\.py prepare` first"):
         said("sign_in_link")
 
 

@@ -61,7 +61,7 @@ def test_a_link_to_a_replay_is_to_all_of_it(project: Project, replay: Replay) ->
         replay.session,
         2,
     )
-    with pytest.raises(InvalidInput, match="whole"):
+    with pytest.raises(InvalidInput, match="shared completely"):
         create_link(project, replay, Terms(through_sequence=2), by="Test")
 
 

@@ -169,7 +169,7 @@ def test_a_comparison_that_still_runs_is_not_shared(project: Project, session: S
     running = create(project, Plan(sessions=[session], arms=arms, reason="Welches?"), by="Test")
     with pytest.raises(Conflict, match="still running"):
         create_link(project, running, by="Test")
-    with pytest.raises(InvalidInput, match="whole"):
+    with pytest.raises(InvalidInput, match="shared completely"):
         create_link(project, running, Terms(through_sequence=2), by="Test")
 
 

@@ -72,7 +72,7 @@ def test_a_lost_ask_counts_as_a_call_of_unknown_price(project: Project, session:
     record_lost()
     recorded = Action.objects.get(session=session)
     assert (recorded.model, recorded.cost_usd) == (MODEL, None)
-    assert f"asked {MODEL}" in (recorded.error_message or "")
+    assert f"the answer of {MODEL}" in (recorded.error_message or "")
     session.refresh_from_db()
     assert (session.unknown_cost_calls, summary_of(session).unknown_cost_calls) == (1, 1)
 

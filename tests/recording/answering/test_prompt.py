@@ -35,19 +35,19 @@ def test_another_system_prompt_takes_the_place_of_the_template_s() -> None:
 
 
 def test_a_template_that_there_is_not_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="lacks"):
+    with pytest.raises(InvalidInput, match="has no"):
         render("?", [], template="ask/9")
 
 
 @pytest.mark.parametrize(
     ("template", "says"),
     [
-        ("{passages}", "lacks `{question}`"),
-        ("{question} {passages} {tools}", "has `{tools}`"),
-        ("{question} {passages.x}", "has `{passages.x}`"),
-        ("{question!r} {passages}", "has `{question!r}`"),
-        ("{question:>9} {passages}", "has `{question:>9}`"),
-        ("{question} {passages} {}", "has `{}`"),
+        ("{passages}", "has no `{question}`"),
+        ("{question} {passages} {tools}", "the unknown placeholder `{tools}`"),
+        ("{question} {passages.x}", "the unknown placeholder `{passages.x}`"),
+        ("{question!r} {passages}", "the unknown placeholder `{question!r}`"),
+        ("{question:>9} {passages}", "the unknown placeholder `{question:>9}`"),
+        ("{question} {passages} {}", "the unknown placeholder `{}`"),
         ("{question} {passages} {", "has a single brace"),
         ("{question} {passages}" + "x" * 100_000, "characters"),
     ],

@@ -63,7 +63,7 @@ def test_the_kept_counts_say_what_the_steps_say(
 ) -> None:
     session = record(drafts(), agent="coder")
     kept = totals_by(session, by, parse(written))
-    monkeypatch.setattr(totals, "_is_kept", lambda _: False)
+    monkeypatch.setattr(totals, "_has_counts", lambda _: False)
     anew = totals_by(session, by, parse(written))
     assert [(line.value, told(line.sums)) for line in kept.lines] == [
         (line.value, told(line.sums)) for line in anew.lines
@@ -119,5 +119,5 @@ def test_a_session_without_steps_adds_up_to_nothing(record: Record) -> None:
 
 
 def test_another_grouping_is_refused_in_words(record: Record) -> None:
-    with pytest.raises(InvalidInput, match="`by` is one of kind, tool, model, agent"):
+    with pytest.raises(InvalidInput, match="Use one of: kind, tool, model, agent"):
         totals_by(record([]), "day")

@@ -219,7 +219,7 @@ def test_one_that_runs_shows_its_progress_and_what_there_is_behind_a_link(
     assert not [each for each in queries if "grounding" in each["sql"]]
     so_far = page(browser, made, "?so_far=1")
     assert "Answers side by side" in so_far
-    assert "what 0 answers of 6 came to" in so_far
+    assert "Statistics of 0 answers of 6 so far" in so_far
     assert told(api, made)["results"] == {"state": "not_yet", "answers": None, "computed_at": None}
 
 

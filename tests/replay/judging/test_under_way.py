@@ -106,7 +106,7 @@ def test_one_whose_process_was_lost_says_so_and_stands_in_nobodys_way(
     lost.refresh_from_db()
     assert state_of(lost) == "lost"
     shown = browser_of(session.project).get(f"/sessions/{session.id}/?step={ASK}").text
-    assert "the call may have been billed" in shown
+    assert "The call may have been billed" in shown
     assert judge(ask, use_model=MODEL, by="test").state == "done"
     assert [each.state for each in judgements_of(ask)] == ["lost", "done"]
 

@@ -38,7 +38,7 @@ WRONG: list[tuple[str, str]] = [
     (f"Here you are: {answer(entry())}", "it is not the requested JSON"),
     (f"{answer(entry())} I hope this helps.", "it is not the requested JSON"),
     (f"Sure!\n```json\n{answer(entry())}\n```", "it is not the requested JSON"),
-    ('{"sentences": [], "sentences": []}', "twice"),
+    ('{"sentences": [], "sentences": []}', "Duplicate JSON key 'sentences'"),
     ("[]", "it has no list of `sentences`"),
     ("{}", "it has no list of `sentences`"),
     ('{"sentences": {"1": "supported"}}', "it has no list of `sentences`"),

@@ -224,7 +224,7 @@ def test_a_person_tries_a_step_from_its_page_and_sees_it_listed_there(
     asked = {"question": QUESTIONS[0], "frames": f"#{second}, {first}", "as_of": "recorded"}
     refused = browser.post(form, asked | {"prompt_template": "{question}"})
     assert refused.status_code == 422
-    assert "lacks `{passages}`" in refused.text
+    assert "has no `{passages}`" in refused.text
     sent = browser.post(form, asked)
     assert sent.status_code == 302
     work(Replay.objects.get().id, "test")

@@ -114,7 +114,7 @@ def test_a_due_suite_that_cannot_start_holds_up_no_other_and_says_why(
     run = api.get("/suites/old/runs/1").json()
     assert (run["status"], run["members"][0]["problem"]["code"]) == ("failed", "option_gone")
     browser = browser_of(project)
-    assert "could not be started" in browser.get(f"/suites/{lost}/").text
+    assert "could not start" in browser.get(f"/suites/{lost}/").text
     assert "not started" in browser.get("/suites/").text
     assert 'title="2 suites with a failed scheduled run"' in browser.get("/").text
     assert browser.get(f"/suites/{lost}/edit/").status_code == 200

@@ -209,7 +209,7 @@ def test_whoever_is_killed_in_the_middle_leaves_nothing_half_done(
     erasing.confirm(found, reason="because", by="ada")
     before, entries = everywhere(), LogEntry.objects.count()
     with monkeypatch.context() as during:
-        during.setattr(erasing, "count_anew", killed)
+        during.setattr(erasing, "recount", killed)
         with pytest.raises(KeyboardInterrupt):
             erasing.work(found.id)
     assert (everywhere(), LogEntry.objects.count()) == (before, entries)

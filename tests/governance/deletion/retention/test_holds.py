@@ -50,7 +50,7 @@ def test_nothing_deletes_or_erases_what_is_held(project: Project, session: Sessi
         with pytest.raises(Conflict) as refused:
             each()
         assert refused.value.code == "on_hold"
-        assert ", placed by ada: the lawsuit of May. Nothing of it" in refused.value.message
+        assert ", placed by ada: the lawsuit of May. It cannot be deleted" in refused.value.message
         assert refused.value.facts["holds"] == [str(hold.id)]
     assert Action.objects.filter(session=session).count() == 3
     append(session.id, [ActionDraft(kind="message", output="it still records")])
