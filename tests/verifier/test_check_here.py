@@ -119,7 +119,10 @@ def test_it_says_how_many_records_are_shown_and_names_those_that_belong_there(
     found = says(unpacked(made.replay))
     assert ": 5 of 5 records shown, sealed at 2" in found
     assert ": 5 of 8 records shown, sealed at 2" in found
-    for kept, named in (((), "It shows nothing of the session"), ((0, 1, 2, 3, 5, 6, 7, 8), "leaves out 1 of 9 records")):
+    for kept, named in (
+        ((), "It shows nothing of the session"),
+        ((0, 1, 2, 3, 5, 6, 7, 8), "leaves out 1 of 9 records"),
+    ):
         files = unpacked(made.session)
         in_part(files, "session", kept)
         Forger().seal(files, stated(complete=False))

@@ -25,7 +25,7 @@ def test_a_session_ends_at_the_earliest_when_it_began() -> None:
     began = datetime(2026, 11, 23, 9, tzinfo=UTC)
     check_end(began, began)
     check_end(began, None)
-    with pytest.raises(InvalidInput, match="before 2026-11-23T09:00:00") as refused:
+    with pytest.raises(InvalidInput, match="2026-11-23T09:00:00") as refused:
         check_end(began, began - timedelta(microseconds=1))
     assert refused.value.facts["field"] == "ended_at"
 

@@ -1,0 +1,40 @@
+"""The base of every schema: what a resource looks like in JSON and in the OpenAPI document."""
+
+from typing import Any
+
+from pydantic import Field
+
+from timemachine.core.pure.schemas import Schema
+
+
+class Weather(Schema):
+    """A schema with a field of each kind."""
+
+    place: str
+    wind: float | None
+    note: str | None = None
+    reading: int | str | None = None
+    from_: str | None = Field(default=None, alias="from")
+    anything: Any = None
+    times: int = 0
+
+
+FIELDS = Weather.model_json_schema()["properties"]
+
+
+def test_a_field_with_the_default_none_is_never_null_in_the_document() -> None:
+    assert FIELDS["note"] == {"title": "Note", "type": "string"}
+    assert FIELDS["reading"]["anyOf"] == [{"type": "integer"}, {"type": "string"}]
+    assert FIELDS["from"]["type"] == "string"
+    assert FIELDS["anything"] == {"title": "Anything"}
+
+
+def test_a_field_without_a_default_may_be_null() -> None:
+    assert {"type": "null"} in FIELDS["wind"]["anyOf"]
+    assert FIELDS["times"]["default"] == 0
+
+
+def test_a_field_that_is_not_given_is_absent_from_the_json() -> None:
+    found = Weather.model_construct(place="Kiel", wind=None, from_="a buoy")
+    assert found.model_dump() == {"place": "Kiel", "wind": None, "from": "a buoy"}
+    assert (found.note, found.times) == (None, 0)
