@@ -123,26 +123,31 @@ def _some(number: int) -> list[tuple[str, ...]]:
     return random.Random(5).sample(list(combinations(FILTERS, number)), 20)
 
 
-@pytest.mark.parametrize(("mode", "together"), [("hybrid", 3), ("text", 1), ("semantic", 1)])
 @pytest.mark.usefixtures("sessions")
 def test_with_every_filter_what_is_found_is_what_a_look_at_every_turn_finds(
-    api: Program, project: Project, mode: str, together: int
+    api: Program, project: Project
 ) -> None:
-    for asked in _asked(together):
-        assert found(api, QUESTION, mode=mode, limit=20, **asked) == _slowly(project, mode, asked), asked
+    every = EveryTurn(project)
+    for mode, together in (("hybrid", 3), ("text", 1), ("semantic", 1)):
+        for asked in _asked(together):
+            assert found(api, QUESTION, mode=mode, limit=20, **asked) == every.best(mode, asked), (
+                mode,
+                asked,
+            )
 
 
-@pytest.mark.parametrize("common", [{True, False}, {True}], ids=["some", "all"])
 @pytest.mark.usefixtures("sessions")
 def test_where_words_are_common_and_windows_are_cut_it_is_the_same(
-    api: Program, project: Project, monkeypatch: pytest.MonkeyPatch, common: set[bool]
+    api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retrievers, "WINDOW", 12)
     terms = terms_of(project, QUESTION)
-    monkeypatch.setattr(retrievers, "MOST_COUNTED", terms[len(terms) // 2].steps if len(common) > 1 else 1)
-    assert {term.is_common for term in terms_of(project, QUESTION)} == common
-    for asked in _asked(1):
-        assert found(api, QUESTION, limit=20, **asked) == _slowly(project, "hybrid", asked), asked
+    for most_counted, common in ((terms[len(terms) // 2].steps, {True, False}), (1, {True})):
+        monkeypatch.setattr(retrievers, "MOST_COUNTED", most_counted)
+        assert {term.is_common for term in terms_of(project, QUESTION)} == common
+        every = EveryTurn(project)
+        for asked in _asked(1):
+            assert found(api, QUESTION, limit=20, **asked) == every.best("hybrid", asked), (common, asked)
 
 
 @pytest.mark.usefixtures("sessions")
@@ -150,8 +155,9 @@ def test_with_every_filter_the_most_important_turns_are_told_those_that_wait_to_
     api: Program, project: Project
 ) -> None:
     session_of(project, *(_draft(random.Random(3), BEGUN) for _ in range(9)), key="new", agent="ada")
+    steps = [action for action in _steps(project) if not _is_deleted(action)]
     for asked in _asked(2):
-        fitting = [action for action in _steps(project) if _fits(action, asked) and not _is_gone(action)]
+        fitting = [action for action in steps if _fits(action, asked)]
         best = sorted(fitting, key=lambda each: (-_worth(each), -_at(each).timestamp(), -each.pk))[:20]
         best.sort(key=lambda each: (-_worth(each), -each.pk))
         told = [(each.session.key, each.sequence) for each in best]
@@ -162,7 +168,7 @@ def _worth(action: Any) -> float:
     return 0.72 if action.worth is None else float(action.worth)
 
 
-def _is_gone(action: Action) -> bool:
+def _is_deleted(action: Action) -> bool:
     return ErasedTurn.objects.filter(session=action.session, sequence=action.sequence).exists()
 
 
@@ -197,15 +203,24 @@ def _fits(action: Any, asked: dict[str, Any]) -> bool:
     )
 
 
-def _slowly(project: Project, mode: str, asked: dict[str, Any]) -> list[tuple[str, int]]:
-    steps = {action.pk: action for action in _steps(project) if _fits(action, asked)}
-    words, near = (
-        dict(sorted(leg.items(), key=lambda each: (-each[1], -each[0]))[: retrievers.WINDOW])
-        for leg in (_scores_by_words(project, [*steps]), _scores_by_meaning([*steps]))
-    )
-    by_mode = {"text": words, "semantic": near, "hybrid": fuse(words, near, MODEL.semantic_weight)}
-    best = sorted(by_mode[mode].items(), key=lambda each: (-each[1], -each[0]))[:20]
-    return [(steps[row].session.key, steps[row].sequence) for row, _ in best]
+class EveryTurn:
+    """All turns of a project with their scores, read once, without an index and without a filter."""
+
+    def __init__(self, project: Project) -> None:
+        self.steps = {action.pk: action for action in _steps(project)}
+        self.words = _scores_by_words(project, [*self.steps])
+        self.near = _scores_by_meaning([*self.steps])
+
+    def best(self, mode: str, asked: dict[str, Any]) -> list[tuple[str, int]]:
+        """Return the best 20 turns that match, as session key and sequence."""
+        words, near = (self._window(scores, asked) for scores in (self.words, self.near))
+        by_mode = {"text": words, "semantic": near, "hybrid": fuse(words, near, MODEL.semantic_weight)}
+        best = sorted(by_mode[mode].items(), key=lambda each: (-each[1], -each[0]))[:20]
+        return [(self.steps[row].session.key, self.steps[row].sequence) for row, _ in best]
+
+    def _window(self, scores: dict[int, float], asked: dict[str, Any]) -> dict[int, float]:
+        fitting = [(row, score) for row, score in scores.items() if _fits(self.steps[row], asked)]
+        return dict(sorted(fitting, key=lambda each: (-each[1], -each[0]))[: retrievers.WINDOW])
 
 
 def _scores_by_words(project: Project, rows: list[int]) -> dict[int, float]:
