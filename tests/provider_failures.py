@@ -60,7 +60,7 @@ MISBEHAVIOURS = (
     Misbehaviour(mode="slow_words", code=None, words=ANSWER, script={"seconds": 0.05}),
     Misbehaviour(mode="refusal", code=None, words="I can't help with that.", script={"answer": None}),
     Misbehaviour(mode="garbage", code="model_not_understood", words="cannot be read"),
-    Misbehaviour(mode="broken_event", code="model_not_understood", words="is no JSON", partial="Invoices"),
+    Misbehaviour(mode="broken_event", code="model_not_understood", words="is not JSON", partial="Invoices"),
     Misbehaviour(mode="html", code="model_not_understood", words="it was sent as text/html"),
     Misbehaviour(mode="empty", code=None, words="The model returned an empty answer."),
     Misbehaviour(mode="truncated", code=None, words="cut off"),

@@ -19,7 +19,7 @@ from timemachine.replay.runs.models import Replay
         ("/sessions/nope/end", {}, 404, "no session 'nope'"),
         ("/sessions", {}, 422, "`name` is missing"),
         ("/sessions", {"name": "x", "colour": "red"}, 422, "no field `colour`"),
-        ("/sessions", {"name": "x", "key": "a b"}, 422, "form"),
+        ("/sessions", {"name": "x", "key": "a b"}, 422, "is not valid"),
         ("/sessions", {"name": "x", "key": "run-1"}, 409, "run-1"),
         ("/sessions/run-1/actions", {"kind": "dance"}, 422, "kind"),
         ("/sessions/run-1/actions", {}, 422, "kind"),

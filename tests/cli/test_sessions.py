@@ -137,7 +137,7 @@ def test_a_list_has_between_1_and_200_lines(limit: str, terminal: Terminal) -> N
 
 
 def test_a_place_that_no_list_gave_is_refused(tm: Here) -> None:
-    assert "place" in tm.refused("session", "list", "--after", "nonsense")
+    assert "first page" in tm.refused("session", "list", "--after", "nonsense")
 
 
 def test_a_session_is_shown_step_by_step_with_children_under_their_parents(tm: Here) -> None:

@@ -93,8 +93,9 @@ class Exchange:
                 raise
             self._broke_off_after_end = True
         except (InvalidInput, UnicodeDecodeError) as why:
+            reason = str(why).rstrip(".")
             raise failure.not_understood(
-                self._request, f"an event in its stream is not JSON ({why})."
+                self._request, f"an event in its stream cannot be read. {reason}."
             ) from why
         if not self._stream.complete:
             raise failure.interrupted(self._request, "its stream ended before the answer did")
