@@ -66,7 +66,7 @@ def test_a_checkpoint_that_is_not_there_is_answered_with_those_that_are(api: Pro
 
     assert "Set one while it is recording" in told({})
     api.post(f"/sessions/{session}/checkpoints", {"name": "before asking"})
-    assert "its latest are before asking (1)" in told({"checkpoint": "other"})
+    assert "Its latest are before asking (1)" in told({"checkpoint": "other"})
 
 
 def test_a_word_that_is_no_kind_is_answered_with_the_kinds_and_not_with_an_empty_text(api: Program) -> None:

@@ -73,7 +73,7 @@ def test_the_form_names_its_step_and_has_a_key(operator: Client, session: Sessio
     ("text", "why"),
     [
         ("", "Enter a note."),
-        (" \r\n ", "Enter a note."),
+        (" \r\n ", "A note needs a text."),
         ("ä" * (LONGEST_TEXT + 1), "has 2,001 characters; the maximum is 2,000"),
     ],
 )
@@ -102,7 +102,7 @@ def test_a_full_step_says_so_at_the_field(
     add(session, 2, "x", by="x")
     answer = operator.post("/sessions/s/?step=2", {"text": "y"})
     assert answer.status_code == 409
-    assert "This step has 1 notes" in words(
+    assert "This step already has 1 notes" in words(
         answer.content.decode()[answer.content.decode().index("note_text_error") :]
     )
 

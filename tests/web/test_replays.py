@@ -141,7 +141,7 @@ def test_a_step_recorded_elsewhere_is_shown_as_well(browser: Client, project: Pr
         (ASKED | {"model": "", "temperature": "0.5"}, "Without a model"),
         (ASKED | {"top_k": "3"}, "frozen context"),
         ({"kind": "debug", "top_k": "0"}, "must be a whole number from 1"),
-        ({"kind": "debug", "skip_asks": "on", "skip_finds": "on"}, "nothing is left"),
+        ({"kind": "debug", "skip_asks": "on", "skip_finds": "on"}, "there is nothing to replay"),
         ({"kind": "sideways"}, "valid choice"),
     ],
 )

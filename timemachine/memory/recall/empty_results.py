@@ -38,7 +38,7 @@ def why_nothing(answer: Answer, wanted: Wanted) -> str | None:
     filters = ", ".join(_filters(wanted))
     if answer.is_any_left:
         among = " of those asked for" if filters or answer.times else ""
-        return f"No turn{among} {_LOOKED_FOR[wanted.mode]}. Ask with other words."
+        return f"No turn{among} {_LOOKED_FOR[wanted.mode]}. Try other words."
     before = [time.session for time in answer.times if time.reading.previous_session]
     if before and not any(before):
         return "There is no session before."

@@ -30,7 +30,7 @@ def why_nothing(found: Found) -> str | None:
 def _words(wanted: Wanted) -> str:
     """Which words are in the way: a hint for each way of asking that was used."""
     if wanted.mode == "semantic":
-        return "No step means something near it. Ask with other words."
+        return "No step means something near it. Try other words."
     asked = parse(wanted.q)
     said = "No step holds what is looked for."
     if any(sum(not clause.negated for clause in group) > 1 for group in asked.groups):
