@@ -109,7 +109,7 @@ def test_an_ask_that_was_answered_is_told_again_as_events_where_those_are_wanted
 def test_an_ask_of_a_process_that_died_is_told_to_be_lost(
     api: Program, session: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("timemachine.recording.answering.idempotency.GONE_SECONDS", 0.2)
+    monkeypatch.setattr("timemachine.recording.answering.idempotency.GRACE_SECONDS", 0.2)
     path = f"/sessions/{session}/ask"
     sent(api, path, BODIES["ask"])
     Delivery.objects.update(status=None, answer=None)
@@ -155,7 +155,7 @@ def test_an_ask_of_which_something_is_erased_before_its_answer_is_kept_keeps_non
     with pytest.raises(Conflict):
         storing_answer(claim, erased_meanwhile, stored)(AskObserver())
     assert Delivery.objects.get(key="asked").answer is None
-    with pytest.raises(Conflict, match="was erased since"):
+    with pytest.raises(Conflict, match="has been erased"):
         claim_key(row, "asked", "its hash")
 
 

@@ -119,7 +119,7 @@ def test_what_was_refused_is_sent_as_another_session(tm: Here, folder: Path) -> 
     assert (item["state"], item["actions"], "has ended" in item["why"]) == ("refused", 2, True)
     ran = tm.run("spool", "send", name)
     assert (ran.code, ran.out.split(" of ")[0]) == (1, "0 actions")
-    assert "2 actions not delivered: The session ended has ended" in ran.err
+    assert "2 actions not delivered: Session ended has ended" in ran.err
     assert left(tm) == name
     assert tm.json("spool", "send", name, "--as", "rescued")["items"][0]["arrived"] == 2
     assert outputs("rescued") == [1, 2]
@@ -143,10 +143,10 @@ def test_what_another_session_does_not_take_stays_in_its_file_as_what_it_was(tm:
     name = aside(tm, folder, "ended")
     over()
     ran = tm.run("spool", "send", name, "--as", "over")
-    assert (ran.code, "2 actions not delivered: The session over has ended" in ran.err) == (1, True)
+    assert (ran.code, "2 actions not delivered: Session over has ended" in ran.err) == (1, True)
     (item,) = tm.json("spool", "list")["items"]
     assert (item["file"], item["session"], item["actions"], item["state"]) == (name, "ended", 2, "refused")
-    assert item["why"].startswith("The session over has ended")
+    assert item["why"].startswith("Session over has ended")
     assert tm.run("spool", "send", name, "--as", "rescued").code == 0
     assert outputs("rescued") == [1, 2]
     assert list(folder.iterdir()) == []
@@ -160,7 +160,7 @@ def test_what_waits_and_is_not_taken_under_another_key_waits_as_what_it_was(tm: 
         s.record("user", 2)
     name = left(tm)
     for words, count, why in (
-        ({"key": "over"}, 3, "The session over has ended"),
+        ({"key": "over"}, 3, "Session over has ended"),
         ({"key": "other", "TIMEMACHINE_URL": NOBODY}, 3, "set TIMEMACHINE_URL"),
         ({"key": "other"}, 1, "1,000"),
     ):
@@ -205,7 +205,7 @@ def test_of_several_recordings_each_says_why_it_did_not_go(tm: Here, folder: Pat
         f"2 actions of {first} not delivered to session ended",
         f"1 action of {second} not delivered to session unfit",
     ]
-    assert "The session ended has ended" in lines[0]
+    assert "Session ended has ended" in lines[0]
     assert "1,000" in lines[1]
 
 
