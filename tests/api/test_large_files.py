@@ -130,4 +130,4 @@ def test_a_page_refuses_a_bomb_in_a_sentence(operator: Client, settings: Setting
     settings.MAX_IMPORT_BYTES = 10_000
     page = operator.post("/import/", {"file": SimpleUploadedFile("a.gz", gzip.compress(bytes(20_000)))})
     assert page.status_code == 422
-    assert "a.gz: The file has more than 10,000 bytes" in page.context["form"].errors["file"][0]
+    assert "a.gz: The file is larger than 10,000 bytes" in page.context["form"].errors["file"][0]
