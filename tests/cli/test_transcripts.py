@@ -75,4 +75,4 @@ def test_what_was_not_told_to_its_end_is_not_told(tm: Here, asked: tuple[str, ..
     with other_server(answering(200, b"It fails.\n\n" + CUT_OFF, content_type=media_type)) as url:
         ran = tm.run("session", "transcript", "story", *asked, TIMEMACHINE_URL=url)
     assert (ran.code, ran.out) == (1, "")
-    assert "could not write the answer to its end" in ran.err
+    assert "could not complete the answer" in ran.err

@@ -148,7 +148,7 @@ def test_what_is_refused_again_stays_where_it_was_also_on_a_full_disk(served: Se
     for limit in (-1, 600, -1):
         code, out, err = sent_again(served, limit=limit)
         assert (code, out.startswith("0 actions of ")) == (1, True)
-        assert "1 action not delivered: The session ended has ended" in err
+        assert "1 action not delivered: Session ended has ended" in err
         ((why, action),) = served.refused()
         assert (action, "has ended" in why) == (late, True)
 
