@@ -29,5 +29,5 @@ def test_a_file_that_was_not_written_to_its_end_is_not_there(tm: Here, tmp_path:
     answer = answering(200, b"{}\n" + CUT_OFF, content_disposition="attachment", last_sequence="7")
     with other_server(answer) as url:
         ran = tm.run("session", "export", "s1", "-o", str(tmp_path / "s1.jsonl"), TIMEMACHINE_URL=url)
-    assert (ran.code, "could not write the file to its end" in ran.err) == (1, True)
+    assert (ran.code, "could not complete the file" in ran.err) == (1, True)
     assert list(tmp_path.glob("s1*")) == []

@@ -77,7 +77,7 @@ def test_a_judge_is_asked_and_its_failure_told_also_where_the_reader_left(
 ) -> None:
     stub.script(Script(answer="All good!"))
     done = shell(f"timemachine session judge {recorded} 1 --model {MODEL} | true")
-    assert (done.returncode, b"not the JSON that was asked for" in done.stderr) == (1, True)
+    assert (done.returncode, b"not the requested JSON" in done.stderr) == (1, True)
     assert len(stub.calls()) == 1
 
 
