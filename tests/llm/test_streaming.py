@@ -133,7 +133,12 @@ BROKEN: list[tuple[Mode, str, str, str | None]] = [
         "interrupted its answer: Overloaded. It may have been billed",
         "Refunds",
     ),
-    ("broken_event", "model_not_understood", "an event in its stream cannot be read. This is not JSON", "Refunds"),
+    (
+        "broken_event",
+        "model_not_understood",
+        "an event in its stream cannot be read. This is not JSON",
+        "Refunds",
+    ),
     ("html", "model_not_understood", "it was sent as text/html", None),
     ("garbage", "model_not_understood", "it was sent as application/json", None),
 ]
