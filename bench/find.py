@@ -22,7 +22,7 @@ from bench.common.timing import quantile, seconds
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.knowledge import hnsw, ranking
-from timemachine.knowledge.commands import NewFrame, make_collection, put
+from timemachine.knowledge.commands import NewFrame, create_collection, put_frames
 from timemachine.knowledge.embedding import wordllama
 from timemachine.knowledge.find import Query, find
 from timemachine.knowledge.models import Collection
@@ -67,7 +67,7 @@ def measure(collection: Collection, questions: Sequence[str]) -> None:
 def measure_the_past(collection: Collection, questions: Sequence[str]) -> None:
     """The times of a hybrid find as of a moment since which a frame came, so that nothing is counted beforehand."""
     frames, then = collection.frame_count, now()
-    put(collection, [NewFrame(text=f"One more passage, put at {then}.")], by="bench")
+    put_frames(collection, [NewFrame(text=f"One more passage, put at {then}.")], by="bench")
     rounds = [[timed(collection, question, "hybrid", then) for question in questions] for _ in range(TIMES)]
     report_times(f"hybrid in {frames:,}, as of before", rounds)
 
@@ -108,10 +108,10 @@ def recall(collection: Collection, questions: Sequence[str]) -> float:
 
 def filled(project: Project, name: str, texts: Iterator[tuple[str, str]], size: int) -> Collection:
     """A collection of so many frames."""
-    collection = make_collection(project, name, by="bench")
+    collection = create_collection(project, name, by="bench")
     for first in range(0, size, BATCH):
         numbered = zip(range(first, min(first + BATCH, size)), texts, strict=False)
-        put(
+        put_frames(
             collection,
             [NewFrame(title=title, text=text, uri=str(n)) for n, (title, text) in numbered],
             by="bench",

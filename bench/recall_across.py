@@ -119,7 +119,7 @@ def _ask(project: Project, wanted: Wanted) -> None:
 
 
 def _nearest(project: Project, question: str) -> list[int]:
-    vector = table.question_vector(indexing.MODEL, question)
+    vector = table.query_vector(indexing.MODEL, question)
     with connection.cursor() as cursor:
         facts: dict[str, Any] = {"vector": dense(vector), "project": project.id, "model": indexing.MODEL.name}
         cursor.execute(_NEAREST, facts)
@@ -130,7 +130,7 @@ def _found(project: Project, questions: Sequence[str]) -> float:
     """The share of the ten nearest turns that the leg by meaning brings."""
     shares = []
     for question in questions:
-        vector = table.question_vector(indexing.MODEL, question)
+        vector = table.query_vector(indexing.MODEL, question)
         found = {each.action for each in by_meaning(among(project, Wanted(queries=(question,))), vector)}
         shares.append(len(found.intersection(_nearest(project, question))) / 10)
     return statistics.mean(shares)

@@ -20,7 +20,7 @@ from bench.common.django_ready import new_project
 from bench.common.report import figure, finish
 from bench.common.timing import quantile, seconds
 from timemachine.knowledge import embedding_backlog
-from timemachine.knowledge.commands import NewFrame, make_collection, put
+from timemachine.knowledge.commands import NewFrame, create_collection, put_frames
 from timemachine.knowledge.embedding import table
 from timemachine.knowledge.find import MODES, Query, find
 from timemachine.knowledge.models import Collection
@@ -50,14 +50,14 @@ def main() -> None:
 
 def filled(frames: Sequence[dict[str, Any]]) -> Collection:
     """The frames in a collection of their own."""
-    collection = make_collection(new_project(), "cranfield", by="bench")
+    collection = create_collection(new_project(), "cranfield", by="bench")
     new = [
         NewFrame(text=frame["text"] or frame["title"], title=frame["title"], uri=str(frame["id"]))
         for frame in frames
         if (frame["text"] or frame["title"]).strip()
     ]
     batches = [new[first : first + BATCH] for first in range(0, len(new), BATCH)]
-    took = seconds(lambda: [put(collection, batch, by="bench") for batch in batches])
+    took = seconds(lambda: [put_frames(collection, batch, by="bench") for batch in batches])
     figure(f"{len(new):,} frames put", took, "s")
     embedded_by_a_worker(collection)
     collection.refresh_from_db()
@@ -67,9 +67,9 @@ def filled(frames: Sequence[dict[str, Any]]) -> Collection:
 def embedded_by_a_worker(collection: Collection) -> None:
     """What a slow embedding model leaves behind a put."""
     began = time.perf_counter()
-    if embedding_backlog.work_off(collection.id, seconds=math.inf):
+    if embedding_backlog.embed_missing(collection.id, seconds=math.inf):
         sys.exit("The vectors could not be made.")
-    if table.named(collection.embedding_model).slow:
+    if table.model_named(collection.embedding_model).slow:
         figure("embedded behind the put", time.perf_counter() - began, "s")
 
 

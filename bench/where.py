@@ -16,7 +16,7 @@ from bench.common.django_ready import analyze, new_project
 from bench.common.report import figure, finish
 from bench.common.timing import seconds
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import NewFrame, make_collection, put
+from timemachine.knowledge.commands import NewFrame, create_collection, put_frames
 from timemachine.knowledge.find import Query, find
 from timemachine.knowledge.models import Collection
 from timemachine.recording.answering import commands as answering
@@ -106,18 +106,20 @@ def recorded(project: Project, collection: Collection) -> Session:
     session = start_session(project, name="bench", by="bench", collection=collection)
     for number, question in enumerate(islice(cycle(cranfield.questions()), FINDS)):
         if number == FINDS // 2:
-            put(collection, [NewFrame(text="One more passage, put while the session ran.")], by="bench")
+            put_frames(
+                collection, [NewFrame(text="One more passage, put while the session ran.")], by="bench"
+            )
         answering.find(collection, Query(text=question), session=session)
     return end_session(session.id)
 
 
 def filled(project: Project) -> Collection:
     """A collection of `FRAMES` frames."""
-    collection = make_collection(project, "all", by="bench")
+    collection = create_collection(project, "all", by="bench")
     texts = cranfield.varied()
     new = (NewFrame(text=text, title=title, uri=str(n)) for n, (title, text) in enumerate(texts))
     for first in range(0, FRAMES, BATCH):
-        put(collection, list(islice(new, min(BATCH, FRAMES - first))), by="bench")
+        put_frames(collection, list(islice(new, min(BATCH, FRAMES - first))), by="bench")
     collection.refresh_from_db()
     return collection
 

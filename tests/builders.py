@@ -6,7 +6,7 @@ from django.db import connection
 from django.test import override_settings
 
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import NewFrame, collection_named
+from timemachine.knowledge.commands import NewFrame, get_or_create_collection
 from timemachine.knowledge.find import Query
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.sessions.commands import end_session, start_session
@@ -45,7 +45,7 @@ def recorded_session(
     key: str | None = None,
 ) -> Session:
     """Return an ended session: one find, then one ask per question, over a collection of the facts."""
-    collection = collection_named(project, "handbook", by="test")
+    collection = get_or_create_collection(project, "handbook", by="test")
     answering.put(collection, [NewFrame(title=title, text=text) for title, text in facts], by="test")
     session = start_session(project, name="Läufe 🕰", by="test", collection=collection, key=key)
     answering.find(collection, Query(text=questions[0], top_k=top_k), session=session)

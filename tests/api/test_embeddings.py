@@ -8,7 +8,7 @@ from timemachine.knowledge import embedding_backlog
 from timemachine.knowledge.embedding import minilm
 from timemachine.knowledge.embedding.files import ModelFiles
 from timemachine.knowledge.models import Collection, Frame
-from timemachine.knowledge.vectors import keep_refusal
+from timemachine.knowledge.vectors import store_refusal
 
 OWN = "wordllama-l2-supercat-256@64b47a2d"
 
@@ -57,7 +57,7 @@ def test_what_the_server_refused_is_counted_with_its_reason_and_tried_again_when
     filled: Program,
 ) -> None:
     for frame in Frame.objects.order_by("number"):
-        keep_refusal(frame.collection, minilm.NAME, frame, "it answered 413: too long")
+        store_refusal(frame.collection, minilm.NAME, frame, "it answered 413: too long")
     Collection.objects.update(embedding_model=minilm.NAME)
     read = filled.get("/collections/handbook/embedding").json()
     assert read["refused"] == {"count": 2, "frame": 1, "reason": "it answered 413: too long"}

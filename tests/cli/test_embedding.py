@@ -31,7 +31,7 @@ def embedder(tm: Here) -> Generator[None]:
     def tend() -> None:
         while not stop.is_set():
             for collection_id in overdue(embed_backlog, at_start=True):
-                embedding_backlog.work_off(collection_id)
+                embedding_backlog.embed_missing(collection_id)
             time.sleep(0.02)  # nothing wakes it up: it looks again and again
         connection.close()
 

@@ -79,7 +79,7 @@ def test_find_in_an_empty_collection_finds_nothing_and_says_so(tm: Here) -> None
     tm.json("session", "start", "empty", "--name", "n")
     assert tm.run("find", "empty", "--query", "anything").out.splitlines() == [
         "No results in empty by hybrid search.",
-        "The collection has no frames yet; put some into it.",
+        "The collection has no frames yet. Put some into it.",
     ]
 
 
@@ -95,7 +95,7 @@ def test_find_before_the_first_frame_says_when_it_came(tm: Here) -> None:
     ]
     assert tm.json(*asked)["empty"] == {
         "why": "no_frames_then",
-        "message": f"The collection had no frames then; its first came at {came}.",
+        "message": f"The collection had no frames then; the first was added at {came}.",
         "first_frame_at": came,
     }
     assert [hit["frame"] for hit in tm.json("find", "notes", "--query", "note", "--as-of", came)["hits"]] == [
@@ -159,4 +159,4 @@ def test_a_frame_that_is_too_large_behind_others_says_what_was_put(tm: Here) -> 
     assert ran.err.endswith("1 passage before it was stored. Put the same file again to add only the rest.\n")
     assert Frame.objects.count() == 1
     alone = tm.file("large.jsonl", json.dumps(large))
-    assert "Put it in parts." in tm.refused("put", "many", alone)
+    assert "Split it into several frames." in tm.refused("put", "many", alone)

@@ -28,7 +28,7 @@ REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
         "not-here.txt (No such file or directory)",
     ),
     (("put", "a/b", "-"), b"text", "There is no collection 'a/b'"),
-    (("put", "a?b", "-"), b"text", "cannot name a collection"),
+    (("put", "a?b", "-"), b"text", "is not a valid collection name"),
     (("put", "handbook", "-", "--session", "nobody"), b"text", "There is no session 'nobody'"),
     (("find", "nothing", "--query", "q"), None, "nothing"),
     (("find", "handbook", "--query", "q", "--top-k", "0"), None, "top_k"),

@@ -143,7 +143,7 @@ def test_what_is_not_indexed_or_cannot_be_asked_is_said(tm: Here) -> None:
     session_of(tm.project, said("The gateway."))
     assert "1 step waiting to be indexed" in tm.run("recall", "--query", "gateway").out
     assert "no session 'nobody'" in tm.refused("recall", "--query", "x", "--session", "nobody")
-    assert "no time zone 'Mars'" in tm.refused("recall", "--query", "x", "--time-zone", "Mars")
+    assert "Unknown time zone 'Mars'" in tm.refused("recall", "--query", "x", "--time-zone", "Mars")
 
 
 def test_the_zone_of_this_machine_is_told_by_where_its_clock_points(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.terminal import Here, Terminal
 from tests.text.documents.files import pdf
 from timemachine.core.payloads.queries import text
-from timemachine.knowledge.commands import NewFrame, put
+from timemachine.knowledge.commands import NewFrame, put_frames
 from timemachine.knowledge.models import Frame
 from timemachine.recording.sessions.models import Action
 
@@ -35,7 +35,7 @@ REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
         "not-here.txt (No such file or directory)",
     ),
     (("put", "a/b", "-"), b"text", "There is no collection 'a/b': names and ids have no slash."),
-    (("put", "a?b", "-"), b"text", "cannot name a collection"),
+    (("put", "a?b", "-"), b"text", "is not a valid collection name"),
     (("put", "handbook", "-", "--session", "nobody"), b"text", "There is no session 'nobody'"),
     (("find", "nothing", "--query", "q"), None, "nothing"),
     (("find", "handbook", "--query", "q", "--top-k", "0"), None, "top_k"),
@@ -128,7 +128,7 @@ def test_a_file_put_again_names_the_passages_that_were_edited_by_hand(tm: Here) 
     tm.run("put", "docs", guide)
     old = Frame.objects.get(number=1)
     by_hand = NewFrame(number=1, title=old.title, uri=old.uri, text="Run it twice.")
-    put(old.collection, [by_hand], by="Zoë")
+    put_frames(old.collection, [by_hand], by="Zoë")
     ran = tm.run("put", "docs", guide)
     assert ran.out.splitlines()[-3:] == [
         "1 new frame in docs, 1 already stored.",

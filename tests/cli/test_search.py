@@ -30,5 +30,5 @@ def test_what_is_not_found_or_not_indexed_yet_is_said(tm: Here) -> None:
 
 
 def test_what_cannot_be_searched_for_is_one_line(tm: Here) -> None:
-    assert "Write a word to look for" in tm.refused("search", "--query", "-not")
+    assert "Enter a word to search for" in tm.refused("search", "--query", "-not")
     assert "no session 'nobody'" in tm.refused("search", "--query", "x", "--session", "nobody")

@@ -40,6 +40,6 @@ def test_three_files_and_what_is_left_out(tm: Here, tmp_path: Path) -> None:
     again = tm.run("training", "export", "-o", str(target), "--form", "dpo")
     assert "left out 1 solution" in again.out
     assert f"{target} still contains train.jsonl, valid.jsonl, test.jsonl from an earlier export" in again.err
-    assert "make 100 together" in tm.refused("training", "report", "--shares", "1,2,3")
+    assert "add up to 100" in tm.refused("training", "report", "--shares", "1,2,3")
     (tmp_path / "file").write_text("x")
     assert "Cannot create" in tm.refused("training", "export", "-o", str(tmp_path / "file"))

@@ -93,4 +93,4 @@ def test_a_session_is_summarised_into_a_collection(tm: Here, recorded: str) -> N
         "steps  1, 2, 3",
         "cost   $0",
     ]
-    assert "name the one that the summary is put into" in tm.refused("session", "summarise", recorded)
+    assert "Choose one for the summary" in tm.refused("session", "summarise", recorded)

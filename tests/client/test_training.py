@@ -24,7 +24,7 @@ def test_what_was_solved_comes_pair_by_pair_and_as_a_file(served: Served, tmp_pa
     assert report["split"]["pairs"] == {"train": 0, "valid": 1, "test": 0}
     assert tm.client.training.write(tmp_path / "pairs.jsonl") == (tmp_path / "pairs.jsonl").stat().st_size > 0
     assert list(tm.training_pairs(agent="nobody")) == []
-    with pytest.raises(Refused, match="make 100 together"):
+    with pytest.raises(Refused, match="add up to 100"):
         list(tm.training_pairs(shares="1,2,3"))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.knowledge.slow_models import OTHER, SLOW, passages
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import make_collection, put
+from timemachine.knowledge.commands import create_collection, put_frames
 from timemachine.knowledge.embedding import table
 from timemachine.knowledge.embedding.table import MINILM, WORDLLAMA, EmbeddingModel
 from timemachine.knowledge.models import Collection
@@ -27,11 +27,11 @@ def models(monkeypatch: pytest.MonkeyPatch) -> Models:
 
 @pytest.fixture
 def slow(project: Project, models: Models) -> Collection:
-    return make_collection(project, "slow", by="test", embedding_model="slow")
+    return create_collection(project, "slow", by="test", embedding_model="slow")
 
 
 @pytest.fixture
 def quick(project: Project, models: Models) -> Collection:
-    made = make_collection(project, "quick", by="test")
-    put(made, passages(10), by="test")
+    made = create_collection(project, "quick", by="test")
+    put_frames(made, passages(10), by="test")
     return made

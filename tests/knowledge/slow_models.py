@@ -19,10 +19,12 @@ def letters(texts: Sequence[str]) -> Vectors:
     return np.divide(counts, lengths, out=counts, where=lengths > 0)
 
 
-SLOW = EmbeddingModel(name="slow-3@1", asked="slow", slow=True, semantic_weight=0.5, batch=4, embed=letters)
+SLOW = EmbeddingModel(
+    name="slow-3@1", short_name="slow", slow=True, semantic_weight=0.5, batch=4, embed=letters
+)
 
 
-OTHER = replace(SLOW, name="other-3@1", asked="other")
+OTHER = replace(SLOW, name="other-3@1", short_name="other")
 
 
 def passages(count: int, *, first: int = 0) -> list[NewFrame]:
@@ -36,5 +38,5 @@ def lacking(collection: Collection, model: EmbeddingModel) -> int:
 
 
 def work_off(collection: Collection) -> None:
-    while embedding_backlog.work_off(collection.id, seconds=0):
+    while embedding_backlog.embed_missing(collection.id, seconds=0):
         pass

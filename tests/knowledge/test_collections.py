@@ -11,12 +11,17 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, TooLarge
-from timemachine.knowledge.collection_deletion import erase_collection
-from timemachine.knowledge.commands import NewFrame, collection_named, delete, make_collection, put
-from timemachine.knowledge.empty_results import emptiness
+from timemachine.knowledge.commands import (
+    NewFrame,
+    create_collection,
+    delete_frame,
+    erase_collection,
+    get_or_create_collection,
+    put_frames,
+)
 from timemachine.knowledge.find import Query, find
 from timemachine.knowledge.models import Collection, Frame
-from timemachine.knowledge.queries import collection_of, frames_at, since, versions_of
+from timemachine.knowledge.queries import collection_of, empty_reason, frames_at, later_state, versions_of
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.sessions.changes import detach_collection
 from timemachine.recording.sessions.commands import start_session
@@ -37,8 +42,8 @@ FACTS = [
 
 @pytest.fixture
 def collection(project: Project) -> Collection:
-    made = make_collection(project, "handbook", by="test")
-    put(made, FACTS, by="test")
+    made = create_collection(project, "handbook", by="test")
+    put_frames(made, FACTS, by="test")
     return made
 
 
@@ -49,7 +54,7 @@ def test_frames_are_numbered_from_zero_in_the_order_they_were_put(collection: Co
 
 
 def test_the_same_passage_again_is_the_same_frame(collection: Collection) -> None:
-    again = put(collection, [FACTS[1]], by="test")
+    again = put_frames(collection, [FACTS[1]], by="test")
     assert again[0].already_there
     assert again[0].frame.number == 1
     assert Frame.objects.count() == len(FACTS)
@@ -57,9 +62,9 @@ def test_the_same_passage_again_is_the_same_frame(collection: Collection) -> Non
 
 def test_an_update_makes_a_version_and_the_past_still_reads_as_it_was(collection: Collection) -> None:
     before = now()
-    changed = put(collection, [NewFrame(number=1, title="Travel", text="Everybody flies.")], by="test")[
-        0
-    ].frame
+    changed = put_frames(
+        collection, [NewFrame(number=1, title="Travel", text="Everybody flies.")], by="test"
+    )[0].frame
     assert (changed.number, changed.version) == (1, 2)
     assert [text(f.payload) for f in frames_at(collection) if f.number == 1] == ["Everybody flies."]
     assert [text(f.payload) for f in frames_at(collection, before) if f.number == 1] == [FACTS[1].text]
@@ -68,14 +73,14 @@ def test_an_update_makes_a_version_and_the_past_still_reads_as_it_was(collection
 
 def test_what_became_of_a_frame_is_told(collection: Collection) -> None:
     first = {f.number: f for f in frames_at(collection)}
-    put(collection, [NewFrame(number=0, text="Twelve years.")], by="test")
-    delete(collection, 1, by="test")
-    put(collection, [NewFrame(number=2, text="Im Herbst.")], by="test")
-    delete(collection, 2, by="test")
-    told = {n: since(Frame.objects.get(id=first[n].id)) for n in range(4)}
+    put_frames(collection, [NewFrame(number=0, text="Twelve years.")], by="test")
+    delete_frame(collection, 1, by="test")
+    put_frames(collection, [NewFrame(number=2, text="Im Herbst.")], by="test")
+    delete_frame(collection, 2, by="test")
+    told = {n: later_state(Frame.objects.get(id=first[n].id)) for n in range(4)}
     assert told == {0: "updated", 1: "deleted", 2: "deleted", 3: "unchanged"}
     with pytest.raises(NotFound):
-        delete(collection, 1, by="test")
+        delete_frame(collection, 1, by="test")
 
 
 def test_a_frame_never_changes(collection: Collection) -> None:
@@ -108,12 +113,12 @@ def test_the_passage_that_answers_comes_first(
 
 def test_a_find_of_the_past_sees_only_what_was_there(collection: Collection) -> None:
     before = now()
-    put(
+    put_frames(
         collection,
         [NewFrame(title="New", text="Invoices, invoices, invoices: all about invoices.")],
         by="test",
     )
-    put(collection, [NewFrame(number=0, title="Retention", text="Nothing is kept.")], by="test")
+    put_frames(collection, [NewFrame(number=0, title="Retention", text="Nothing is kept.")], by="test")
     past = find(collection, Query(text="invoices", mode="lexical", as_of=before))
     assert [(hit.frame, hit.version, hit.text) for hit in past.hits] == [(0, 1, FACTS[0].text)]
     assert not find(collection, Query(text="invoices", as_of=before - timedelta(days=1))).hits
@@ -155,16 +160,16 @@ def test_a_query_that_cannot_be_asked_is_refused(collection: Collection, query: 
 
 def test_text_of_any_kind_is_kept_faithfully(collection: Collection) -> None:
     odd = "NUL \x00 surrogate \udfff rtl \u202e emoji 🕰"
-    frame = put(collection, [NewFrame(title=odd, uri=odd, text=odd, metadata={odd: [odd]})], by="test")[
-        0
-    ].frame
+    frame = put_frames(
+        collection, [NewFrame(title=odd, uri=odd, text=odd, metadata={odd: [odd]})], by="test"
+    )[0].frame
     stored = Frame.objects.select_related("payload").get(id=frame.id)
     assert (stored.title, stored.uri, text(stored.payload), stored.metadata) == (odd, odd, odd, {odd: [odd]})
 
 
 def test_a_passage_of_five_megabytes_is_kept_whole_and_found_by_its_beginning(collection: Collection) -> None:
     long = "zeppelin " + "lorem ipsum dolor " * 300_000
-    put(collection, [NewFrame(text=long)], by="test")
+    put_frames(collection, [NewFrame(text=long)], by="test")
     hit = find(collection, Query(text="zeppelin", mode="lexical")).hits[0]
     assert hit.text == long
 
@@ -176,7 +181,7 @@ def test_a_frame_that_cannot_be_is_refused_and_nothing_is_put(
     collection: Collection, frame: NewFrame, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        put(collection, [NewFrame(text="fine"), frame], by="test")
+        put_frames(collection, [NewFrame(text="fine"), frame], by="test")
     assert Frame.objects.count() == len(FACTS)
 
 
@@ -185,36 +190,36 @@ def test_a_frame_that_cannot_be_is_refused_and_nothing_is_put(
 )
 def test_a_name_that_a_url_cannot_carry_is_refused(project: Project, name: str) -> None:
     with pytest.raises(InvalidInput):
-        make_collection(project, name, by="test")
+        create_collection(project, name, by="test")
     with pytest.raises(InvalidInput):
-        collection_named(project, name, by="test")
+        get_or_create_collection(project, name, by="test")
 
 
 def test_another_projects_collection_is_not_found(collection: Collection, other_project: Project) -> None:
     with pytest.raises(NotFound):
         collection_of(other_project, "handbook")
-    assert collection_named(other_project, "handbook", by="test") != collection
+    assert get_or_create_collection(other_project, "handbook", by="test") != collection
 
 
 def test_a_taken_name_is_a_conflict_and_asking_by_name_finds_it(
     collection: Collection, project: Project
 ) -> None:
     with pytest.raises(Conflict):
-        make_collection(project, "handbook", by="test")
-    assert collection_named(project, "handbook", by="test") == collection
+        create_collection(project, "handbook", by="test")
+    assert get_or_create_collection(project, "handbook", by="test") == collection
 
 
 def test_a_passage_that_an_update_made_is_not_put_again_in_the_same_put(collection: Collection) -> None:
-    put(collection, [NewFrame(text="Before."), NewFrame(text="Another.")], by="test")
+    put_frames(collection, [NewFrame(text="Before."), NewFrame(text="Another.")], by="test")
     after = NewFrame(text="After.")
-    update, again = put(collection, [replace(after, number=0), after], by="test")
+    update, again = put_frames(collection, [replace(after, number=0), after], by="test")
     assert again.already_there
     assert again.frame == update.frame
 
 
 def test_a_passage_that_an_update_ended_can_be_put_again_in_the_same_put(collection: Collection) -> None:
     changed = NewFrame(number=0, title="Retention", text="Twelve years.")
-    updated, again = put(collection, [changed, FACTS[0]], by="test")
+    updated, again = put_frames(collection, [changed, FACTS[0]], by="test")
     assert (updated.frame.number, updated.frame.version) == (0, 2)
     assert not again.already_there
     assert (again.frame.number, again.frame.version) == (len(FACTS), 1)
@@ -222,12 +227,12 @@ def test_a_passage_that_an_update_ended_can_be_put_again_in_the_same_put(collect
 
 def test_the_same_text_with_other_metadata_is_another_frame(collection: Collection) -> None:
     other = NewFrame(title=FACTS[0].title, text=FACTS[0].text, metadata={"seite": 3})
-    assert not put(collection, [other], by="test")[0].already_there
-    assert put(collection, [other], by="test")[0].already_there
+    assert not put_frames(collection, [other], by="test")[0].already_there
+    assert put_frames(collection, [other], by="test")[0].already_there
 
 
 def test_at_every_moment_one_version_of_a_frame_is_there(collection: Collection) -> None:
-    changed = put(collection, [NewFrame(number=0, text="Twelve years.")], by="test")[0].frame
+    changed = put_frames(collection, [NewFrame(number=0, text="Twelve years.")], by="test")[0].frame
     for moment in (changed.valid_from, changed.valid_from - timedelta(microseconds=1)):
         assert [frame.number for frame in frames_at(collection, moment)].count(0) == 1
 
@@ -237,7 +242,7 @@ def test_erasing_a_collection_removes_its_history_and_leaves_what_sessions_froze
 ) -> None:
     session = start_session(collection.project, name="s", by="test", collection=collection)
     answering.find(collection, Query(text="invoices"), session=session)
-    with pytest.raises(Conflict, match="name the collection"):
+    with pytest.raises(Conflict, match="is used by sessions"):
         erase_collection(collection)
     detach_collection(collection)
     assert erase_collection(collection) == len(FACTS)
@@ -250,26 +255,26 @@ def test_erasing_a_collection_removes_its_history_and_leaves_what_sessions_froze
 
 def test_an_empty_passage_among_many_keeps_its_number_and_is_never_found(collection: Collection) -> None:
     empty = NewFrame(text="", metadata={"id": 471}, may_be_empty=True)
-    done = put(collection, [empty, NewFrame(text="Trams run every ten minutes.")], by="test")
+    done = put_frames(collection, [empty, NewFrame(text="Trams run every ten minutes.")], by="test")
     assert [each.frame.number for each in done] == [4, 5]
     assert 4 not in {hit.frame for hit in find(collection, Query(text="What runs in ten minutes?")).hits}
-    assert put(collection, [empty], by="test")[0].already_there
-    with pytest.raises(InvalidInput, match="A frame needs text"):
-        put(collection, [NewFrame(text=" ")], by="test")
+    assert put_frames(collection, [empty], by="test")[0].already_there
+    with pytest.raises(InvalidInput, match="must not be empty"):
+        put_frames(collection, [NewFrame(text=" ")], by="test")
 
 
 def test_a_collection_without_frames_says_since_when_or_that_they_were_ended(project: Project) -> None:
-    collection = collection_named(project, "c", by="test")
+    collection = get_or_create_collection(project, "c", by="test")
     before = now()
-    empty = emptiness(collection, before)
+    empty = empty_reason(collection, before)
     assert empty is not None
     assert (empty.why, empty.first_frame_at) == ("no_frames_yet", None)
-    [done] = put(collection, [NewFrame(text="one")], by="test")
-    then = emptiness(collection, before)
+    [done] = put_frames(collection, [NewFrame(text="one")], by="test")
+    then = empty_reason(collection, before)
     assert then is not None
     assert (then.why, then.first_frame_at) == ("no_frames_then", done.frame.valid_from)
-    assert emptiness(collection, done.frame.valid_from) is None
-    delete(collection, 0, by="test")
-    left = emptiness(collection, now())
+    assert empty_reason(collection, done.frame.valid_from) is None
+    delete_frame(collection, 0, by="test")
+    left = empty_reason(collection, now())
     assert left is not None
     assert (left.why, left.first_frame_at) == ("no_frames_left", done.frame.valid_from)

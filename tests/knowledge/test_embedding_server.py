@@ -9,11 +9,11 @@ from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import ModelFailed, Unavailable
 from timemachine.knowledge import embedding_backlog
-from timemachine.knowledge.commands import NewFrame, make_collection, put
+from timemachine.knowledge.commands import NewFrame, create_collection, put_frames
 from timemachine.knowledge.embedding import server, table
 from timemachine.knowledge.find import Query, find
 from timemachine.knowledge.models import EmbeddingWork, FrameEmbedding
-from timemachine.knowledge.reembedding import Refused, progress, reembed
+from timemachine.knowledge.reembedding import RefusedFrames, embedding_progress, reembed
 
 
 @pytest.fixture
@@ -26,11 +26,11 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
 def test_a_collection_learns_the_dimensions_with_its_first_vectors(
     project: Project, stub: StubModelServer
 ) -> None:
-    made = make_collection(project, "x", by="test", embedding_model="server:nomic@v1")
-    put(made, [NewFrame(text="trains are late"), NewFrame(text="apples look red")], by="test")
+    made = create_collection(project, "x", by="test", embedding_model="server:nomic@v1")
+    put_frames(made, [NewFrame(text="trains are late"), NewFrame(text="apples look red")], by="test")
     assert stub.calls() == []
     assert find(made, Query(text="apples", mode="semantic")).not_embedded == 2
-    assert embedding_backlog.work_off(made.id) is False
+    assert embedding_backlog.embed_missing(made.id) is False
     made.refresh_from_db()
     assert made.embedding_model == "server:nomic@v1@8"
     assert not EmbeddingWork.objects.exists()
@@ -42,23 +42,23 @@ def test_a_collection_learns_the_dimensions_with_its_first_vectors(
 def test_a_server_that_is_another_model_now_is_refused_and_re_embedding_mends_it(
     project: Project, stub: StubModelServer
 ) -> None:
-    made = make_collection(project, "x", by="test", embedding_model="server:nomic")
-    put(made, [NewFrame(text="trains are late")], by="test")
-    embedding_backlog.work_off(made.id)
+    made = create_collection(project, "x", by="test", embedding_model="server:nomic")
+    put_frames(made, [NewFrame(text="trains are late")], by="test")
+    embedding_backlog.embed_missing(made.id)
     made.refresh_from_db()
     stub.script(Script(answer="5"))
     with pytest.raises(Unavailable, match="Re-embed the collection with server:nomic"):
         find(made, Query(text="trains"))
     assert find(made, Query(text="trains", mode="lexical")).hits
     reembed(made, "server:nomic", by="test")
-    embedding_backlog.work_off(made.id)
-    assert progress(made).model == "server:nomic@5"
+    embedding_backlog.embed_missing(made.id)
+    assert embedding_progress(made).model == "server:nomic@5"
 
 
 def test_re_embedding_asks_the_server_before_anything_is_changed(
     project: Project, stub: StubModelServer
 ) -> None:
-    made = make_collection(project, "x", by="test")
+    made = create_collection(project, "x", by="test")
     stub.script(Script(mode="error", status=404, body='{"error": "no such model"}'))
     with pytest.raises(ModelFailed, match="no such model"):
         reembed(made, "server:typo", by="test")
@@ -68,12 +68,12 @@ def test_re_embedding_asks_the_server_before_anything_is_changed(
 def test_a_model_whose_dimensions_were_not_known_yet_can_be_asked_for_again(
     project: Project, stub: StubModelServer
 ) -> None:
-    made = make_collection(project, "x", by="test", embedding_model="server:nomic")
-    put(made, [NewFrame(text="trains are late")], by="test")
+    made = create_collection(project, "x", by="test", embedding_model="server:nomic")
+    put_frames(made, [NewFrame(text="trains are late")], by="test")
     reembed(made, "server:nomic", by="test")
-    while embedding_backlog.work_off(made.id):
+    while embedding_backlog.embed_missing(made.id):
         pass
-    assert progress(made).model == "server:nomic@8"
+    assert embedding_progress(made).model == "server:nomic@8"
     assert FrameEmbedding.objects.count() == 1
     assert not EmbeddingWork.objects.exists()
 
@@ -117,14 +117,14 @@ def test_more_texts_than_three_that_a_server_refuses_stop_no_other(
     project: Project, stub: StubModelServer, status: int, body: str
 ) -> None:
     stub.script(Script(mode="error", status=status, body=body, question="bad"))
-    made = make_collection(project, "x", by="test", embedding_model="server:nomic")
+    made = create_collection(project, "x", by="test", embedding_model="server:nomic")
     frames = [NewFrame(text=f"bad {number}") for number in range(4)]
-    put(made, [*frames, *(NewFrame(text=f"good {number}") for number in range(100))], by="test")
-    while embedding_backlog.work_off(made.id):
+    put_frames(made, [*frames, *(NewFrame(text=f"good {number}") for number in range(100))], by="test")
+    while embedding_backlog.embed_missing(made.id):
         pass
-    told = progress(made)
-    assert (told.embedded, told.frames, told.under_way) == (100, 104, False)
-    assert told.refused == Refused(count=4, frame=3, reason=f"it answered {status}: {body}")
+    told = embedding_progress(made)
+    assert (told.embedded, told.frames, told.is_running) == (100, 104, False)
+    assert told.refused == RefusedFrames(count=4, frame=3, reason=f"it answered {status}: {body}")
 
 
 @pytest.mark.parametrize("written", ["server:huge", "server:huge@17000"])
@@ -132,8 +132,8 @@ def test_vectors_that_are_too_long_to_be_kept_are_refused_before_anything_is_mad
     project: Project, stub: StubModelServer, written: str
 ) -> None:
     stub.script(Script(answer="17000"))
-    made = make_collection(project, "x", by="test")
-    with pytest.raises(Unavailable, match="17,000 dimensions, and at most 16,000 can be kept") as refused:
+    made = create_collection(project, "x", by="test")
+    with pytest.raises(Unavailable, match="17,000 dimensions; the limit is 16,000") as refused:
         reembed(made, written, by="test")
     assert refused.value.code == "no_embeddings"
     assert not EmbeddingWork.objects.exists()
@@ -143,10 +143,10 @@ def test_a_collection_that_learns_that_its_vectors_are_too_long_says_so(
     project: Project, stub: StubModelServer
 ) -> None:
     stub.script(Script(answer="17000"))
-    made = make_collection(project, "x", by="test", embedding_model="server:huge")
-    put(made, [NewFrame(text="trains are late")], by="test")
-    assert embedding_backlog.work_off(made.id) is False
-    trouble = progress(made).trouble
+    made = create_collection(project, "x", by="test", embedding_model="server:huge")
+    put_frames(made, [NewFrame(text="trains are late")], by="test")
+    assert embedding_backlog.embed_missing(made.id) is False
+    trouble = embedding_progress(made).failure
     assert trouble is not None
     assert trouble.code == "no_embeddings"
 
@@ -156,6 +156,6 @@ def test_a_collection_that_learns_that_its_vectors_are_too_long_says_so(
     [("server:m", "server:m", None), ("server:m@v1", "server:m@v1", None), ("server:m@384", "server:m", 384)],
 )
 def test_a_name_may_fix_the_dimensions(name: str, asked: str, dimensions: int | None) -> None:
-    model = table.named(name)
-    assert (model.asked, server.dimensions_of(name)) == (asked, dimensions)
-    assert table.is_settled(model) == (dimensions is not None)
+    model = table.model_named(name)
+    assert (model.short_name, server.dimensions_of(name)) == (asked, dimensions)
+    assert table.has_dimensions(model) == (dimensions is not None)

@@ -68,7 +68,7 @@ def test_a_long_text_is_the_mean_of_its_windows() -> None:
     bounds = [len(tokens) * number // count for number in range(count + 1)]
     windows = [[model.ends[0], *tokens[first:end], model.ends[1]] for first, end in pairwise(bounds)]
     assert max(map(len, windows)) <= WINDOW
-    each = np.stack([bert.means(model.bert, [window])[0] for window in windows])
+    each = np.stack([bert.mean_vectors(model.bert, [window])[0] for window in windows])
     mean = (each / np.linalg.norm(each, axis=1, keepdims=True)).mean(axis=0)
     assert np.allclose(embed([" ".join(words)])[0], mean / np.linalg.norm(mean), atol=NEAR)
 

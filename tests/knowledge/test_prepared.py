@@ -9,8 +9,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound
 from timemachine.knowledge import collection_time, prepared_statements
-from timemachine.knowledge.collection_deletion import erase_collection
-from timemachine.knowledge.commands import NewFrame, make_collection, put
+from timemachine.knowledge.commands import NewFrame, create_collection, erase_collection, put_frames
 from timemachine.knowledge.find import Query, find
 from timemachine.knowledge.models import Collection
 
@@ -19,8 +18,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def collection(project: Project) -> Collection:
-    made = make_collection(project, "handbook", by="test")
-    put(made, [NewFrame(text="Invoices are kept for ten years.")], by="test")
+    made = create_collection(project, "handbook", by="test")
+    put_frames(made, [NewFrame(text="Invoices are kept for ten years.")], by="test")
     made.refresh_from_db()
     return made
 
@@ -35,11 +34,11 @@ def other() -> Iterator[BaseDatabaseWrapper]:
 def test_what_is_held_stays_held_until_the_last_answer(
     collection: Collection, other: BaseDatabaseWrapper
 ) -> None:
-    with prepared_statements.one_transaction():
-        asked = collection_time.ask_to_hold(collection.id)
-        assert collection_time.held(asked, None).counted == 1
+    with prepared_statements.pipelined_transaction():
+        asked = collection_time.request_read_lock(collection.id)
+        assert collection_time.moment_when_locked(asked, None).frame_count == 1
         assert not _may_change(other, collection)
-        assert prepared_statements.rows("SELECT 1", {}) == [(1,)]
+        assert prepared_statements.fetch_rows("SELECT 1", {}) == [(1,)]
         assert not _may_change(other, collection)
     assert _may_change(other, collection)
 
@@ -48,11 +47,11 @@ def test_each_statement_sees_what_was_committed_before_it(
     collection: Collection, other: BaseDatabaseWrapper
 ) -> None:
     name = "SELECT name FROM tm_collection"
-    with prepared_statements.one_transaction():
-        assert prepared_statements.rows(name, {}) == [("handbook",)]
+    with prepared_statements.pipelined_transaction():
+        assert prepared_statements.fetch_rows(name, {}) == [("handbook",)]
         with other.cursor() as cursor:
             cursor.execute("UPDATE tm_collection SET name = 'renamed' WHERE id = %s", [collection.id])
-        assert prepared_statements.rows(name, {}) == [("renamed",)]
+        assert prepared_statements.fetch_rows(name, {}) == [("renamed",)]
 
 
 def test_an_error_shows_where_the_rows_are_read_and_leaves_a_connection_that_works(
@@ -61,17 +60,17 @@ def test_an_error_shows_where_the_rows_are_read_and_leaves_a_connection_that_wor
     for _ in range(50):  # what lies behind it has come by then, or has not
         with pytest.raises(DataError, match="division by zero"):
             _asked_badly()
-    assert prepared_statements.rows("SELECT 3", {}) == [(3,)]
+    assert prepared_statements.fetch_rows("SELECT 3", {}) == [(3,)]
     assert not caplog.records
 
 
 def test_a_find_leaves_nothing_of_it_behind(collection: Collection, other: BaseDatabaseWrapper) -> None:
-    erased = make_collection(collection.project, "erased", by="test")
+    erased = create_collection(collection.project, "erased", by="test")
     erase_collection(erased)
     with pytest.raises(NotFound):
         find(erased, Query(text="invoices"))
     assert [hit.frame for hit in find(collection, Query(text="invoices")).hits] == [0]
-    assert prepared_statements.rows("SHOW lock_timeout", {}) == [("0",)]
+    assert prepared_statements.fetch_rows("SHOW lock_timeout", {}) == [("0",)]
     assert connection.connection.info.transaction_status.name == "IDLE"
     assert _may_change(other, collection)
 
@@ -86,10 +85,10 @@ def test_inside_of_a_transaction_it_is_a_savepoint(
 
 
 def _asked_badly() -> None:
-    with prepared_statements.one_transaction():
-        broken = prepared_statements.ask("SELECT 1 / %(by)s::int", {"by": 0})
-        prepared_statements.ask("SELECT pg_sleep(0.002)", {})
-        prepared_statements.ask("SELECT 2", {})
+    with prepared_statements.pipelined_transaction():
+        broken = prepared_statements.send("SELECT 1 / %(by)s::int", {"by": 0})
+        prepared_statements.send("SELECT pg_sleep(0.002)", {})
+        prepared_statements.send("SELECT 2", {})
         broken.rows()
 
 

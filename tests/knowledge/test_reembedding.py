@@ -9,11 +9,11 @@ from tests.knowledge.slow_models import OTHER, SLOW, lacking, letters, passages,
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.knowledge import embedding_backlog
-from timemachine.knowledge.commands import NewFrame, delete, put
+from timemachine.knowledge.commands import NewFrame, delete_frame, put_frames
 from timemachine.knowledge.embedding.table import WORDLLAMA, Vectors
 from timemachine.knowledge.find import Query, find
 from timemachine.knowledge.models import Collection, EmbeddingWork, FrameEmbedding
-from timemachine.knowledge.reembedding import progress, reembed
+from timemachine.knowledge.reembedding import embedding_progress, reembed
 
 pytestmark = pytest.mark.usefixtures("models")
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("models")
 def test_a_collection_is_searchable_throughout_its_re_embedding(quick: Collection) -> None:
     before = find(quick, Query(text="passage 3"))
     reembed(quick, "slow", by="Zoë")
-    while embedding_backlog.work_off(quick.id, seconds=0):
+    while embedding_backlog.embed_missing(quick.id, seconds=0):
         now_ = find(quick, Query(text="passage 3"))
         assert now_.embedding_model == WORDLLAMA.name
         assert [hit.scores for hit in now_.hits] == [hit.scores for hit in before.hits]
@@ -32,13 +32,13 @@ def test_a_collection_is_searchable_throughout_its_re_embedding(quick: Collectio
 
 
 def test_at_the_switch_no_frame_of_any_version_lacks_a_vector(quick: Collection) -> None:
-    put(quick, [NewFrame(number=1, text="another version z")], by="test")
-    delete(quick, 2, by="test")
+    put_frames(quick, [NewFrame(number=1, text="another version z")], by="test")
+    delete_frame(quick, 2, by="test")
     reembed(quick, "slow", by="test")
     first = 10
-    while embedding_backlog.work_off(quick.id, seconds=0):
+    while embedding_backlog.embed_missing(quick.id, seconds=0):
         if first < 20:  # puts go on meanwhile
-            put(quick, passages(3, first=first), by="test")
+            put_frames(quick, passages(3, first=first), by="test")
             first += 3
     quick.refresh_from_db()
     assert quick.embedding_model == SLOW.name
@@ -50,7 +50,7 @@ def test_a_put_that_began_before_the_switch_is_caught_up_after_it(quick: Collect
     stale = Collection.objects.get(id=quick.id)
     reembed(quick, "slow", by="test")
     work_off(quick)
-    put(stale, passages(2, first=50), by="test")
+    put_frames(stale, passages(2, first=50), by="test")
     quick.refresh_from_db()
     assert find(quick, Query(text="x", mode="semantic")).not_embedded == 2
     work_off(quick)
@@ -63,7 +63,7 @@ def test_the_vectors_of_before_stay_and_can_be_searched(quick: Collection) -> No
     reembed(quick, "slow", by="test")
     work_off(quick)
     quick.refresh_from_db()
-    put(quick, passages(1, first=30), by="test")
+    put_frames(quick, passages(1, first=30), by="test")
     again = find(quick, Query(text="passage 3", embedding_model="wordllama", as_of=moment))
     assert [(hit.frame, hit.scores) for hit in again.hits] == [(hit.frame, hit.scores) for hit in before.hits]
     assert again.not_embedded == 0
@@ -89,7 +89,7 @@ def test_a_second_request_replaces_the_target_and_the_worker_at_it_stops(
 
     models(replace(SLOW, embed=interrupted), OTHER)
     work_off(quick)
-    assert progress(quick).model == OTHER.name
+    assert embedding_progress(quick).model == OTHER.name
     assert not FrameEmbedding.objects.filter(model=SLOW.name).exists()
 
 
@@ -107,7 +107,7 @@ def test_what_was_embedded_before_a_target_was_dropped_is_not_made_again(
     quick: Collection, models: Callable[..., None]
 ) -> None:
     reembed(quick, "slow", by="test")
-    embedding_backlog.work_off(quick.id, seconds=0)
+    embedding_backlog.embed_missing(quick.id, seconds=0)
     reembed(quick, "wordllama", by="test")
     target = reembed(quick, "slow", by="test").target
     assert target is not None

@@ -14,12 +14,17 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotFound, TooLarge, Unavailable
 from timemachine.knowledge import collection_time, hit_rows, hnsw, ranking
-from timemachine.knowledge.collection_deletion import erase_collection
-from timemachine.knowledge.commands import NewFrame, delete, make_collection, put
+from timemachine.knowledge.commands import (
+    NewFrame,
+    create_collection,
+    delete_frame,
+    erase_collection,
+    put_frames,
+)
 from timemachine.knowledge.embedding import wordllama
 from timemachine.knowledge.find import LONGEST_QUERY, Query, find
 from timemachine.knowledge.models import Collection, Frame, FrameWeights, TermCount
-from timemachine.knowledge.question import weighed
+from timemachine.knowledge.question import weighted_question
 
 FACTS = [
     "Invoices are kept for ten years, then shredded.",
@@ -33,8 +38,8 @@ FACTS = [
 
 @pytest.fixture
 def collection(project: Project) -> Collection:
-    made = make_collection(project, "handbook", by="test")
-    put(made, [NewFrame(text=fact) for fact in FACTS], by="test")
+    made = create_collection(project, "handbook", by="test")
+    put_frames(made, [NewFrame(text=fact) for fact in FACTS], by="test")
     made.refresh_from_db()
     return made
 
@@ -76,7 +81,7 @@ def test_a_hit_says_what_each_word_was_worth(collection: Collection) -> None:
 def test_a_number_is_shown_as_the_question_spells_it_where_all_of_it_is_shared(
     collection: Collection, question: str, shared: set[str]
 ) -> None:
-    put(collection, [NewFrame(title="Limit", text="A table holds 12,000 rows.")], by="test")
+    put_frames(collection, [NewFrame(title="Limit", text="A table holds 12,000 rows.")], by="test")
     best = find(collection, Query(text=question, mode="lexical")).hits[0]
     assert best.title == "Limit"
     assert set(best.matched.terms) == shared
@@ -111,13 +116,13 @@ def test_an_adaptive_cut_keeps_the_raw_scores_it_looked_at(collection: Collectio
 
 
 def test_the_counts_of_now_are_those_that_a_count_of_that_moment_gives(collection: Collection) -> None:
-    put(collection, [NewFrame(number=0, text="Invoices of parser.js:42 are burnt.")], by="test")
-    delete(collection, 2, by="test")
+    put_frames(collection, [NewFrame(number=0, text="Invoices of parser.js:42 are burnt.")], by="test")
+    delete_frame(collection, 2, by="test")
     collection.refresh_from_db()
     assert collection.frame_count == 5
     question = "invoices of the parser.js:42 and ERR_CONN_RESET"
-    kept = weighed(collection.id, question, now(), collection.frame_count)
-    counted = weighed(collection.id, question, now(), None)
+    kept = weighted_question(collection.id, question, now(), collection.frame_count)
+    counted = weighted_question(collection.id, question, now(), None)
     assert kept == counted
 
 
@@ -126,23 +131,23 @@ def test_counting_back_from_now_gives_what_counting_anew_gives(
 ) -> None:
     moments = [now()]
     for n in range(3):
-        put(collection, [NewFrame(number=0, text=f"Invoices of parser.js:42 in week {n}.")], by="test")
-        put(collection, [NewFrame(text=f"It's a parser for ERR_CONN_RESET, number {n}.")], by="test")
+        put_frames(collection, [NewFrame(number=0, text=f"Invoices of parser.js:42 in week {n}.")], by="test")
+        put_frames(collection, [NewFrame(text=f"It's a parser for ERR_CONN_RESET, number {n}.")], by="test")
         moments.append(now())
-        delete(collection, n + 1, by="test")
+        delete_frame(collection, n + 1, by="test")
         moments.append(now())
     asked = "invoices of the parser.js:42 and ERR_CONN_RESET, it's 'quoted \\ words'"
-    back = [weighed(collection.id, asked, at, None) for at in moments]
+    back = [weighted_question(collection.id, asked, at, None) for at in moments]
     monkeypatch.setattr("timemachine.knowledge.question.MOST_LOOKUPS", -1)
-    anew = [weighed(collection.id, asked, at, None) for at in moments]
+    anew = [weighted_question(collection.id, asked, at, None) for at in moments]
     assert back == anew
     assert len({question.frames for question in back}) > 1
 
 
 def test_a_find_of_the_past_weighs_words_as_they_were(collection: Collection) -> None:
     before = find(collection, Query(text="invoices kept by the parser"))
-    put(collection, [NewFrame(text=f"More invoices, number {n}.") for n in range(5)], by="test")
-    delete(collection, 0, by="test")
+    put_frames(collection, [NewFrame(text=f"More invoices, number {n}.") for n in range(5)], by="test")
+    delete_frame(collection, 0, by="test")
     then = find(collection, Query(text="invoices kept by the parser", as_of=before.as_of))
     assert [(hit.frame, hit.scores, hit.matched) for hit in then.hits] == [
         (hit.frame, hit.scores, hit.matched) for hit in before.hits
@@ -150,15 +155,15 @@ def test_a_find_of_the_past_weighs_words_as_they_were(collection: Collection) ->
 
 
 def test_rare_words_are_looked_up_and_rank_as_a_scan_would(project: Project) -> None:
-    many = make_collection(project, "many", by="test")
+    many = create_collection(project, "many", by="test")
     texts = [f"Report {n} about the weather of {n % 7} days." for n in range(200)]
-    put(many, [NewFrame(text=text) for text in [*texts, "A zebra reports from d-17/zoo."]], by="test")
+    put_frames(many, [NewFrame(text=text) for text in [*texts, "A zebra reports from d-17/zoo."]], by="test")
     many.refresh_from_db()
-    question = weighed(many.id, "zebra d-17/zoo 'quoted \\ words'", now(), many.frame_count)
+    question = weighted_question(many.id, "zebra d-17/zoo 'quoted \\ words'", now(), many.frame_count)
     assert sum(term.frames for term in question.terms) < ranking.RARE * question.frames
     found = ranking.lexical(many.id, question, now(), 10)()
     assert list(found) == _rows(many, 200)
-    explained = hit_rows.read(list(found), question)[next(iter(found))].matched
+    explained = hit_rows.read_hit_rows(list(found), question)[next(iter(found))].matched
     assert sum([*explained.terms.values(), *explained.identifiers.values()]) == pytest.approx(
         next(iter(found.values())), abs=1e-3
     )
@@ -166,7 +171,9 @@ def test_rare_words_are_looked_up_and_rank_as_a_scan_would(project: Project) -> 
 
 def test_versions_that_have_ended_hide_none_that_is_near(collection: Collection) -> None:
     for n in range(2 * ranking.LEAST_SLACK):
-        put(collection, [NewFrame(number=0, text=f"Apple trees blossom in spring, week {n}.")], by="test")
+        put_frames(
+            collection, [NewFrame(number=0, text=f"Apple trees blossom in spring, week {n}.")], by="test"
+        )
     [vector] = wordllama.embed(["apple trees in spring"])
     near = ranking.semantic(collection.id, vector.tolist(), wordllama.NAME, now(), 3)()
     current = Frame.objects.filter(collection=collection, valid_until=None)
@@ -196,16 +203,16 @@ def test_a_question_that_is_too_long_is_refused_with_its_bound(collection: Colle
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_counts_are_exact_after_any_changes(project: Project, changes: list[str]) -> None:
-    made = make_collection(project, f"c{now().timestamp()}", by="test")
+    made = create_collection(project, f"c{now().timestamp()}", by="test")
     standing: list[int] = []
     for place, change in enumerate(changes):
         if change == "put" or not standing:
-            frame = put(made, [NewFrame(text=f"apple {place} pear-{place}")], by="test")[0].frame
+            frame = put_frames(made, [NewFrame(text=f"apple {place} pear-{place}")], by="test")[0].frame
             standing.append(frame.number)
         elif change == "update":
-            put(made, [NewFrame(number=standing[0], text=f"plum {place} apple")], by="test")
+            put_frames(made, [NewFrame(number=standing[0], text=f"plum {place} apple")], by="test")
         else:
-            delete(made, standing.pop(), by="test")
+            delete_frame(made, standing.pop(), by="test")
     made.refresh_from_db()
     assert made.frame_count == len(standing)
     assert _counted(made) == {
@@ -229,12 +236,12 @@ def test_a_large_collection_is_searched_by_an_index_and_says_so(
 ) -> None:
     settings.APPROXIMATE_SEARCH_FROM = 6
     many = [NewFrame(text=f"{fact} Variant {n}.") for n in range(30) for fact in FACTS]
-    put(collection, many, by="test")
+    put_frames(collection, many, by="test")
     exact = find(collection, Query(text="How long are invoices kept?", mode="semantic"))
     assert exact.semantic_search == "exact"
-    assert hnsw.due() == [collection.id]
+    assert hnsw.collections_without_index() == [collection.id]
     assert hnsw.build(collection.id, collection.embedding_model)
-    assert hnsw.due() == []
+    assert hnsw.collections_without_index() == []
     near = find(collection, Query(text="How long are invoices kept?", mode="semantic"))
     assert near.semantic_search == "hnsw"
     assert [hit.frame for hit in near.hits] == [hit.frame for hit in exact.hits]
@@ -249,7 +256,7 @@ def test_a_large_collection_is_searched_by_an_index_and_says_so(
 @pytest.mark.django_db(transaction=True)
 def test_an_index_is_left_to_who_builds_it_already(collection: Collection, settings: Settings) -> None:
     settings.APPROXIMATE_SEARCH_FROM = 1
-    empty = make_collection(collection.project, "empty", by="test")
+    empty = create_collection(collection.project, "empty", by="test")
     assert not hnsw.build(empty.id, empty.embedding_model)
     other = connection.copy()
     try:
@@ -265,9 +272,9 @@ def test_an_index_is_left_to_who_builds_it_already(collection: Collection, setti
 
 
 def test_a_word_that_every_frame_holds_still_finds_them(project: Project) -> None:
-    same = make_collection(project, "same", by="test")
-    put(same, [NewFrame(text=f"acme ticket{n}") for n in range(5)], by="test")
-    question = weighed(same.id, "acme", now(), 10**9)
+    same = create_collection(project, "same", by="test")
+    put_frames(same, [NewFrame(text=f"acme ticket{n}") for n in range(5)], by="test")
+    question = weighted_question(same.id, "acme", now(), 10**9)
     assert question.terms[0].weight > 0
     with connection.cursor() as cursor:
         cursor.execute("UPDATE tm_term_count SET frames = 10 ^ 9 WHERE term = 'acm'")
@@ -286,7 +293,7 @@ def test_the_future_is_not_looked_up(collection: Collection) -> None:
 def test_stamps_only_grow_whatever_the_clock_says(collection: Collection) -> None:
     ahead = now() + timedelta(hours=1)
     Collection.objects.filter(id=collection.id).update(changed_at=ahead)
-    late = put(collection, [NewFrame(text="Zebras are striped.")], by="test")[0].frame
+    late = put_frames(collection, [NewFrame(text="Zebras are striped.")], by="test")[0].frame
     assert late.valid_from > ahead
     found = find(collection, Query(text="zebras"))
     assert found.hits[0].frame == late.number
@@ -308,15 +315,15 @@ def test_a_find_in_a_collection_that_is_gone_says_so(collection: Collection) -> 
     with pytest.raises(NotFound):
         find(collection, Query(text="invoices", mode="lexical"))
     with pytest.raises(NotFound):
-        put(collection, [NewFrame(text="x")], by="test")
+        put_frames(collection, [NewFrame(text="x")], by="test")
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("change", ["put", "delete", "erase"])
 def test_nothing_changes_in_a_collection_while_a_find_looks(collection: Collection, change: str) -> None:
     changes: dict[str, Callable[[], object]] = {
-        "put": lambda: put(collection, [NewFrame(text="Zebras are striped.")], by="test"),
-        "delete": lambda: delete(collection, 0, by="test"),
+        "put": lambda: put_frames(collection, [NewFrame(text="Zebras are striped.")], by="test"),
+        "delete": lambda: delete_frame(collection, 0, by="test"),
         "erase": lambda: erase_collection(collection),
     }
     other = connection.copy()

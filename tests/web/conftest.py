@@ -11,7 +11,7 @@ from tests.chromium import required
 from tests.web.handbook import FACTS, NAME
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import ADMIN, Project
-from timemachine.knowledge.commands import collection_named, put
+from timemachine.knowledge.commands import get_or_create_collection, put_frames
 from timemachine.knowledge.models import Collection
 
 
@@ -36,8 +36,8 @@ def administrator(project: Project) -> Client:
 @pytest.fixture
 def handbook(project: Project) -> Collection:
     """A collection with three frames."""
-    collection = collection_named(project, NAME, by="test")
-    put(collection, FACTS, by="test")
+    collection = get_or_create_collection(project, NAME, by="test")
+    put_frames(collection, FACTS, by="test")
     return collection
 
 

@@ -13,7 +13,7 @@ from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.server_sent import events_in
-from timemachine.knowledge.commands import NewFrame, collection_named, put
+from timemachine.knowledge.commands import NewFrame, get_or_create_collection, put_frames
 from timemachine.llm.pure.cancellation import Cancellation
 from timemachine.recording.answering.models import AskUnderWay
 from timemachine.recording.sessions.commands import start_session
@@ -34,8 +34,8 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    collection = collection_named(project, "handbook", by="test")
-    put(collection, [NewFrame(title=title, text=text) for title, text in FACTS], by="test")
+    collection = get_or_create_collection(project, "handbook", by="test")
+    put_frames(collection, [NewFrame(title=title, text=text) for title, text in FACTS], by="test")
     return start_session(project, name="Fragen", key="fragen", by="test", collection=collection)
 
 

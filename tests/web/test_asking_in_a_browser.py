@@ -15,7 +15,7 @@ from tests.core.accounts.people import PASSWORD, member
 from tests.provider_failures import MODELS, as_vendors
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import NewFrame, collection_named, put
+from timemachine.knowledge.commands import NewFrame, get_or_create_collection, put_frames
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Session
 
@@ -37,8 +37,8 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    collection = collection_named(project, "handbook", by="test")
-    put(collection, [NewFrame(title=title, text=text) for title, text in FACTS], by="test")
+    collection = get_or_create_collection(project, "handbook", by="test")
+    put_frames(collection, [NewFrame(title=title, text=text) for title, text in FACTS], by="test")
     return start_session(project, name="Fragen", key="fragen", by="test", collection=collection)
 
 

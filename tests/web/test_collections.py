@@ -11,7 +11,7 @@ from tests.web.handbook import FACTS, HERE, NAME, queries_of, upload
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.clock import now
-from timemachine.knowledge.commands import NewFrame, collection_named, delete, put
+from timemachine.knowledge.commands import NewFrame, delete_frame, get_or_create_collection, put_frames
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.knowledge.queries import collection_of, frames_at
 from timemachine.text.pure.documents.document import LARGEST_FILE
@@ -37,9 +37,9 @@ def test_a_new_collection_is_empty_and_says_how_to_fill_it(operator: Client, pro
     ("name", "status", "sentence"),
     [
         ("", 422, "Enter a name for the collection."),
-        ("a/b", 422, "cannot name a collection"),
+        ("a/b", 422, "is not a valid collection name"),
         ("x" * 201, 422, "The name can have at most 200 characters."),
-        (NAME, 409, "exists already"),
+        (NAME, 409, "already exists"),
     ],
 )
 def test_a_name_that_cannot_be_used_is_said_at_the_field_and_stays_in_it(
@@ -207,7 +207,7 @@ def test_a_find_that_finds_nothing_says_so(viewer: Client, handbook: Collection)
         ({"q": "x", "top_k": "0"}, "Top k must be a whole number from 1 to 1,000."),
         ({"q": "x", "top_k": "many"}, "Top k must be a whole number from 1 to 1,000."),
         ({"q": "x", "as_of": "yesterday"}, "Write a time like"),
-        ({"q": "x", "as_of": "2101-01-01T00:00:00Z"}, "As of lies in the future"),
+        ({"q": "x", "as_of": "2101-01-01T00:00:00Z"}, "As of is in the future"),
     ],
 )
 def test_a_find_that_cannot_be_asked_says_why(
@@ -230,8 +230,10 @@ def test_the_collection_shows_as_it_was_and_is_searched_as_it_was(
     viewer: Client, handbook: Collection
 ) -> None:
     before = now().isoformat()
-    put(handbook, [NewFrame(number=0, title="Retention", text="Invoices are burnt at once.")], by="test")
-    delete(handbook, 2, by="test")
+    put_frames(
+        handbook, [NewFrame(number=0, title="Retention", text="Invoices are burnt at once.")], by="test"
+    )
+    delete_frame(handbook, 2, by="test")
     then = viewer.get(HERE, {"as_of": before, "q": "invoices"}).text
     assert "3 frames at that time" in then
     assert "Garten" in then
@@ -244,7 +246,7 @@ def test_the_collection_shows_as_it_was_and_is_searched_as_it_was(
         "The collection was empty at that time." in viewer.get(HERE, {"as_of": "2001-01-01T00:00:00Z"}).text
     )
     searched = viewer.get(HERE, {"as_of": "2001-01-01T00:00:00Z", "q": "invoices"}).text
-    assert "The collection had no frames then; its first came at" in searched
+    assert "The collection had no frames then; the first was added at" in searched
 
 
 def test_a_find_takes_as_many_passages_as_the_command_does(viewer: Client, handbook: Collection) -> None:
@@ -279,7 +281,7 @@ def test_a_moment_that_has_not_come_is_said_at_the_field(viewer: Client, handboo
     page = viewer.get(HERE, {"as_of": "2101-01-01"})
     assert page.status_code == 422
     assert 'aria-describedby="as_of_error"' in page.text
-    assert "As of lies in the future" in page.text
+    assert "As of is in the future" in page.text
     assert "Showing the current collection." in page.text
     assert "frames then" not in page.text
 
@@ -288,7 +290,7 @@ def test_a_collection_whose_frames_are_all_deleted_still_leads_to_its_past(
     viewer: Client, handbook: Collection
 ) -> None:
     for number in range(len(FACTS)):
-        delete(handbook, number, by="test")
+        delete_frame(handbook, number, by="test")
     assert "No current frames." in viewer.get(HERE).text
 
 
@@ -315,8 +317,8 @@ def test_the_deleted_frames_are_a_list_of_their_own(operator: Client, handbook: 
 
 
 def test_deleted_frames_come_in_pages_of_a_hundred(viewer: Client, project: Project) -> None:
-    collection = collection_named(project, NAME, by="test")
-    put(collection, [NewFrame(title=f"t{n}.", text=f"passage {n}") for n in range(120)], by="test")
+    collection = get_or_create_collection(project, NAME, by="test")
+    put_frames(collection, [NewFrame(title=f"t{n}.", text=f"passage {n}") for n in range(120)], by="test")
     frames_at(collection).update(valid_until=now(), ended_by="delete")
     first = viewer.get(HERE, {"frames": "deleted"}).text
     assert "120 deleted" in first
@@ -330,8 +332,8 @@ def test_deleted_frames_come_in_pages_of_a_hundred(viewer: Client, project: Proj
 
 
 def test_frames_come_in_pages_of_a_hundred_by_number(viewer: Client, project: Project) -> None:
-    collection = collection_named(project, NAME, by="test")
-    put(
+    collection = get_or_create_collection(project, NAME, by="test")
+    put_frames(
         collection,
         [NewFrame(title=f"t{number}.", text=f"passage {number}") for number in range(150)],
         by="test",
@@ -349,24 +351,24 @@ def test_frames_come_in_pages_of_a_hundred_by_number(viewer: Client, project: Pr
 
 
 def test_the_number_of_queries_does_not_grow_with_the_frames(viewer: Client, project: Project) -> None:
-    collection = collection_named(project, NAME, by="test")
-    put(collection, [NewFrame(text=f"passage {number}") for number in range(3)], by="test")
+    collection = get_or_create_collection(project, NAME, by="test")
+    put_frames(collection, [NewFrame(text=f"passage {number}") for number in range(3)], by="test")
     few = queries_of(lambda: viewer.get(HERE, {"q": "passage"}))
-    put(collection, [NewFrame(text=f"passage {number}") for number in range(3, 90)], by="test")
+    put_frames(collection, [NewFrame(text=f"passage {number}") for number in range(3, 90)], by="test")
     assert queries_of(lambda: viewer.get(HERE, {"q": "passage", "top_k": "50"})) == few
 
 
 def test_the_number_of_queries_does_not_grow_with_the_collections(viewer: Client, project: Project) -> None:
-    collection_named(project, "one", by="test")
+    get_or_create_collection(project, "one", by="test")
     few = queries_of(lambda: viewer.get("/collections/"))
     for number in range(40):
-        put(collection_named(project, f"number {number}", by="test"), FACTS[:1], by="test")
+        put_frames(get_or_create_collection(project, f"number {number}", by="test"), FACTS[:1], by="test")
     assert queries_of(lambda: viewer.get("/collections/")) == few
 
 
 def test_a_long_list_of_collections_goes_on_page_by_page(viewer: Client, project: Project) -> None:
     for number in range(101):
-        collection_named(project, f"c{number:03}", by="test")
+        get_or_create_collection(project, f"c{number:03}", by="test")
     first = viewer.get("/collections/").text
     assert "c099" in first
     assert "c100" not in first

@@ -10,7 +10,7 @@ from tests.core.accounts.people import member
 from tests.web.handbook import FACTS, HERE, texts
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import NewFrame, put
+from timemachine.knowledge.commands import NewFrame, put_frames
 from timemachine.knowledge.models import Collection
 
 
@@ -61,7 +61,7 @@ def test_the_address_of_a_form_leads_back_to_its_page(operator: Client, handbook
 
 
 def test_titles_that_would_reorder_the_page_are_made_harmless(viewer: Client, handbook: Collection) -> None:
-    put(
+    put_frames(
         handbook,
         [NewFrame(title="<b>\u202egpj.exe", uri="javascript:alert(1)", text="<script>\u202e</script>\ud800")],
         by="x",

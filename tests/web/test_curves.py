@@ -8,7 +8,7 @@ from django.test import Client
 
 from tests.core.accounts.people import member
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import NewFrame, make_collection, put
+from timemachine.knowledge.commands import NewFrame, create_collection, put_frames
 from timemachine.knowledge.find import Query
 from timemachine.recording.answering.commands import ask
 from timemachine.recording.sessions.commands import start_session
@@ -67,13 +67,13 @@ def test_a_rule_of_another_tool_reads_as_its_own_name() -> None:
 def test_a_step_shows_why_its_passages_were_found_and_where_the_list_was_cut(
     client: Client, project: Project
 ) -> None:
-    collection = make_collection(project, "handbook", by="test")
+    collection = create_collection(project, "handbook", by="test")
     facts = [
         "Invoices are kept for ten years.",
         "It fails in parser.js:42.",
         "Apple trees are cut in spring.",
     ]
-    put(collection, [NewFrame(title=f"T{n}", text=fact) for n, fact in enumerate(facts)], by="test")
+    put_frames(collection, [NewFrame(title=f"T{n}", text=fact) for n, fact in enumerate(facts)], by="test")
     session = start_session(project, name="Why", collection=collection, by="test")
     ask(project, collection, Query(text="Are invoices kept in parser.js:42?", top_k=2), session=session)
     client.force_login(member(project, "viewer").user)

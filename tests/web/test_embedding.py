@@ -6,10 +6,10 @@ from django.test import Client
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge import embedding_backlog
-from timemachine.knowledge.commands import NewFrame, delete, make_collection, put
+from timemachine.knowledge.commands import NewFrame, create_collection, delete_frame, put_frames
 from timemachine.knowledge.embedding.files import ModelFiles
 from timemachine.knowledge.models import Collection, EmbeddingWork, Frame, FrameEmbedding
-from timemachine.knowledge.vectors import keep_refusal
+from timemachine.knowledge.vectors import store_refusal
 
 PART = {"HX-Request": "true", "HX-Target": "embedded"}
 PAGE = "/collections/handbook/"
@@ -18,8 +18,8 @@ PAGE = "/collections/handbook/"
 @pytest.fixture
 def handbook(project: Project, monkeypatch: pytest.MonkeyPatch) -> Collection:
     monkeypatch.setattr(ModelFiles, "are_installed", lambda _: True)
-    made = make_collection(project, "handbook", by="test")
-    put(made, [NewFrame(text=f"passage {number}") for number in range(3)], by="test")
+    made = create_collection(project, "handbook", by="test")
+    put_frames(made, [NewFrame(text=f"passage {number}") for number in range(3)], by="test")
     return made
 
 
@@ -63,7 +63,7 @@ def test_what_the_server_refused_stands_on_the_page_with_its_reason(
 ) -> None:
     frame = Frame.objects.get(number=2)
     FrameEmbedding.objects.filter(frame=frame).delete()
-    keep_refusal(handbook, handbook.embedding_model, frame, "it answered 413: <long>")
+    store_refusal(handbook, handbook.embedding_model, frame, "it answered 413: <long>")
     page = admin.get(PAGE).content.decode()
     assert "2 of 3 embedded" in page
     assert (
@@ -97,7 +97,7 @@ def test_an_operator_sees_how_far_it_is_and_may_not_change_it(project: Project, 
 
 
 def test_ended_versions_are_counted_and_said_to_be(admin: Client, handbook: Collection) -> None:
-    delete(handbook, 1, by="test")
+    delete_frame(handbook, 1, by="test")
     page = " ".join(admin.get(PAGE).content.decode().split())
     assert "3 of 3 embedded, including 1 ended version" in page
 

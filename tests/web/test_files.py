@@ -14,7 +14,7 @@ from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.clock import now
-from timemachine.knowledge.commands import NewFrame, collection_named, delete, put
+from timemachine.knowledge.commands import NewFrame, delete_frame, get_or_create_collection, put_frames
 from timemachine.knowledge.find import Query
 from timemachine.knowledge.models import Collection, Frame, Source
 from timemachine.recording.answering.commands import find
@@ -72,8 +72,8 @@ def test_files_are_seen_only_in_their_own_project_and_collection(
     source = Source.objects.get()
     intake = hand_in(handbook, HandedIn(name="a.txt", data=b"a"), by="test")
     stranger = browser_of(other_project, "admin")
-    collection_named(other_project, NAME, by="test")
-    collection_named(project, "other", by="test")
+    get_or_create_collection(other_project, NAME, by="test")
+    get_or_create_collection(project, "other", by="test")
     for path in (
         f"{HERE}sources/{source.id}/",
         f"{HERE}sources/{source.id}/original",
@@ -152,7 +152,7 @@ def test_the_page_of_a_file_that_a_worker_put_warns_of_a_passage_edited_by_hand(
     put_file(Intake.objects.get().id)
     edited = Frame.objects.get(uri="rules.pdf")
     by_hand = NewFrame(number=edited.number, title=edited.title, uri=edited.uri, text="By hand.")
-    put(handbook, [by_hand], by="test")
+    put_frames(handbook, [by_hand], by="test")
     again = upload(operator, file)["Location"]
     assert "edited manually" not in operator.get(again).text
     put_file(Intake.objects.get(finished_at=None).id)
@@ -216,7 +216,7 @@ def test_a_frame_names_the_sessions_that_used_it(operator: Client, handbook: Col
 def test_the_collection_of_a_recorded_step_is_shown(operator: Client, handbook: Collection) -> None:
     session = start_session(handbook.project, name="s", key="s-1", by="test", collection=handbook)
     find(handbook, Query(text="invoices", top_k=1), session=session)
-    delete(handbook, 0, by="test")
+    delete_frame(handbook, 0, by="test")
     assert "Retention" in operator.get(HERE, {"as_of": "s-1:1"}).text
     assert "Retention" not in operator.get(HERE).text
     wrong = operator.get(HERE, {"as_of": "s-1:99"})
@@ -269,7 +269,7 @@ def test_where_one_of_two_files_is_broken_neither_is_put_and_that_is_said(
 
 def test_the_command_of_this_machine_is_named_in_two_words(operator: Client, handbook: Collection) -> None:
     name = "key the timemachine command on the server's machine"
-    put(handbook, [NewFrame(text="Put by the command.")], by=name)
+    put_frames(handbook, [NewFrame(text="Put by the command.")], by=name)
     page = operator.get(HERE).text
     assert f'<span title="{escape(name)}">timemachine command</span>' in page
 

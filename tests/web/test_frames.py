@@ -9,7 +9,7 @@ from django.test import Client
 from tests.web.handbook import FACTS, HERE, texts
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.clock import now
-from timemachine.knowledge.commands import NewFrame, put
+from timemachine.knowledge.commands import NewFrame, put_frames
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import frames_at, versions_of
 
@@ -17,7 +17,7 @@ from timemachine.knowledge.queries import frames_at, versions_of
 def test_a_frame_shows_every_version_with_its_hash_and_the_text_of_one(
     viewer: Client, handbook: Collection
 ) -> None:
-    put(handbook, [NewFrame(number=1, title="Travel", text="Everybody flies.")], by="test")
+    put_frames(handbook, [NewFrame(number=1, title="Travel", text="Everybody flies.")], by="test")
     page = viewer.get(f"{HERE}frames/1/").text
     for version in versions_of(handbook, 1):
         assert version.sha256 in page
@@ -31,7 +31,7 @@ def test_a_long_text_is_shown_by_its_beginning_and_whole_on_demand(
     viewer: Client, handbook: Collection
 ) -> None:
     long = "word " * 10_000 + "the very end"
-    put(handbook, [NewFrame(title="Long", text=long)], by="test")
+    put_frames(handbook, [NewFrame(title="Long", text=long)], by="test")
     address = f"{HERE}frames/3/"
     page = viewer.get(address).text
     assert "The first 32.0 KB of 48.8 KB." in page
@@ -45,7 +45,7 @@ def test_a_long_text_is_shown_by_its_beginning_and_whole_on_demand(
 
 
 def test_a_new_version_keeps_the_metadata_and_the_history(operator: Client, handbook: Collection) -> None:
-    put(
+    put_frames(
         handbook, [NewFrame(title="With more", text="One.", metadata={"items": [1], "year": 2024})], by="test"
     )
     address = f"{HERE}frames/3/"
@@ -60,7 +60,7 @@ def test_a_new_version_keeps_the_metadata_and_the_history(operator: Client, hand
 
 
 def test_what_was_not_edited_stays_as_it_is_byte_by_byte(operator: Client, handbook: Collection) -> None:
-    put(handbook, [NewFrame(title="Odd", text="first\r\nsecond\x00\ud800\rthird")], by="test")
+    put_frames(handbook, [NewFrame(title="Odd", text="first\r\nsecond\x00\ud800\rthird")], by="test")
     address = f"{HERE}frames/3/"
     form = operator.get(address).context["form"]
     as_browsers_send = form.initial["text"].replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
@@ -73,7 +73,7 @@ def test_what_was_not_edited_stays_as_it_is_byte_by_byte(operator: Client, handb
 def test_a_file_may_bring_the_next_version_of_a_text_too_long_to_edit(
     operator: Client, handbook: Collection
 ) -> None:
-    put(handbook, [NewFrame(title="Long", text="x" * 300_000)], by="test")
+    put_frames(handbook, [NewFrame(title="Long", text="x" * 300_000)], by="test")
     address = f"{HERE}frames/3/"
     assert "too long to edit here" in operator.get(address).text
     file = SimpleUploadedFile("next.txt", b"shorter now")
@@ -84,7 +84,7 @@ def test_a_file_may_bring_the_next_version_of_a_text_too_long_to_edit(
 def test_a_version_without_text_is_refused_with_the_rest_kept(operator: Client, handbook: Collection) -> None:
     page = operator.post(f"{HERE}frames/0/update/", {"title": "Renamed", "text": ""})
     assert page.status_code == 422
-    assert "A frame needs text" in page.text
+    assert "The text of a frame must not be empty" in page.text
     assert 'value="Renamed"' in page.text
     assert 'aria-describedby="version_text_error"' in page.text
 

@@ -12,7 +12,7 @@ from tests.builders import tamper
 from tests.recording.intake.files import now_put
 from tests.web.timelines import HOSTILE, get, recorded, story, words
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import NewFrame, collection_named, put
+from timemachine.knowledge.commands import NewFrame, get_or_create_collection, put_frames
 from timemachine.knowledge.find import Query
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.recording.answering import commands as answering
@@ -29,8 +29,8 @@ MODEL = "local:extractive-1"
 @pytest.fixture
 def shelf(project: Project) -> Collection:
     """A collection in which one passage was put outside any session."""
-    collection = collection_named(project, "shelf", by="test")
-    put(
+    collection = get_or_create_collection(project, "shelf", by="test")
+    put_frames(
         collection,
         [NewFrame(title="Travel", text="Trains are booked in second class.")],
         by="anna@example.org",
@@ -148,7 +148,7 @@ def test_sentences_are_reached_from_the_frames_they_rest_on(operator: Client, to
 def test_another_projects_put_is_never_named(
     operator: Client, project: Project, other_project: Project, told: Session
 ) -> None:
-    theirs = collection_named(other_project, "shelf", by="test")
+    theirs = get_or_create_collection(other_project, "shelf", by="test")
     secret = start_session(other_project, name="Secret", by="test", collection=theirs)
     answering.put(
         theirs, [NewFrame(title="Travel", text="Trains are booked in second class.")], by="x", session=secret

@@ -122,7 +122,7 @@ def test_a_question_with_what_no_text_can_hold_is_answered(viewer: Client, proje
     [
         ("q=x&min_importance=much", "is not an importance"),
         ("q=x&around=7", "is not a valid number of context steps"),
-        ("q=x&time_zone=Mars", "no time zone"),
+        ("q=x&time_zone=Mars", "Unknown time zone"),
         ("q=x&kind=dance", "`kinds` cannot be"),
         ("q=x&mode=fuzzy", "`mode` cannot be"),
         ("q=x&since=then", "is not a time"),
@@ -164,11 +164,11 @@ def test_what_is_not_indexed_or_too_common_is_said(
         ("what+did+we+find+out+in+May+2020%3F", "Nothing was recorded in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (UTC)."),
         ("gateway+in+May+2020&time_zone=Europe/Berlin", "in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (Europe/Berlin)."),
         ("gateway+before+May+2020", "in that time: before 2020-05-01 00:00 (UTC)."),
-        ("gateway+in+May+2020&agent=ada", "Nothing that the filter leaves (agent ada) was recorded in that time:"),
-        ("gateway&min_importance=1&agent=ada&tag=x", "The filter leaves no turn: agent ada, tag x, importance from 1."),
+        ("gateway+in+May+2020&agent=ada", "Nothing that matches the filter (agent ada) was recorded in that time:"),
+        ("gateway&min_importance=1&agent=ada&tag=x", "No turn matches the filter: agent ada, tag x, importance from 1."),
         ("mutex&mode=text", "No turn holds one of the words. Try other words."),
-        ("mutex&mode=text&kind=message", "No turn of those asked for holds one of the words."),
-        ("gateway+in+the+last+session&user=nobody", "There is no session before."),
+        ("mutex&mode=text&kind=message", "No turn within these limits contains one of the words."),
+        ("gateway+in+the+last+session&user=nobody", "There is no earlier session."),
     ],
 )  # fmt: skip
 def test_why_nothing_was_found_is_what_is_the_cause(

@@ -86,16 +86,16 @@ def test_what_is_not_indexed_yet_is_said(viewer: Client, project: Project) -> No
 @pytest.mark.parametrize(
     ("query", "told"),
     [
-        ("q=-not", "It only says what is not wanted"),
+        ("q=-not", "It only excludes words"),
         ("q=x&kind=dance", "`kind` cannot be 'dance'"),
         ("q=x&since=yesterday", "yesterday"),
         ("q=x&after=nowhere", "Invalid page"),
         ("q=nothing", "No results Nothing is recorded yet."),
-        ("q=nothing&tool=read&min_cost=2", "The filter leaves no step: tool read, session cost from 2.0."),
+        ("q=nothing&tool=read&min_cost=2", "No step matches the filter: tool read, session cost from 2.0."),
         ("q=x&since=2026-02-02&until=2026-01-01", "is later than `until`"),
         ("q=nothing&mode=text&tool=read", "Search all steps of all sessions"),
-        ("q=the&mode=text", "Every word is too common"),
-        ("q=%00", "Write a word to look for"),
+        ("q=the&mode=text", "All words are too common"),
+        ("q=%00", "Enter a word to search for"),
     ],
 )
 def test_what_cannot_be_searched_and_what_is_not_found_is_said(viewer: Client, query: str, told: str) -> None:
@@ -134,10 +134,10 @@ def test_the_words_are_blamed_only_where_they_are_the_cause(viewer: Client, proj
     session_of(project, said("The gateway timed out."))
     index(project)
     for query, told in (
-        ("gateway+mutex", "A step must hold all of the words: leave one out, or write `or` between them."),
-        ("mutex", "No step holds what is looked for."),
-        ("%22timed+gateway%22+-x", "Words in quotation marks must stand in that order."),
-        ("gateway&tool=read", "The filter leaves no step: tool read."),
+        ("gateway+mutex", "A step must contain all words. Leave one out, or put `or` between them."),
+        ("mutex", "No step matches."),
+        ("%22timed+gateway%22+-x", "Words in quotation marks must occur in that order."),
+        ("gateway&tool=read", "No step matches the filter: tool read."),
     ):  # fmt: skip
         shown = words(viewer, f"/search/?mode=text&q={query}")
         assert told in shown
@@ -148,7 +148,7 @@ def test_where_meanings_are_compared_no_word_is_in_the_way(viewer: Client, proje
     session_of(project, said("The gateway timed out."))
     index(project)
     shown = words(viewer, "/search/?mode=semantic&q=zzz+%22qqq+xxq%22+-vvv")
-    assert "No step means something near it." in shown
+    assert "No step has a similar meaning." in shown
     assert "leave one out" not in shown
 
 

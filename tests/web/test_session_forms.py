@@ -62,7 +62,7 @@ def test_a_new_collection_is_made_with_the_session(operator: Client, project: Pr
         ({"name": "n", "key": "fragen"}, 409, "key", "already exists"),
         ({"name": "n", "key": "fragen", "new_collection": "new"}, 409, "key", "already exists"),
         ({"name": "n", "collection": "gone"}, 422, "collection", "This collection no longer exists"),
-        ({"name": "n", "new_collection": "a/b"}, 422, "new_collection", "cannot name a collection"),
+        ({"name": "n", "new_collection": "a/b"}, 422, "new_collection", "is not a valid collection name"),
         (
             {"name": "n", "collection": NAME, "new_collection": "other"},
             422,

@@ -123,7 +123,7 @@ def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -
     operator.post(f"{PAGE}answer/", {"step": "1", "rule": "decision", "answer": "yes"})
     assert "step 1 was answered already: " in words(get(operator, PAGE))
     operator.post(f"{PAGE}answer/", {"step": "2", "rule": "a\0b", "answer": "yes"})
-    assert "Nothing is proposed for step 2 by the rule" in words(get(operator, PAGE))
+    assert "There is no suggestion for step 2 by the rule" in words(get(operator, PAGE))
 
 
 def test_a_session_is_compressed_and_that_is_undone(operator: Client, session: Session) -> None:
@@ -168,7 +168,7 @@ def test_a_summary_is_put_into_a_collection_and_linked(operator: Client, session
     assert 'href="/collections/lessons/frames/0/"' in page
     refused = operator.post(f"{PAGE}summarise/", {"collection": "", "other_model": "house:big"})
     assert refused.status_code == 422
-    assert "name the one that the summary is put into" in words(refused.text)
+    assert "Choose one for the summary" in words(refused.text)
     assert 'value="house:big"' in refused.text
     assert 'id="summary_collection_error"' in refused.text
 

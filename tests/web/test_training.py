@@ -62,5 +62,5 @@ def test_where_solutions_make_no_preference_the_page_says_why_and_leads_to_chats
 
 def test_what_cannot_be_asked_is_said_on_the_page(viewer: Client) -> None:
     wrong = viewer.get("/training/?shares=1")
-    assert (wrong.status_code, "make 100 together" in wrong.text) == (422, True)
+    assert (wrong.status_code, "add up to 100" in wrong.text) == (422, True)
     assert viewer.get("/training/?redaction=none").status_code == 404

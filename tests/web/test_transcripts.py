@@ -59,8 +59,8 @@ def test_what_is_chosen_is_told_with_marks_and_downloads_of_the_same(viewer: Cli
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"budget": "much"}, "is no number of tokens"),
-        ({"budget": "99999999999999"}, "write a whole number from 1 to "),
+        ({"budget": "much"}, "is not a number of tokens"),
+        ({"budget": "99999999999999"}, "Enter a whole number from 1 to "),
         ({"min_importance": "2"}, "is not an importance"),
         ({"significance": "great"}, "it is one or more of normal"),
         ({"after": "x", "significance": "solution"}, "Invalid page"),

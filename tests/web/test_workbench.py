@@ -13,7 +13,7 @@ from tests.web.handbook import FACTS
 from tests.web.people import browser_of
 from tests.web.workbench import asked, kinds, open_session, work
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import collection_named
+from timemachine.knowledge.commands import get_or_create_collection
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.worker import work as put_file
@@ -263,7 +263,7 @@ def test_an_ended_session_that_was_empty_says_so(viewer: Client, session: Sessio
 
 
 def test_what_is_done_on_the_workbench_is_the_session_s_agent_s(project: Project) -> None:
-    shelf = collection_named(project, "c", by="test")
+    shelf = get_or_create_collection(project, "c", by="test")
     session = start_session(project, name="Wer", by="test", agent="desk", collection=shelf)
     person = browser_of(project)
     person.post(f"{work(session)}put/", {"text": "Invoices are kept for ten years."})

@@ -16,8 +16,8 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.core.pure.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
 from timemachine.jobs.queue import enqueue
-from timemachine.knowledge.commands import collection_named
-from timemachine.knowledge.find import Findings
+from timemachine.knowledge.commands import get_or_create_collection
+from timemachine.knowledge.find import FindResult
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.schemas.findings import FindingsOut
@@ -71,7 +71,7 @@ def put(
 
     def make() -> tuple[PutOut, list[int]]:
         named = payload.collection
-        into.append(collection_named(who.project, named, by=who.by) if named else _own(session))
+        into.append(get_or_create_collection(who.project, named, by=who.by) if named else _own(session))
         done = answering.put(into[0], payload.new_frames(), by=who.by, session=session, agent=payload.agent)
         return PutOut.of(done), done.sequences
 
@@ -213,11 +213,13 @@ def _event(happening: AskEvent) -> bytes:
     return KEEP_ALIVE if isinstance(happening, Quiet) else event_bytes(*_named(happening))
 
 
-def _named(happening: Begun | Findings | RetryWait | Written | AskDone | TimeMachineError) -> tuple[str, Any]:
+def _named(
+    happening: Begun | FindResult | RetryWait | Written | AskDone | TimeMachineError,
+) -> tuple[str, Any]:
     match happening:
         case Begun():
             return "begun", {"id": str(happening.id)}
-        case Findings():
+        case FindResult():
             return "hits", FindingsOut.of_findings(happening).model_dump()
         case RetryWait():
             return "waiting", _waiting(happening)

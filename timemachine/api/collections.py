@@ -14,7 +14,7 @@ from timemachine.api.paging import read as read_place
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge import commands
 from timemachine.knowledge.queries import collection_of, collections_of, frames_at, versions_of
-from timemachine.knowledge.reembedding import progress, reembed
+from timemachine.knowledge.reembedding import embedding_progress, reembed
 from timemachine.knowledge.schemas.collections import (
     CollectionIn,
     CollectionOut,
@@ -41,7 +41,7 @@ SHOWN_FILES: Final = 200
 def make(request: HttpRequest, payload: CollectionIn) -> Status[CollectionOut]:
     """A new, empty collection."""
     who = caller(request, "record")
-    return Status(201, CollectionOut.of(commands.make_collection(who.project, payload.name, by=who.by)))
+    return Status(201, CollectionOut.of(commands.create_collection(who.project, payload.name, by=who.by)))
 
 
 @router.get("", response=CollectionPage, summary="List collections")
@@ -102,7 +102,7 @@ def frame(
 def delete(request: HttpRequest, name: str, number: int) -> FrameOut:
     """End a frame's current version; its history stays."""
     who = caller(request, "record")
-    ended = commands.delete(collection_of(who.project, name), number, by=who.by)
+    ended = commands.delete_frame(collection_of(who.project, name), number, by=who.by)
     ended.refresh_from_db()
     return FrameOut.of(ended)
 
@@ -112,7 +112,7 @@ def put(request: HttpRequest, name: str, payload: PutIn) -> Status[PutOut]:
     """Put passages into a collection, which is created if there is none of that name."""
     who = caller(request, "record")
     with transaction.atomic():  # a put that is refused creates no collection
-        collection = commands.collection_named(who.project, name, by=who.by)
+        collection = commands.get_or_create_collection(who.project, name, by=who.by)
         done = answering.put(collection, payload.new_frames(), by=who.by)
     enqueue(embed_backlog, collection.id)
     return Status(201, PutOut.of(done))
@@ -149,7 +149,7 @@ def ask(request: HttpRequest, name: str, payload: AskIn) -> AskOut | StreamingHt
 def embedding(request: HttpRequest, name: str) -> EmbeddingOut:
     """The collection's embedding model, how many of its frames (every version counts) are embedded, and the model that is to replace it."""
     collection = collection_of(caller(request, "read").project, name)
-    return EmbeddingOut.of(collection, progress(collection))
+    return EmbeddingOut.of(collection, embedding_progress(collection))
 
 
 @router.post("/{name}/embedding", response={202: EmbeddingOut}, summary="Re-embed a collection")

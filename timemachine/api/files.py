@@ -13,7 +13,7 @@ from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, NotFound, TooLarge
 from timemachine.jobs.queue import enqueue
-from timemachine.knowledge.commands import collection_named
+from timemachine.knowledge.commands import get_or_create_collection
 from timemachine.knowledge.models import Source
 from timemachine.knowledge.queries import collection_of
 from timemachine.knowledge.schemas.collections import SourceFrame, SourceFrames, SourceListed, SourcePage
@@ -75,7 +75,9 @@ def put_file(request: HttpRequest, name: str) -> Status[FilePutOut | IntakeAccep
     who = caller(request, "record")
     file, session = _sent(request, who)
     check(file)
-    taken = take([file], lambda: collection_named(who.project, name, by=who.by), by=who.by, session=session)
+    taken = take(
+        [file], lambda: get_or_create_collection(who.project, name, by=who.by), by=who.by, session=session
+    )
     if taken.done:
         enqueue(embed_backlog, taken.collection.id)
     enqueue(run_intake, *(each.id for each in taken.intakes))

@@ -20,7 +20,7 @@ from timemachine.core.pure.content import sha256_hex
 from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.evidence.tasks import seal_session
 from timemachine.jobs.queue import enqueue
-from timemachine.knowledge.commands import collection_named
+from timemachine.knowledge.commands import get_or_create_collection
 from timemachine.memory.search.sessions import Wanted, sessions_page
 from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.answering.running_asks import wait_for_asks
@@ -256,7 +256,7 @@ def _started(who: Caller, payload: SessionIn) -> Session:
         key=payload.key,
         agent=payload.agent,
         user=payload.user,
-        collection=collection_named(who.project, named, by=who.by) if named else None,
+        collection=get_or_create_collection(who.project, named, by=who.by) if named else None,
         parent=_parent(who.project, payload.parent),
         metadata=payload.metadata,
         tags=payload.tags,

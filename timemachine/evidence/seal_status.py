@@ -59,7 +59,7 @@ class ListedSeal:
 
 def listed_seals(sessions: Sequence[Session]) -> Mapping[UUID, ListedSeal]:
     """Return the seals of these sessions. One query."""
-    rows = prepared_statements.rows(_SEALS, {"sessions": [each.id for each in sessions]})
+    rows = prepared_statements.fetch_rows(_SEALS, {"sessions": [each.id for each in sessions]})
     found = {session: _Row(*row) for session, *row in rows}
     return {each.id: _listed(each, found.get(each.id)) for each in sessions}
 

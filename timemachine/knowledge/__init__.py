@@ -1,1 +1,1 @@
-"""Collections, their immutable versioned frames, and finding them. pgvector lives here and nowhere else."""
+"""Collections: frames, their embeddings, and ranking them for a query."""

@@ -1,8 +1,8 @@
-"""When things happen in a collection: by the database's clock, under the collection's lock, so that every process agrees.
+"""The time of a collection: the database's clock, under the collection's lock, so that every process agrees.
 
-A frame comes or ends at a `stamp`, taken while nobody else changes the collection and later than every stamp before it; a find
-looks at a `Moment` at which no change is under way. So a find "as of" the moment of another one sees exactly its frames,
-whatever the clocks of the machines say.
+Each change has its own time, taken under the lock and later than every change before it. A find reads at a time
+at which no change is in progress. So a find "as of" the time of another find sees exactly its frames, whatever
+the clocks of the machines say.
 """
 
 from collections.abc import Iterator
@@ -19,20 +19,20 @@ from timemachine.core.pure.errors import InvalidInput, NotFound, Unavailable
 from timemachine.knowledge import prepared_statements
 
 LONGEST_WAIT: Final = "10s"
-"""How long a find waits for a put that holds the collection."""
+"""How long a find waits for a put that has locked the collection."""
 TOLERATED: Final = timedelta(minutes=1)
-"""How far another clock may be ahead; a time so near in the future means now."""
+"""How far another clock may be ahead; a time less far in the future means now."""
 VISIBLE: Final = (
     "{0}.collection_id = %(collection)s AND {0}.valid_from <= %(at)s"
     " AND ({0}.valid_until IS NULL OR {0}.valid_until > %(at)s)"
 )
-"""In SQL: a frame, or its weights, of a collection at a moment."""
+"""SQL: a frame, or its weights, belongs to the collection at a time."""
 
-_STAMP = "SELECT greatest(clock_timestamp(), changed_at + interval '1 microsecond') FROM tm_collection WHERE id = %s"
+_CHANGE_TIME = "SELECT greatest(clock_timestamp(), changed_at + interval '1 microsecond') FROM tm_collection WHERE id = %s"
 _LOCK = "SELECT * FROM tm_lock_for_find(%(collection)s, %(longest_wait)s)"
 
 
-class _Held(NamedTuple):
+class _LockedCollection(NamedTuple):
     frame_count: int
     changed_at: datetime | None
     present: datetime
@@ -43,94 +43,96 @@ class _Held(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """When a find looks, and how many frames there are then, where the collection has not changed since; else None.
+    """The time at which a find reads. `frame_count` is the number of frames at that time, or None if the collection
+    has changed since.
 
-    `embedding_model` is the collection's own at present, `all_embedded` whether it has seen every frame, `any_ended` whether a
-    frame has ended at any time.
+    `embedding_model` is the collection's current model, `all_embedded` whether it has embedded every frame,
+    `any_ended` whether any frame has ever ended.
     """
 
     at: datetime
-    counted: int | None
+    frame_count: int | None
     embedding_model: str
     all_embedded: bool
     any_ended: bool
 
     @property
     def sees_all(self) -> bool:
-        """Whether every version that there is stands at this moment."""
-        return self.counted is not None and not self.any_ended
+        """Return whether every existing version is current at this time."""
+        return self.frame_count is not None and not self.any_ended
 
 
-def stamp(collection_id: UUID) -> datetime:
-    """The time of a change, later than any before it. The collection has to be locked for the change."""
+def change_time(collection_id: UUID) -> datetime:
+    """Return the time of a change, later than any before it. The collection must be locked for the change."""
     with connection.cursor() as cursor:
-        cursor.execute(_STAMP, [collection_id])
+        cursor.execute(_CHANGE_TIME, [collection_id])
         found: datetime = cursor.fetchone()[0]
     return found
 
 
-def ask_to_hold(collection_id: UUID) -> prepared_statements.Asked:
-    """Have no change under way until this transaction ends; `held` waits for that."""
-    with _busy_is_unavailable():
-        return prepared_statements.ask(_LOCK, {"collection": collection_id, "longest_wait": LONGEST_WAIT})
+def request_read_lock(collection_id: UUID) -> prepared_statements.PendingRows:
+    """Block changes to the collection until this transaction ends. `moment_when_locked` waits for the lock."""
+    with _timeout_is_unavailable():
+        return prepared_statements.send(_LOCK, {"collection": collection_id, "longest_wait": LONGEST_WAIT})
 
 
-def held(asked: prepared_statements.Asked, as_of: datetime | None) -> Moment:
-    """The moment that is looked at (`as_of` None: now) in a collection that `ask_to_hold` was called for.
+def moment_when_locked(asked: prepared_statements.PendingRows, as_of: datetime | None) -> Moment:
+    """Return the time to read at (`as_of` None: now) in a collection that `request_read_lock` was called for.
 
-    Raises `Unavailable` where a put holds the collection for too long, `NotFound` where it is gone, `InvalidInput` for the future.
+    Raises `Unavailable` if a put holds the lock for too long, `NotFound` if the collection was deleted,
+    `InvalidInput` for the future.
     """
-    found = _held(asked)
+    found = _locked(asked)
     if as_of is not None:
-        check_has_come(as_of, found.present)
+        check_not_in_future(as_of, found.present)
     at = found.present if as_of is None else min(as_of, found.present)
     unchanged = found.changed_at is None or found.changed_at <= at
     return Moment(
         at=at,
-        counted=found.frame_count if unchanged else None,
+        frame_count=found.frame_count if unchanged else None,
         embedding_model=found.embedding_model,
         all_embedded=found.all_embedded,
         any_ended=found.any_ended,
     )
 
 
-def hold(collection_id: UUID, as_of: datetime | None) -> Moment:
-    """`ask_to_hold`, and what `held` says at once."""
-    return held(ask_to_hold(collection_id), as_of)
+def lock_for_reading(collection_id: UUID, as_of: datetime | None) -> Moment:
+    """Call `request_read_lock` and wait for the lock."""
+    return moment_when_locked(request_read_lock(collection_id), as_of)
 
 
-def check_has_come(as_of: datetime, present: datetime) -> None:
-    """Raise `InvalidInput` for a moment that lies further ahead than clocks differ."""
+def check_not_in_future(as_of: datetime, present: datetime) -> None:
+    """Raise `InvalidInput` for a time further ahead than clocks may differ."""
     if as_of > present + TOLERATED:
         raise InvalidInput(
-            "`as_of` lies in the future, where nothing can be looked up yet; name a time that has passed, or `now`.",
+            "`as_of` is in the future. Use a past time or `now`.",
             code="not_a_time",
             field="as_of",
         )
 
 
-def hold_for_change(collection_id: UUID) -> None:
-    """Wait for the finds that are under way, and let none begin until this transaction ends. The collection's row is locked before."""
+def lock_for_change(collection_id: UUID) -> None:
+    """Wait for running finds and block new ones until this transaction ends. Lock the collection's row first."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(tm_collection_lock(%s))", [collection_id])
 
 
-def _held(asked: prepared_statements.Asked) -> _Held:
-    with _busy_is_unavailable():
+def _locked(asked: prepared_statements.PendingRows) -> _LockedCollection:
+    with _timeout_is_unavailable():
         rows = asked.rows()
     if not rows:
-        raise NotFound("This collection is not there any more.", code="collection_not_found")
-    return _Held(*rows[0])
+        raise NotFound("This collection was deleted.", code="collection_not_found")
+    return _LockedCollection(*rows[0])
 
 
 @contextmanager
-def _busy_is_unavailable() -> Iterator[None]:
+def _timeout_is_unavailable() -> Iterator[None]:
     try:
         yield
     except OperationalError as why:
         if not isinstance(why.__cause__, LockNotAvailable):
             raise
         raise Unavailable(
-            "This collection is being changed for longer than a find waits; ask again in a minute.",
+            "This collection is being changed, and the find timed out. Try again in a minute.",
             code="collection_busy",
         ) from why

@@ -1,4 +1,6 @@
-"""What changes in a collection: frames are put, updated and deleted. Every version stays; only its end is written."""
+"""Change a collection: put, update and delete frames, and erase it. Frames keep every version; only its end is
+written.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,20 +9,21 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.commands import store
+from timemachine.core.payloads.commands import drop_unreferenced, payloads_of, store
 from timemachine.core.pure.content import canonical_json, content_of, text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, TooLarge
 from timemachine.core.pure.postgres_text import searchable
-from timemachine.knowledge.collection_time import hold_for_change, stamp
+from timemachine.knowledge import hnsw
+from timemachine.knowledge.collection_time import change_time, lock_for_change
 from timemachine.knowledge.embedding import table
-from timemachine.knowledge.embedding_backlog import note_missing
-from timemachine.knowledge.models import Collection, Frame, SourcePassage
+from timemachine.knowledge.embedding_backlog import record_missing_vectors
+from timemachine.knowledge.models import Collection, Frame, FrameEmbedding, SourcePassage
 from timemachine.knowledge.pure.identifiers import identifiers
 from timemachine.knowledge.reembedding import model_of_new_collections
-from timemachine.knowledge.vectors import keep_vectors
+from timemachine.knowledge.vectors import store_vectors
 
 _NO = r"/\\?#%\x00-\x1f\x7f\ud800-\udfff"
 NAME = re.compile(rf"[^\s{_NO}](?:[^{_NO}]{{0,198}}[^\s{_NO}])?")
@@ -31,7 +34,7 @@ LARGEST_FRAME = 8 * 1024 * 1024 - 64 * 1024  # with its receipt it is recorded a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a passage comes from: characters `start` to before `end` of a source's text."""
+    """Where a passage comes from: characters `start` (inclusive) to `end` (exclusive) of a source's text."""
 
     source: UUID
     start: int
@@ -40,9 +43,10 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewFrame:
-    """A passage to be put. `number` names the frame that it is a new version of.
+    """A passage to put. `number` names the frame of which it is a new version.
 
-    A text with nothing in it is refused, unless it `may_be_empty`: one of many, kept in its place though no find returns it.
+    An empty text is refused unless it `may_be_empty`: one of many passages, which keeps its place but is never
+    found.
     """
 
     text: str
@@ -55,8 +59,8 @@ class NewFrame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ready:
-    """A passage with what its row is made of."""
+class _PreparedFrame:
+    """A passage with the values of its row."""
 
     new: NewFrame
     sha256: str
@@ -66,17 +70,20 @@ class _Ready:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Put:
-    """What a put came to. `already_there`: the same text, title and uri stood in the collection; nothing was added."""
+class PutResult:
+    """The result of a put. `already_there`: the collection already had the same text, title and uri, and nothing
+    was added.
+    """
 
     frame: Frame
     already_there: bool
 
 
-def make_collection(project: Project, name: str, *, by: str, embedding_model: str = "") -> Collection:
-    """A new, empty collection, with the embedding model of the settings where none is named.
+def create_collection(project: Project, name: str, *, by: str, embedding_model: str = "") -> Collection:
+    """Create an empty collection, with the embedding model of the settings if none is given.
 
-    Raises `InvalidInput` for a name that a URL cannot carry, `Conflict` where it is taken, `Unavailable` where the model is.
+    Raises `InvalidInput` for a name that a URL cannot carry, `Conflict` if it is taken, `Unavailable` if the
+    model cannot be used.
     """
     check_name(name)
     model = model_of_new_collections(embedding_model)
@@ -87,55 +94,61 @@ def make_collection(project: Project, name: str, *, by: str, embedding_model: st
             )
     except IntegrityError as why:
         raise Conflict(
-            f"A collection named {name!r} exists already.", code="collection_exists", name=name
+            f"A collection named {name!r} already exists.", code="collection_exists", name=name
         ) from why
 
 
-def collection_named(project: Project, name: str, *, by: str, embedding_model: str = "") -> Collection:
-    """The project's collection of that name, made where there was none. Raises `InvalidInput` for a name that none can have."""
+def get_or_create_collection(
+    project: Project, name: str, *, by: str, embedding_model: str = ""
+) -> Collection:
+    """Return the project's collection of that name, created if there was none. Raises `InvalidInput` for an
+    invalid name.
+    """
     check_name(name)
     found = Collection.objects.filter(project=project, name=name).first()
     if found is not None:
         return found
     try:
-        return make_collection(project, name, by=by, embedding_model=embedding_model)
+        return create_collection(project, name, by=by, embedding_model=embedding_model)
     except Conflict:
         return Collection.objects.get(project=project, name=name)
 
 
-def put(collection: Collection, frames: Sequence[NewFrame], *, by: str) -> list[Put]:
+def put_frames(collection: Collection, frames: Sequence[NewFrame], *, by: str) -> list[PutResult]:
     """Put passages into a collection, all or none, in their order. Raises `InvalidInput`, `TooLarge`, `NotFound`.
 
-    A slow embedding model is not waited for: its vectors are noted as missing, and the backlog makes them.
+    A slow embedding model is not waited for: its vectors are recorded as missing, and a job creates them.
     """
     for frame in frames:
         _check_frame(frame)
-    model = table.named(collection.embedding_model)
+    model = table.model_named(collection.embedding_model)
     vectors = None if model.slow else model.embed([_for_search(frame) for frame in frames])
-    ready = [_ready(frame) for frame in frames]  # before anybody has to wait
+    ready = [_prepared(frame) for frame in frames]  # before the lock
     with transaction.atomic():
-        locked = lock(collection)
+        locked = lock_collection(collection)
         kept = store(locked.project_id, [content_of(frame.text) for frame in frames])
         payloads = {content.sha256: row for content, row in kept.items()}
         done = _put_all(locked, ready, payloads, by)
         locked.save(update_fields=["next_number"])
-        _keep_places(frames, done)
-        _keep_vectors(locked, model.name, done, vectors)
+        _store_places(frames, done)
+        _store_vectors(locked, model.name, done, vectors)
     return done
 
 
 @transaction.atomic
-def delete(collection: Collection, number: int, *, by: str) -> Frame:
-    """End the current version of a frame; its history stays, and who ended it. Raises `NotFound` where there is no current one."""
-    lock(collection)
+def delete_frame(collection: Collection, number: int, *, by: str) -> Frame:
+    """End the current version of a frame. Its history stays. Raises `NotFound` if the frame has no current
+    version.
+    """
+    lock_collection(collection)
     frame = _current(collection, number)
-    _end(frame, "delete", stamp(collection.id), deleted_by=by)
+    _end(frame, "delete", change_time(collection.id), deleted_by=by)
     return frame
 
 
-def _ready(new: NewFrame) -> _Ready:
+def _prepared(new: NewFrame) -> _PreparedFrame:
     title, text = (searchable(said)[:INDEXED_CHARACTERS] for said in (new.title, new.text))
-    return _Ready(
+    return _PreparedFrame(
         new=new,
         sha256=text_sha256(new.text),
         title=title,
@@ -144,73 +157,77 @@ def _ready(new: NewFrame) -> _Ready:
     )
 
 
-def lock(collection: Collection) -> Collection:
-    """The collection as it stands, held for a change until this transaction ends. Raises `NotFound` where it is gone."""
+def lock_collection(collection: Collection) -> Collection:
+    """Lock the collection for a change until this transaction ends, and return its row. Raises `NotFound` if it
+    was deleted.
+    """
     held = Collection.objects.select_for_update().filter(id=collection.id).first()
     if held is None:
-        raise NotFound("This collection is not there any more.", code="collection_not_found")
-    hold_for_change(collection.id)
+        raise NotFound("This collection was deleted.", code="collection_not_found")
+    lock_for_change(collection.id)
     return held
 
 
 def _put_all(
-    collection: Collection, frames: Sequence[_Ready], payloads: Mapping[str, int], by: str
-) -> list[Put]:
-    """The rows of the passages: an update ends its current version, the same passage again is the one that stands."""
-    standing = _standing(collection, payloads)
-    moment = stamp(collection.id)
+    collection: Collection, frames: Sequence[_PreparedFrame], payloads: Mapping[str, int], by: str
+) -> list[PutResult]:
+    """Write the rows of the passages. An update ends the current version; an identical passage returns the frame
+    that has it.
+    """
+    standing = _current_frames(collection, payloads)
+    moment = change_time(collection.id)
     fresh: list[Frame] = []
-    done: list[Put] = []
+    done: list[PutResult] = []
     for ready in frames:
         payload = payloads[ready.sha256]
         if ready.new.number is not None:
             done.append(_update(collection, ready, payload, by, moment, standing))
             continue
-        name = identity(ready.sha256, ready.new)
+        name = passage_identity(ready.sha256, ready.new)
         already_there = name in standing
         if not already_there:
             standing[name] = _row(collection, ready, payload, collection.next_number, 1, by, moment)
             collection.next_number += 1
             fresh.append(standing[name])
-        done.append(Put(frame=standing[name], already_there=already_there))
+        done.append(PutResult(frame=standing[name], already_there=already_there))
     Frame.objects.bulk_create(fresh, batch_size=BATCH)
     return done
 
 
-def _standing(collection: Collection, payloads: Mapping[str, int]) -> dict[tuple[str, ...], Frame]:
+def _current_frames(collection: Collection, payloads: Mapping[str, int]) -> dict[tuple[str, ...], Frame]:
     same = Frame.objects.filter(collection=collection, sha256__in=list(payloads), valid_until=None)
-    return {identity(frame.sha256, frame): frame for frame in same.order_by("-number")}
+    return {passage_identity(frame.sha256, frame): frame for frame in same.order_by("-number")}
 
 
-def identity(sha256: str, frame: NewFrame | Frame) -> tuple[str, ...]:
-    """What makes two passages the same one."""
+def passage_identity(sha256: str, frame: NewFrame | Frame) -> tuple[str, ...]:
+    """Return what makes two passages the same."""
     return sha256, frame.title, frame.uri, canonical_json(frame.metadata).decode()
 
 
 def _update(
     collection: Collection,
-    ready: _Ready,
+    ready: _PreparedFrame,
     payload_id: int,
     by: str,
     moment: datetime,
     standing: dict[tuple[str, ...], Frame],
-) -> Put:
+) -> PutResult:
     current = _current(collection, ready.new.number or 0)
     row = _row(collection, ready, payload_id, current.number, current.version + 1, by, moment)
-    before = identity(current.sha256, current)
-    if before == identity(row.sha256, row):
-        return Put(frame=current, already_there=True)
+    before = passage_identity(current.sha256, current)
+    if before == passage_identity(row.sha256, row):
+        return PutResult(frame=current, already_there=True)
     _end(current, "update", moment)
     if before in standing and standing[before].number == current.number:
         del standing[before]
     row.save(force_insert=True)
-    standing.setdefault(identity(row.sha256, row), row)
-    return Put(frame=row, already_there=False)
+    standing.setdefault(passage_identity(row.sha256, row), row)
+    return PutResult(frame=row, already_there=False)
 
 
 def _row(
     collection: Collection,
-    ready: _Ready,
+    ready: _PreparedFrame,
     payload_id: int,
     number: int,
     version: int,
@@ -233,38 +250,38 @@ def _row(
         identifiers=ready.identifiers,
         valid_from=moment,
         put_by=by,
-        **_from(new.origin),
+        **_origin_fields(new.origin),
     )
 
 
-def _from(origin: Origin | None) -> dict[str, Any]:
+def _origin_fields(origin: Origin | None) -> dict[str, Any]:
     if origin is None:
         return {}
     return {"source_id": origin.source, "source_start": origin.start, "source_end": origin.end}
 
 
-def _keep_places(frames: Sequence[NewFrame], done: Sequence[Put]) -> None:
-    """Keep where in its file each passage stands, those that stood in the collection before the file came, too."""
+def _store_places(frames: Sequence[NewFrame], done: Sequence[PutResult]) -> None:
+    """Store where each passage is in its file, also for passages that the collection already had."""
     places = [
         SourcePassage(
-            source_id=new.origin.source, frame=put.frame, start=new.origin.start, end=new.origin.end
+            source_id=new.origin.source, frame=result.frame, start=new.origin.start, end=new.origin.end
         )
-        for new, put in zip(frames, done, strict=True)
+        for new, result in zip(frames, done, strict=True)
         if new.origin is not None
     ]
     SourcePassage.objects.bulk_create(places, batch_size=BATCH, ignore_conflicts=True)
 
 
-def _keep_vectors(
-    collection: Collection, model: str, done: Sequence[Put], vectors: table.Vectors | None
+def _store_vectors(
+    collection: Collection, model: str, done: Sequence[PutResult], vectors: table.Vectors | None
 ) -> None:
-    """Keep the vectors of what is new, where they were made, and note which are missing."""
+    """Store the vectors of new frames, or record which are missing."""
     new = [place for place, result in enumerate(done) if not result.already_there]
     if vectors is not None:
-        keep_vectors(collection, model, [done[place].frame for place in new], vectors[new])
+        store_vectors(collection, model, [done[place].frame for place in new], vectors[new])
     re_embedded_meanwhile = collection.embedding_model != model
     if new and (vectors is None or re_embedded_meanwhile):
-        note_missing(collection)
+        record_missing_vectors(collection)
 
 
 def _end(frame: Frame, cause: str, moment: datetime, *, deleted_by: str | None = None) -> None:
@@ -287,10 +304,10 @@ def _for_search(frame: NewFrame) -> str:
 
 
 def check_name(name: str) -> None:
-    """Raise `InvalidInput` where the name is none that a collection can have; Postgres does not even look up all of those."""
-    if not NAME.fullmatch(name) or name in {".", ".."}:  # browsers fold these out of an address
+    """Raise `InvalidInput` if a collection cannot have this name. Postgres cannot even look up some of those."""
+    if not NAME.fullmatch(name) or name in {".", ".."}:  # browsers remove these from a URL
         raise InvalidInput(
-            f"{name[:60]!r} cannot name a collection; use 1 to 200 characters without / \\ ? # % or control characters.",
+            f"{name[:60]!r} is not a valid collection name. Use 1 to 200 characters without / \\ ? # % or control characters.",
             code="invalid_field",
             field="name",
         )
@@ -298,10 +315,47 @@ def check_name(name: str) -> None:
 
 def _check_frame(frame: NewFrame) -> None:
     if not frame.text.strip() and not frame.may_be_empty:
-        raise InvalidInput("A frame needs text; this one is empty.", code="invalid_field", field="text")
+        raise InvalidInput("The text of a frame must not be empty.", code="invalid_field", field="text")
     size = len(frame.text.encode("utf-8", "surrogatepass"))
     if size > LARGEST_FRAME:
         raise TooLarge(
-            f"This frame has {size:,} bytes; a frame may have {LARGEST_FRAME:,}. Put it in parts.",
+            f"This frame has {size:,} bytes; the limit is {LARGEST_FRAME:,}. Split it into several frames.",
             limit_bytes=LARGEST_FRAME,
         )
+
+
+@transaction.atomic
+def erase_collection(collection: Collection) -> int:
+    """Delete a collection and every version of its frames. Return how many versions there were.
+
+    Passages that sessions have frozen stay with them. Raises `Conflict` if a session still uses the collection.
+    """
+    Collection.objects.select_for_update().get(id=collection.id)
+    lock_for_change(collection.id)
+    held = payloads_of(collection)
+    frames = Frame.objects.filter(collection=collection)
+    versions = frames.count()
+    if _is_named(collection):
+        raise Conflict(
+            f"The collection {collection.name} is used by sessions. Delete them first.",
+            code="collection_in_use",
+        )
+    for model in (
+        FrameEmbedding.objects.filter(collection=collection).values_list("model", flat=True).distinct()
+    ):
+        hnsw.drop(collection.id, model)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL timemachine.erasing = 'on'")
+        cursor.execute("DELETE FROM tm_frame WHERE collection_id = %s", [collection.id])
+        cursor.execute("DELETE FROM tm_source WHERE collection_id = %s", [collection.id])
+        cursor.execute("DELETE FROM tm_collection WHERE id = %s", [collection.id])
+        drop_unreferenced(held)
+        cursor.execute("SET LOCAL timemachine.erasing = 'off'")
+    return versions
+
+
+def _is_named(collection: Collection) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM tm_session WHERE collection_id = %s)", [collection.id])
+        row = cursor.fetchone()
+    return bool(row and row[0])

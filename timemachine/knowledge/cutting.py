@@ -1,4 +1,4 @@
-"""Where a ranking is cut: what the rule looks at, what it decides, what it leaves out first."""
+"""Cut a ranking by number or by score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ from timemachine.knowledge.question import Question
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutRule:
-    """How many frames are asked for, in which mode: `top_k` at most, or fewer where `adaptive` finds that they stop answering.
+    """How many frames to keep in a mode: at most `top_k`, or fewer if `adaptive` and the scores fall earlier.
 
-    `min_score` is the floor; `relative` and `cliff` None are the usual ones.
+    `min_score` is the floor. `relative` and `cliff` default to the thresholds of `Thresholds`.
     """
 
     mode: str
@@ -24,8 +24,8 @@ class CutRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
-    """Scores by frame row: of the mode, and raw by leg; best first."""
+class Ranking:
+    """Scores by frame row, best first: those of the mode, and the raw scores of each retriever."""
 
     order: list[int]
     score: dict[int, float]
@@ -35,8 +35,10 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """A cut that was made: what the rule looked at, the rule, and its thresholds, where it was an adaptive one."""
+class CutResult:
+    """The result of a cut: the scores that were looked at, the rule that decided, and the thresholds of an
+    adaptive cut.
+    """
 
     curve: Curve
     cut_by: str
@@ -44,24 +46,24 @@ class Made:
 
     @property
     def keep(self) -> int:
-        """How many frames stay."""
+        """Return how many frames are kept."""
         return self.curve.kept
 
 
 def best_first(score: Mapping[int, float]) -> list[int]:
-    """The rows in the order of their scores; of equal ones the first to come."""
+    """Return the rows ordered by score; equal scores keep the order in which the frames were added."""
     return sorted(sorted(score), key=score.__getitem__, reverse=True)
 
 
-def cut(ranked: Ranked, rule: CutRule) -> Made:
+def cut(ranked: Ranking, rule: CutRule) -> CutResult:
     """Cut the ranking by the rule."""
     scores = [ranked.score[row] for row in ranked.order]
     if not rule.adaptive:
         by_number = _by_number(scores, rule)
-        return Made(
+        return CutResult(
             curve=cutoff.curve(rule.mode, scores, by_number), cut_by=by_number.cut_by, thresholds=None
         )
-    leg, scores, floor = _judged(ranked, rule)
+    leg, scores, floor = _adaptive_scores(ranked, rule)
     usual = Thresholds(floor=floor)
     thresholds = Thresholds(
         relative=usual.relative if rule.relative is None else rule.relative,
@@ -69,7 +71,7 @@ def cut(ranked: Ranked, rule: CutRule) -> Made:
         floor=floor,
     )
     made = cutoff.cut_adaptively(scores, rule.top_k, thresholds)
-    return Made(curve=cutoff.curve(leg, scores, made), cut_by=made.cut_by, thresholds=thresholds)
+    return CutResult(curve=cutoff.curve(leg, scores, made), cut_by=made.cut_by, thresholds=thresholds)
 
 
 def _by_number(scores: Sequence[float], rule: CutRule) -> Cut:
@@ -80,8 +82,8 @@ def _by_number(scores: Sequence[float], rule: CutRule) -> Cut:
     return made if made.cut_by == "top_k" or enough == len(scores) else Cut(keep=made.keep, cut_by="floor")
 
 
-def _judged(ranked: Ranked, rule: CutRule) -> tuple[str, list[float], float]:
-    """What the adaptive rules look at: its name, a score for each row in the ranking's order, and the floor on its scale."""
+def _adaptive_scores(ranked: Ranking, rule: CutRule) -> tuple[str, list[float], float]:
+    """Return what the adaptive rules look at: its name, a score for each row in order, and the floor on its scale."""
     lexical, semantic = (ranked.legs.get(name) or {} for name in ("lexical", "semantic"))
     if rule.mode == "hybrid":
         return "strength", strengths(ranked.order, lexical, semantic), _or(rule.min_score, WEAKEST)

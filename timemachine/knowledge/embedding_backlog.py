@@ -1,9 +1,9 @@
-"""Vectors that are made after their frames: of slow models, and of a model that is to replace another.
+"""Create missing vectors in the background: those of slow models, and those of a model that replaces another.
 
-What is missing stands in rows (`EmbeddingWork`); a worker holds one by a lease, makes vectors batch by batch, and each batch
-is kept as it is made. So a worker may be killed at any point, and another goes on where it was. What a server refuses stands
-in rows too (`RefusedFrame`) and holds up nothing. Whoever changes what a collection needs or has locks the collection first,
-then frames, then the row of work.
+Missing vectors are recorded as rows of `EmbeddingWork`. A worker takes one with a lease, embeds batch by batch
+and stores each batch at once, so it can be killed at any time and another worker continues. Frames that a
+server refuses are recorded as `RefusedFrame` and block nothing. Locks are taken in this order: the collection,
+its frames, the row of work.
 """
 
 import time
@@ -23,11 +23,11 @@ from timemachine.core.pure.postgres_text import searchable
 from timemachine.knowledge.embedding import table
 from timemachine.knowledge.embedding.table import EmbeddingModel
 from timemachine.knowledge.models import Collection, EmbeddingWork, Frame
-from timemachine.knowledge.vectors import keep_refusal, keep_vectors, waiting
+from timemachine.knowledge.vectors import awaiting_vector, store_refusal, store_vectors
 from timemachine.llm.embedding_server import refuses_texts
 
 TURN_SECONDS = 20.0
-"""How long a job works on one collection before it is enqueued after the others again."""
+"""How long a job works on one collection before it goes to the end of the queue."""
 LOOKED_UP = 1_000
 FIRST_PAUSE = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(minutes=10)
@@ -38,8 +38,10 @@ class _WorkLease(Lease[EmbeddingWork]):
     collection_id: UUID
 
 
-def note_missing(collection: Collection) -> None:
-    """Write down that vectors of the collection's own model are missing. Call it in the transaction that adds the frames."""
+def record_missing_vectors(collection: Collection) -> None:
+    """Record that vectors of the collection's own model are missing. Call it in the transaction that adds the
+    frames.
+    """
     work = EmbeddingWork(collection=collection, model=collection.embedding_model)
     EmbeddingWork.objects.bulk_create([work], ignore_conflicts=True)
 
@@ -50,27 +52,27 @@ def is_due(collection_id: UUID) -> bool:
 
 
 def overdue() -> QuerySet[EmbeddingWork]:
-    """Return the work on collections that lack vectors, unless it is put off."""
+    """Return the work on collections that lack vectors, unless it is postponed."""
     return EmbeddingWork.objects.filter(Q(not_before=None) | Q(not_before__lte=now()))
 
 
-def work_off(collection_id: UUID, seconds: float = TURN_SECONDS) -> bool:
-    """Make vectors that the collection lacks, at most about so long; True where there is more to do at once.
+def embed_missing(collection_id: UUID, seconds: float = TURN_SECONDS) -> bool:
+    """Embed frames of the collection for about that many seconds. Return True if there is more to do now.
 
-    Safe to run twice, at the same time, and to be killed at any point.
+    Safe to run twice, concurrently, and to be killed at any time.
     """
     until = time.monotonic() + seconds
     while (lease := _claim(collection_id)) is not None:
         try:
             with keep_alive(lease):  # a batch of long passages, or a slow server, may take minutes
-                complete = _turn(lease, until)
+                complete = _embed_until(lease, until)
         except LeaseLost:
             continue
         except TimeMachineError as failed:
-            _put_off(lease, failed)
+            _postpone(lease, failed)
             continue
         except DatabaseError as why:
-            _put_off(lease, _not_kept(why))
+            _postpone(lease, _rejected_by_database(why))
             continue
         if not complete:
             lease.release()
@@ -78,9 +80,9 @@ def work_off(collection_id: UUID, seconds: float = TURN_SECONDS) -> bool:
     return False
 
 
-def _turn(lease: _WorkLease, until: float) -> bool:
-    """Whether nothing is missing any more: then the row of work is gone."""
-    model = _settled(lease)
+def _embed_until(lease: _WorkLease, until: float) -> bool:
+    """Embed until the time is up. Return whether nothing is missing any more; the row of work is then deleted."""
+    model = _model_with_dimensions(lease)
     while True:
         ids = _missing(lease, model)
         if not ids and _completed(lease, model):
@@ -90,11 +92,11 @@ def _turn(lease: _WorkLease, until: float) -> bool:
             return False
 
 
-def _settled(lease: _WorkLease) -> EmbeddingModel:
-    """The model with its full name, which is written down where it was not known before."""
-    model = table.named(EmbeddingWork.objects.values_list("model", flat=True).get(id=lease.pk))
+def _model_with_dimensions(lease: _WorkLease) -> EmbeddingModel:
+    """Return the model with its full name, and store that name if it was unknown."""
+    model = table.model_named(EmbeddingWork.objects.values_list("model", flat=True).get(id=lease.pk))
     table.require_usable(model)
-    full = table.settled(model)
+    full = table.with_dimensions(model)
     if full.name != model.name:
         _rename(lease, model.name, full.name)
     return full
@@ -111,15 +113,15 @@ def _rename(lease: _WorkLease, old: str, new: str) -> None:
 
 
 def _missing(lease: _WorkLease, model: EmbeddingModel) -> list[int]:
-    """The next frames to see: those that stand before those that ended, older ones first."""
+    """Return the next frames to embed: current ones before ended ones, oldest first."""
     frames = Frame.objects.filter(collection_id=lease.collection_id)
-    missing = waiting(frames, model.name).values_list("id", flat=True)
+    missing = awaiting_vector(frames, model.name).values_list("id", flat=True)
     standing = list(missing.filter(valid_until=None).order_by("id")[:LOOKED_UP])
     return standing or list(missing.order_by("id")[:LOOKED_UP])
 
 
 def _embed_all(lease: _WorkLease, model: EmbeddingModel, ids: Sequence[int], until: float) -> None:
-    """Batch after batch while there is time, and at least one."""
+    """Embed batch by batch until the time is up, at least one batch."""
     for first in range(0, len(ids), model.batch):
         _embed(lease, model, ids[first : first + model.batch])
         if time.monotonic() > until:
@@ -127,7 +129,9 @@ def _embed_all(lease: _WorkLease, model: EmbeddingModel, ids: Sequence[int], unt
 
 
 def _embed(lease: _WorkLease, model: EmbeddingModel, ids: Sequence[int]) -> None:
-    """Embed these frames; where the server refuses them, by halves, so that one bad text stops no other."""
+    """Embed these frames. If the server refuses them, try each half, so that one bad text does not block the
+    others.
+    """
     frames = list(Frame.objects.filter(id__in=ids).only("id", "number", "search_title", "search_text"))
     try:
         vectors = model.embed([_text(frame) for frame in frames])
@@ -138,37 +142,39 @@ def _embed(lease: _WorkLease, model: EmbeddingModel, ids: Sequence[int]) -> None
             for half in (ids[: len(ids) // 2], ids[len(ids) // 2 :]):
                 _embed(lease, model, half)
             return
-        # Or one that refuses everything (no model is loaded) would be taken for one that refuses this text.
+        # A server that refuses everything (no model is loaded) must not look like one that refuses this text.
         table.probe(model)
-        _keep_refused(lease, model, frames[0], failed)
+        _store_refusal(lease, model, frames[0], failed)
         return
-    _keep(lease, model, frames, vectors)
+    _store(lease, model, frames, vectors)
 
 
 @transaction.atomic
-def _keep(lease: _WorkLease, model: EmbeddingModel, frames: Sequence[Frame], vectors: table.Vectors) -> None:
-    keep_vectors(_held(lease.collection_id), model.name, frames, vectors)
+def _store(lease: _WorkLease, model: EmbeddingModel, frames: Sequence[Frame], vectors: table.Vectors) -> None:
+    store_vectors(_locked_collection(lease.collection_id), model.name, frames, vectors)
     lease.write(failures=0, error_code=None, error_message=None)
 
 
 @transaction.atomic
-def _keep_refused(lease: _WorkLease, model: EmbeddingModel, frame: Frame, failed: ModelFailed) -> None:
-    keep_refusal(_held(lease.collection_id), model.name, frame, _reason(failed))
+def _store_refusal(lease: _WorkLease, model: EmbeddingModel, frame: Frame, failed: ModelFailed) -> None:
+    store_refusal(_locked_collection(lease.collection_id), model.name, frame, _reason(failed))
     lease.write(failures=0, error_code=None, error_message=None)
 
 
 def _reason(failed: ModelFailed) -> str:
-    """The status and the server's own words, without our advice, which is for those who ask a question."""
+    """Return the status and the server's own message, without our advice for people who ask questions."""
     said = failed.facts.get("provider_error", {}).get("message")
     return f"it answered {failed.facts['status']}: {said}" if said else failed.message
 
 
 @transaction.atomic
 def _completed(lease: _WorkLease, model: EmbeddingModel) -> bool:
-    """Close the row of work where, while no put can add one, no frame waits for a vector; a replacement becomes the model."""
+    """Delete the row of work if no frame lacks a vector, while no put can add one. A replacement becomes the
+    collection's model.
+    """
     collection = Collection.objects.select_for_update().get(id=lease.collection_id)
     work = lease.locked()
-    if waiting(Frame.objects.filter(collection=collection), model.name).exists():
+    if awaiting_vector(Frame.objects.filter(collection=collection), model.name).exists():
         return False
     if work.replaces:
         Collection.objects.filter(id=collection.id).update(embedding_model=model.name)
@@ -182,11 +188,11 @@ def _text(frame: Frame) -> str:
     return f"{frame.search_title}\n{frame.search_text}" if frame.search_title else frame.search_text
 
 
-# --- who is at it
+# --- leases and failures
 
 
 def _claim(collection_id: UUID) -> _WorkLease | None:
-    """The work that fills the collection's own model goes first."""
+    """Claim the next work; filling the collection's own model comes first."""
     work = overdue().filter(collection_id=collection_id).order_by("replaces", "id")
     lease = claim(work)
     if lease is None:
@@ -194,8 +200,10 @@ def _claim(collection_id: UUID) -> _WorkLease | None:
     return _WorkLease(model=EmbeddingWork, pk=lease.pk, token=lease.token, collection_id=collection_id)
 
 
-def _held(collection_id: UUID) -> Collection:
-    """The collection, which cannot be erased or changed by a put until this transaction ends. Raises `LeaseLost`."""
+def _locked_collection(collection_id: UUID) -> Collection:
+    """Lock the collection against deletion and puts until this transaction ends. Raises `LeaseLost` if it was
+    deleted.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM tm_collection WHERE id = %s FOR KEY SHARE", [collection_id])
         if cursor.fetchone() is None:
@@ -203,13 +211,13 @@ def _held(collection_id: UUID) -> Collection:
     return Collection(id=collection_id)
 
 
-def _not_kept(why: DatabaseError) -> TimeMachineError:
+def _rejected_by_database(why: DatabaseError) -> TimeMachineError:
     first_line = str(why).partition("\n")[0]
-    return TimeMachineError(f"The database did not take the vectors: {first_line}", code="not_kept")
+    return TimeMachineError(f"The database rejected the vectors: {first_line}", code="not_kept")
 
 
-def _put_off(lease: _WorkLease, failed: TimeMachineError) -> None:
-    """Write down why it failed, and try again later each time."""
+def _postpone(lease: _WorkLease, failed: TimeMachineError) -> None:
+    """Record the failure and postpone the next attempt, longer each time."""
     with suppress(LeaseLost), transaction.atomic():
         failures = lease.locked().failures
         lease.release(

@@ -1,4 +1,4 @@
-"""Columns for vectors, for rooms that keep some of their own."""
+"""Database fields for vectors, for every package that stores its own."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ class VectorField(HalfVectorField):
 
 
 class WeightsField(SparseVectorField):
-    """The weights of a text's terms, each in the dimension that `tm_term_dimension` gives it."""
+    """The weights of a text's terms, each in the dimension that `tm_term_dimension` assigns."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"dimensions": LEXEME_SPACE, **options})

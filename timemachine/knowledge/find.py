@@ -1,4 +1,4 @@
-"""Find: the frames of a collection that answer a query, as they are now or as they were."""
+"""Find the frames of a collection that answer a query, now or at an earlier time."""
 
 import time
 from dataclasses import dataclass
@@ -8,15 +8,14 @@ from typing import Any
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import searchable
 from timemachine.knowledge import hnsw, prepared_statements, ranking
-from timemachine.knowledge.collection_time import Moment, ask_to_hold, held
-from timemachine.knowledge.cutting import CutRule, Ranked, best_first, cut
-from timemachine.knowledge.hit_rows import Read, read
-from timemachine.knowledge.match_reasons import Matched
+from timemachine.knowledge.collection_time import Moment, moment_when_locked, request_read_lock
+from timemachine.knowledge.cutting import CutRule, Ranking, best_first, cut
+from timemachine.knowledge.hit_rows import HitRow, MatchedTerms, read_hit_rows
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.pure.cutoff import Curve, Thresholds, shown
 from timemachine.knowledge.pure.fusion import fuse
-from timemachine.knowledge.query_vectors import Meaning, meaning_of, not_embedded
-from timemachine.knowledge.question import Question, ask_for_terms, weighed
+from timemachine.knowledge.question import Question, request_terms, weighted_question
+from timemachine.knowledge.vectors import QueryEmbedding, count_not_embedded, embed_query
 
 DEFAULT_TOP_K = 8
 LARGEST_TOP_K = 1_000
@@ -28,11 +27,12 @@ EXACT, APPROXIMATE = "exact", "hnsw"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What is looked for, and how.
+    """What to look for, and how.
 
-    `as_of` None is now, `embedding_model` None the collection's own; `min_score` is on the score that ranks: BM25 or cosine, and
-    in a hybrid find a number from 0 to 1 that means something only within its list (the fused score; in an adaptive one the strength).
-    `relative` and `cliff` are the thresholds of an adaptive find, shares from 0 to 1 (None: the usual ones); `min_score` is its floor.
+    `as_of` None is now; `embedding_model` None is the collection's own. `min_score` applies to the score that
+    ranks: BM25 or cosine, and in a hybrid find a number from 0 to 1 that is comparable only within its list
+    (the fused score, or the strength if adaptive). `relative` and `cliff` are the thresholds of an adaptive
+    find, shares from 0 to 1 (None: the defaults); `min_score` is its floor.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Query:
 
     @property
     def rule(self) -> CutRule:
-        """Where its ranking is to be cut."""
+        """Return how its ranking is cut."""
         return CutRule(
             mode=self.mode,
             top_k=self.top_k,
@@ -59,16 +59,18 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """One frame that was found: its rank from 1, its score in the mode asked for, the raw score of each leg, and why.
+class FrameHit:
+    """One frame of the result: its rank from 1, its score in the mode, the raw score of each retriever, and what
+    matched.
 
-    `scores` has `lexical` (BM25), `semantic` (cosine), and `identifier`, the part of BM25 that exact identifiers gave.
+    `scores` has `lexical` (BM25), `semantic` (cosine), and `identifier`, the part of BM25 that exact
+    identifiers added.
     """
 
     rank: int
     score: float
     scores: dict[str, float]
-    matched: Matched
+    matched: MatchedTerms
     stored_frame: int
     frame: int
     version: int
@@ -80,8 +82,8 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Below:
-    """The frame that stands just below the cut, with the score that the rule looked at."""
+class BelowCut:
+    """The first frame below the cut, with the score that the rule looked at."""
 
     frame: int
     version: int
@@ -89,7 +91,7 @@ class Below:
     score: float
 
     def as_json(self) -> dict[str, Any]:
-        """As it is kept with a find."""
+        """Return the JSON object that is stored with a find."""
         return {
             "frame": self.frame,
             "version": self.version,
@@ -99,11 +101,12 @@ class Below:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
-    """What a find came to: the frames, the rule that ended the list, the scores that it looked at, and what it left out first.
+class FindResult:
+    """The result of a find: the frames, the rule that ended the list, the scores that it looked at, and the first
+    frame left out.
 
-    `semantic_search` says how the vectors were searched, `exact` or `hnsw`; None where they were not.
-    `not_embedded` counts the frames that the semantic leg could not see, as they have no vector.
+    `semantic_search` is how the vectors were searched, `exact` or `hnsw`; None if they were not searched.
+    `not_embedded` counts the frames without a vector, which the semantic search could not see.
     """
 
     query: Query
@@ -111,40 +114,40 @@ class Findings:
     cut_by: str
     curve: Curve
     thresholds: Thresholds | None
-    below: Below | None
+    below: BelowCut | None
     embedding_model: str | None
     semantic_search: str | None
     not_embedded: int | None
-    hits: tuple[Found, ...]
+    hits: tuple[FrameHit, ...]
     duration_ms: float
 
 
-def check(query: Query) -> None:
-    """Refuse a query that cannot be asked, before anything is looked up."""
+def check_query(query: Query) -> None:
+    """Raise `InvalidInput` for an invalid query, before anything is looked up."""
     if not query.text.strip():
         raise InvalidInput(
-            "The text is empty; write what to look for or ask.", code="invalid_field", field="query"
+            "The text is empty. Enter a query or a question.", code="invalid_field", field="query"
         )
     if len(query.text) > LONGEST_QUERY:
         raise InvalidInput(
-            f"The text has {len(query.text):,} characters; a question may have {LONGEST_QUERY:,}.",
+            f"The text has {len(query.text):,} characters; the limit is {LONGEST_QUERY:,}.",
             code="invalid_field",
             field="query",
         )
     if query.mode not in MODES:
         raise InvalidInput(
-            f"`mode` cannot be {query.mode!r}; it is one of {', '.join(MODES)}.",
+            f"Invalid `mode` {query.mode!r}. Use one of {', '.join(MODES)}.",
             code="invalid_field",
             field="mode",
         )
     if not 1 <= query.top_k <= LARGEST_TOP_K:
         raise InvalidInput(
-            f"`top_k` must lie between 1 and {LARGEST_TOP_K:,}.", code="invalid_field", field="top_k"
+            f"`top_k` must be between 1 and {LARGEST_TOP_K:,}.", code="invalid_field", field="top_k"
         )
     _check_thresholds(query)
     if query.embedding_model and query.mode == "lexical":
         raise InvalidInput(
-            "A lexical find uses no embedding model; leave `embedding_model` out, or choose another mode.",
+            "A lexical find uses no embedding model. Omit `embedding_model` or choose another mode.",
             code="invalid_field",
             field="embedding_model",
         )
@@ -156,40 +159,40 @@ def _check_thresholds(query: Query) -> None:
             continue
         if not query.adaptive:
             raise InvalidInput(
-                f"`{name}` is a threshold of an adaptive find; set `adaptive`, or leave it out.",
+                f"`{name}` is a threshold of an adaptive find. Set `adaptive` or omit it.",
                 code="invalid_field",
                 field=name,
             )
         if not 0 <= share <= 1:
-            raise InvalidInput(f"`{name}` must lie between 0 and 1.", code="invalid_field", field=name)
+            raise InvalidInput(f"`{name}` must be between 0 and 1.", code="invalid_field", field=name)
 
 
-def find(collection: Collection, query: Query) -> Findings:
-    """The frames of the collection that answer the query.
+def find(collection: Collection, query: Query) -> FindResult:
+    """Return the frames of the collection that answer the query.
 
-    Raises `InvalidInput`; `Unavailable` and `ModelFailed` where its embedding model cannot be used.
+    Raises `InvalidInput`; `Unavailable` and `ModelFailed` if its embedding model cannot be used.
     """
-    check(query)
+    check_query(query)
     began = time.perf_counter()
     words = searchable(query.text)
-    meaning = None if query.mode == "lexical" else meaning_of(collection, words, query.embedding_model)
-    with prepared_statements.one_transaction():
-        holding = ask_to_hold(collection.id)
+    meaning = None if query.mode == "lexical" else embed_query(collection, words, query.embedding_model)
+    with prepared_statements.pipelined_transaction():
+        holding = request_read_lock(collection.id)
         ahead = query.as_of is None and query.mode != "semantic"
-        terms = ask_for_terms(collection.id, words) if ahead else None
+        terms = request_terms(collection.id, words) if ahead else None
         if meaning is not None:
-            _ = meaning.vector  # made while the database is at work
-        moment = held(holding, query.as_of)
-        # asked for before the terms are weighed, so that the database has work meanwhile
-        near = None if meaning is None else _semantic(collection, meaning, moment, depth(query.top_k))
-        missing = None if meaning is None else not_embedded(collection, meaning.model, moment)
+            _ = meaning.vector  # computed while the database works
+        moment = moment_when_locked(holding, query.as_of)
+        # sent before the terms are weighted, so that the database works in the meantime
+        near = None if meaning is None else _semantic(collection, meaning, moment, search_depth(query.top_k))
+        missing = None if meaning is None else count_not_embedded(collection, meaning.model, moment)
         question = Question(terms=(), frames=0)
         if query.mode != "semantic":
-            question = weighed(collection.id, words, moment.at, moment.counted, terms)
+            question = weighted_question(collection.id, words, moment.at, moment.frame_count, terms)
         ranked = _rank(collection, query, question, near, moment)
         made = cut(ranked, query.rule)
-        hits, below = _shown(ranked, made.curve)
-    return Findings(
+        hits, below = _hits_and_below(ranked, made.curve)
+    return FindResult(
         query=query,
         as_of=moment.at,
         cut_by=made.cut_by,
@@ -204,14 +207,16 @@ def find(collection: Collection, query: Query) -> Findings:
     )
 
 
-def depth(top_k: int) -> int:
-    """How many frames of each leg a find of so many looks at: what it scales the scores of a hybrid find by."""
+def search_depth(top_k: int) -> int:
+    """Return how many frames of each retriever a find of `top_k` frames reads. The scores of a hybrid find are
+    scaled by these.
+    """
     return max(WINDOW, top_k + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Near:
-    """The semantic leg: its scores, how they are searched (None: not at all), and its weight beside the words."""
+class _SemanticSearch:
+    """The semantic scores, how they are searched (None: not at all), and their weight in a hybrid find."""
 
     scores: ranking.Scores
     searched: str | None
@@ -219,14 +224,14 @@ class _Near:
 
 
 def _rank(
-    collection: Collection, query: Query, question: Question, near: _Near | None, moment: Moment
-) -> Ranked:
+    collection: Collection, query: Query, question: Question, near: _SemanticSearch | None, moment: Moment
+) -> Ranking:
     legs: dict[str, dict[int, float]] = {}
     lexical = None
     if query.mode != "semantic":
-        lexical = ranking.lexical(collection.id, question, moment.at, depth(query.top_k))
+        lexical = ranking.lexical(collection.id, question, moment.at, search_depth(query.top_k))
     if near is not None:
-        legs["semantic"] = near.scores()  # was asked for first
+        legs["semantic"] = near.scores()  # was sent first
     if lexical is not None:
         legs["lexical"] = lexical()
     score = legs.get(query.mode)
@@ -234,35 +239,35 @@ def _rank(
         score = fuse(legs["lexical"], legs["semantic"], near.weight if near else 0)
     order = best_first(score)
     searched = near.searched if near else None
-    return Ranked(order=order, score=score, legs=legs, question=question, semantic_search=searched)
+    return Ranking(order=order, score=score, legs=legs, question=question, semantic_search=searched)
 
 
-def _semantic(collection: Collection, meaning: Meaning, moment: Moment, depth: int) -> _Near:
-    """The semantic leg, by an index where that is right and gives as many as there are to give."""
+def _semantic(collection: Collection, meaning: QueryEmbedding, moment: Moment, depth: int) -> _SemanticSearch:
+    """Return the semantic scores, from an index if it can serve the query and returns enough frames."""
     if not meaning.vector:
-        return _Near(dict, None, meaning.weight)
+        return _SemanticSearch(dict, None, meaning.weight)
     asked = (collection.id, meaning.vector, meaning.model, moment.at, depth)
-    if hnsw.serves(collection.id, meaning.model, moment.counted or 0, depth):
+    if hnsw.can_serve(collection.id, meaning.model, moment.frame_count or 0, depth):
         found = hnsw.nearest(*asked)
         if len(found) >= depth:
-            return _Near(lambda: found, APPROXIMATE, meaning.weight)
-    return _Near(ranking.semantic(*asked, sees_all=moment.sees_all), EXACT, meaning.weight)
+            return _SemanticSearch(lambda: found, APPROXIMATE, meaning.weight)
+    return _SemanticSearch(ranking.semantic(*asked, sees_all=moment.sees_all), EXACT, meaning.weight)
 
 
-def _shown(ranked: Ranked, curve: Curve) -> tuple[tuple[Found, ...], Below | None]:
-    """The frames that stay, and the first one that does not."""
+def _hits_and_below(ranked: Ranking, curve: Curve) -> tuple[tuple[FrameHit, ...], BelowCut | None]:
+    """Return the frames that are kept, and the first one that is not."""
     keep = curve.kept
     rows = ranked.order[: keep + 1]
-    frames = read(rows, ranked.question)
+    frames = read_hit_rows(rows, ranked.question)
     found = tuple(_hit(ranked, rank, row, frames[row]) for rank, row in enumerate(rows[:keep], 1))
     return found, _below(ranked, curve, rows[keep], frames[rows[keep]]) if len(rows) > keep else None
 
 
-def _hit(ranked: Ranked, rank: int, row: int, frame: Read) -> Found:
+def _hit(ranked: Ranking, rank: int, row: int, frame: HitRow) -> FrameHit:
     legs = {name: leg[row] for name, leg in ranked.legs.items() if row in leg}
     if frame.matched.identifiers:
         legs["identifier"] = round(sum(frame.matched.identifiers.values()), 4)
-    return Found(
+    return FrameHit(
         rank=rank,
         score=ranked.score[row],
         scores=legs,
@@ -278,7 +283,7 @@ def _hit(ranked: Ranked, rank: int, row: int, frame: Read) -> Found:
     )
 
 
-def _below(ranked: Ranked, curve: Curve, row: int, frame: Read) -> Below:
+def _below(ranked: Ranking, curve: Curve, row: int, frame: HitRow) -> BelowCut:
     drawn = curve.kept < len(curve.scores)
     score = shown(curve.scores[curve.kept]) if drawn else ranked.score[row]
-    return Below(frame=frame.number, version=frame.version, title=frame.title, score=score)
+    return BelowCut(frame=frame.number, version=frame.version, title=frame.title, score=score)

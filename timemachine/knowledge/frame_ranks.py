@@ -1,10 +1,10 @@
-"""At which rank frames stand for a query, in every mode, over the whole collection and not only where a find looks.
+"""The ranks of chosen frames for a query, in every mode, over the complete collection.
 
-A find orders two windows of the best; beyond them a hybrid rank is counted on: after all that the windows hold, by the fusion
-of both whole legs. What a find would show has the rank that it would show it at; one of a large collection, which looks by an
-index, may miss some.
+A find orders the best frames of two windows. Beyond them a hybrid rank continues after all frames of the
+windows, by the fusion of the complete lists of both retrievers. A frame that a find would show has the rank
+that the find shows; an approximate index of a large collection may miss some frames.
 
-Frames are not sorted to tell the ranks of a few: how many of the others are better is counted.
+To rank a few frames, nothing is sorted: the better frames are counted.
 """
 
 from collections.abc import Collection as Those
@@ -19,25 +19,25 @@ from django.db import transaction
 from timemachine.core.pure.errors import TooLarge
 from timemachine.core.pure.postgres_text import searchable
 from timemachine.knowledge import ranking
-from timemachine.knowledge.collection_time import Moment, hold
-from timemachine.knowledge.cutting import CutRule, Ranked, best_first, cut
-from timemachine.knowledge.find import MODES, WINDOW, Query, check, depth
+from timemachine.knowledge.collection_time import Moment, lock_for_reading
+from timemachine.knowledge.cutting import CutRule, Ranking, best_first, cut
+from timemachine.knowledge.find import MODES, WINDOW, Query, check_query, search_depth
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.pure.fusion import fuse
 from timemachine.knowledge.queries import frames_at
-from timemachine.knowledge.query_vectors import Meaning, meaning_of
-from timemachine.knowledge.question import weighed
+from timemachine.knowledge.question import weighted_question
+from timemachine.knowledge.vectors import QueryEmbedding, embed_query
 
 MOST_RANKED: Final = 200_000
-"""How many frames a collection may have to be ranked whole."""
+"""The largest collection whose frames can all be ranked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a frame stands in one mode: its rank among so many that are ranked, and which cut would leave it in.
+class FrameRank:
+    """The rank of a frame in one mode, among `of` ranked frames, and which cuts would keep it.
 
-    None as a rank: the mode does not rank it, for it shares no word, or has no vector. `by_adaptive` is for an adaptive cut of
-    at most `WINDOW` frames.
+    `rank` is None if the mode does not rank it: it shares no word or has no vector. `by_adaptive` is about an
+    adaptive cut of at most `WINDOW` frames.
     """
 
     rank: int | None
@@ -48,97 +48,105 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """A frame at a moment: the version that it had then, and its place in each mode."""
+class VersionRanks:
+    """A frame at a time: the version that it had then, and its rank in each mode."""
 
     frame: int
     version: int
-    places: Mapping[str, Place]
+    places: Mapping[str, FrameRank]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standings:
-    """How the named frames that existed at a moment stand for a query; those that did not exist are not among them."""
+class RankReport:
+    """The ranks of those named frames that existed at a time."""
 
     as_of: datetime
     embedding_model: str | None
-    frames: Mapping[int, Standing]
+    frames: Mapping[int, VersionRanks]
 
 
 type _Rows = Mapping[int, tuple[int, int]]
-"""The rows of frames, each with its number and version."""
-type _Leg = dict[int, float]
+"""Frame rows, each with its number and version."""
+type _Scores = dict[int, float]
 type _State = datetime | None
-"""What tells moments with different frames apart; None for those since which nothing has changed."""
+"""Tells apart times with different frames; None for every time since the last change."""
 
 
-def standings(collection: Collection, query: Query, numbers: Those[int]) -> Standings:
-    """How these frames stand for the query's text; its `top_k`, thresholds, moment and embedding model count, its mode does not.
+def frame_ranks(collection: Collection, query: Query, numbers: Those[int]) -> RankReport:
+    """Return the ranks of these frames for the query's text.
 
-    Raises as a find does, and `TooLarge` for a collection that is too large to be ranked whole.
+    The query's `top_k`, thresholds, time and embedding model count; its mode does not. Raises what a find
+    raises, and `TooLarge` if the collection has more than `MOST_RANKED` frames.
     """
-    [found] = standings_of(collection, [query], numbers)
+    [found] = frame_ranks_of_queries(collection, [query], numbers)
     return found
 
 
-def standings_of(collection: Collection, queries: Sequence[Query], numbers: Those[int]) -> list[Standings]:
-    """How these frames stand for each of some queries of one text; what several of them share is looked up and ranked once.
+def frame_ranks_of_queries(
+    collection: Collection, queries: Sequence[Query], numbers: Those[int]
+) -> list[RankReport]:
+    """Return the ranks of these frames for each of several queries with the same text. Shared parts are computed
+    once.
 
-    Raises as `standings` does.
+    Raises what `frame_ranks` raises.
     """
     for query in queries:
-        check(query)
+        check_query(query)
     words = searchable(queries[0].text)
     names = [query.embedding_model or collection.embedding_model for query in queries]
-    by_name = {name: meaning_of(collection, words, name) for name in names}
+    by_name = {name: embed_query(collection, words, name) for name in names}
     meanings = [by_name[name] for name in names]
     with transaction.atomic():
-        moments = [hold(collection.id, query.as_of) for query in queries]
+        moments = [lock_for_reading(collection.id, query.as_of) for query in queries]
         at = {_state(moment): moment for moment in moments}
-        there = {state: _there(collection, moment, numbers) for state, moment in at.items()}
+        there = {state: _existing_rows(collection, moment, numbers) for state, moment in at.items()}
         seen = {state: moment for state, moment in at.items() if there[state]}
         lexical = {state: _lexical(collection, words, moment) for state, moment in seen.items()}
         semantic = {
             meaning.model: _semantic(collection, meaning, seen) for meaning in by_name.values() if seen
         }
-    ranked: dict[tuple[_State, str, Query], dict[int, Standing]] = {}
+    ranked: dict[tuple[_State, str, Query], dict[int, VersionRanks]] = {}
     for query, meaning, moment in zip(queries, meanings, moments, strict=True):
         state, model = _state(moment), meaning.model
-        if (state, model, _how(query)) not in ranked:
+        if (state, model, _without_time_and_model(query)) not in ranked:
             legs = {"lexical": lexical[state], "semantic": semantic[model][state]} if state in seen else {}
-            ranked[state, model, _how(query)] = _frames(there[state], legs, query, meaning.weight)
+            ranked[state, model, _without_time_and_model(query)] = _frames(
+                there[state], legs, query, meaning.weight
+            )
     return [
-        Standings(
+        RankReport(
             as_of=moment.at,
             embedding_model=meaning.model,
-            frames=ranked[_state(moment), meaning.model, _how(query)],
+            frames=ranked[_state(moment), meaning.model, _without_time_and_model(query)],
         )
         for query, meaning, moment in zip(queries, meanings, moments, strict=True)
     ]
 
 
 def _state(moment: Moment) -> _State:
-    return moment.at if moment.counted is None else None
+    return moment.at if moment.frame_count is None else None
 
 
-def _how(query: Query) -> Query:
-    """The query but for what its moment and its meaning say already."""
+def _without_time_and_model(query: Query) -> Query:
+    """Return the query without its time and embedding model, which are known separately."""
     return replace(query, as_of=None, embedding_model=None)
 
 
-def _there(collection: Collection, moment: Moment, numbers: Those[int]) -> _Rows:
+def _existing_rows(collection: Collection, moment: Moment, numbers: Those[int]) -> _Rows:
     frames = frames_at(collection, moment.at).filter(number__in=numbers)
     return {row: (number, version) for row, number, version in frames.values_list("id", "number", "version")}
 
 
-def _lexical(collection: Collection, words: str, moment: Moment) -> _Leg:
+def _lexical(collection: Collection, words: str, moment: Moment) -> _Scores:
     _check_size(collection, moment)
-    question = weighed(collection.id, words, moment.at, moment.counted)
+    question = weighted_question(collection.id, words, moment.at, moment.frame_count)
     return ranking.lexical(collection.id, question, moment.at, MOST_RANKED)()
 
 
-def _semantic(collection: Collection, meaning: Meaning, seen: Mapping[_State, Moment]) -> dict[_State, _Leg]:
-    """The whole leg at each moment; of several moments in one look."""
+def _semantic(
+    collection: Collection, meaning: QueryEmbedding, seen: Mapping[_State, Moment]
+) -> dict[_State, _Scores]:
+    """Return the complete semantic scores at each time; several times are read at once."""
     if not meaning.vector:
         return {state: {} for state in seen}
     moments = [moment.at for moment in seen.values()]
@@ -150,58 +158,60 @@ def _semantic(collection: Collection, meaning: Meaning, seen: Mapping[_State, Mo
 
 
 def _check_size(collection: Collection, moment: Moment) -> None:
-    frames = frames_at(collection, moment.at).count() if moment.counted is None else moment.counted
+    frames = frames_at(collection, moment.at).count() if moment.frame_count is None else moment.frame_count
     if frames > MOST_RANKED:
         raise TooLarge(
-            f"The collection has {frames:,} frames; one of up to {MOST_RANKED:,} can be ranked whole.",
+            f"The collection has {frames:,} frames; complete ranks are available up to {MOST_RANKED:,}.",
             code="too_many_to_rank",
         )
 
 
-def _frames(there: _Rows, legs: Mapping[str, _Leg], query: Query, weight: float) -> dict[int, Standing]:
-    modes = {mode: _places(mode, legs, query, weight, there) for mode in MODES} if there else {}
+def _frames(
+    there: _Rows, legs: Mapping[str, _Scores], query: Query, weight: float
+) -> dict[int, VersionRanks]:
+    modes = {mode: _ranks_in_mode(mode, legs, query, weight, there) for mode in MODES} if there else {}
     return {
-        number: Standing(
+        number: VersionRanks(
             frame=number, version=version, places={mode: places[row] for mode, places in modes.items()}
         )
         for row, (number, version) in there.items()
     }
 
 
-def _places(
-    mode: str, legs: Mapping[str, _Leg], query: Query, weight: float, rows: _Rows
-) -> dict[int, Place]:
-    """Where these rows stand in one mode: in the window as a find orders it, or behind it."""
-    windows = {name: dict(islice(leg.items(), depth(query.top_k))) for name, leg in legs.items()}
-    score = _scores(mode, windows, weight)
+def _ranks_in_mode(
+    mode: str, legs: Mapping[str, _Scores], query: Query, weight: float, rows: _Rows
+) -> dict[int, FrameRank]:
+    """Return the ranks of these rows in one mode: inside the window as a find orders it, or after it."""
+    windows = {name: dict(islice(leg.items(), search_depth(query.top_k))) for name, leg in legs.items()}
+    score = _mode_scores(mode, windows, weight)
     order = best_first(score)
-    ranked = Ranked(
+    ranked = Ranking(
         order=order,
         score=score,
         legs={name: leg for name, leg in windows.items() if mode in (name, "hybrid")},
     )
-    shown = _Shown(
+    shown = _KeptByCut(
         by_top_k=cut(ranked, _rule(mode, query, query.top_k, adaptive=False)).keep,
         by_adaptive=cut(ranked, _rule(mode, query, WINDOW, adaptive=True)).keep,
     )
     ranks = {row: (rank, score[row]) for rank, row in enumerate(order, 1)}
     if any(row not in ranks for row in rows):
-        whole = _scores(mode, legs, weight)
+        whole = _mode_scores(mode, legs, weight)
         behind = [row for row in rows if row in whole and row not in ranks]
-        ranks |= {row: (_rank_behind(order, whole, row), whole[row]) for row in behind}
+        ranks |= {row: (_rank_after_window(order, whole, row), whole[row]) for row in behind}
     of = len(legs["lexical"].keys() | legs["semantic"].keys()) if mode == "hybrid" else len(legs[mode])
-    return {row: _place(ranks.get(row), of, shown) for row in rows}
+    return {row: _frame_rank(ranks.get(row), of, shown) for row in rows}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shown:
-    """How many frames each cut leaves in."""
+class _KeptByCut:
+    """How many frames each cut keeps."""
 
     by_top_k: int
     by_adaptive: int
 
 
-def _scores(mode: str, legs: Mapping[str, _Leg], weight: float) -> _Leg:
+def _mode_scores(mode: str, legs: Mapping[str, _Scores], weight: float) -> _Scores:
     return fuse(legs["lexical"], legs["semantic"], weight) if mode == "hybrid" else legs[mode]
 
 
@@ -216,8 +226,10 @@ def _rule(mode: str, query: Query, top_k: int, *, adaptive: bool) -> CutRule:
     )
 
 
-def _rank_behind(order: Sequence[int], whole: _Leg, row: int) -> int:
-    """The rank of a row that is not in the window: behind all that are, and behind the others that `best_first` puts before it."""
+def _rank_after_window(order: Sequence[int], whole: _Scores, row: int) -> int:
+    """Return the rank of a row outside the window: after all rows inside, and after the others that `best_first`
+    puts before it.
+    """
     own = whole[row]
     better = sum(map(own.__lt__, whole.values()))
     alike = sum(1 for other, score in whole.items() if score == own and other < row)
@@ -225,9 +237,9 @@ def _rank_behind(order: Sequence[int], whole: _Leg, row: int) -> int:
     return len(order) + better + alike - counted + 1
 
 
-def _place(ranked: tuple[int, float] | None, of: int, shown: _Shown) -> Place:
+def _frame_rank(ranked: tuple[int, float] | None, of: int, shown: _KeptByCut) -> FrameRank:
     rank, score = ranked or (None, None)
-    return Place(
+    return FrameRank(
         rank=rank,
         of=of,
         score=score,

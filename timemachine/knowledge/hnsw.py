@@ -1,8 +1,9 @@
-"""Approximate search by meaning, where a scan of every vector would take too long: an HNSW index for one large collection.
+"""Approximate semantic search for large collections, with an HNSW index per collection.
 
-An index serves one collection under one embedding model, so no filter ever empties its answers (an index over all, filtered
-to 1 %, finds 5 % of what it should). It is used for the frames of now, as deep as it was measured to be right (recall@10
-at least 0.97 with these settings, `bench/find.py`); everything else is searched exactly. Building goes on beside puts and finds.
+An index serves one collection under one embedding model, so no filter empties its results (an index over all
+collections, filtered to 1 %, finds 5 % of what it should). It is used for current frames only, up to the depth
+at which it was measured (recall@10 at least 0.97 with these settings, `bench/find.py`). Everything else is
+searched exactly. Indexes are built while puts and finds go on.
 """
 
 import hashlib
@@ -19,9 +20,9 @@ from timemachine.knowledge.models import Collection, FrameEmbedding
 from timemachine.knowledge.ranking import dense
 
 DEPTH = 200
-"""How many of the nearest are asked of an index at most; a deeper ranking is searched exactly."""
+"""How many neighbours an index returns at most; a deeper ranking is searched exactly."""
 MOST_DIMENSIONS = 4_000
-"""What pgvector's HNSW takes of half-precision vectors; longer ones are searched exactly."""
+"""The limit of pgvector's HNSW for half-precision vectors; longer ones are searched exactly."""
 _BUILT_WITH = "m = 16, ef_construction = 200"
 
 _STATE = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
@@ -40,25 +41,25 @@ LIMIT %(limit)s
 
 
 def index_name(collection_id: UUID, model: str) -> str:
-    """What the index of a collection under a model is called."""
+    """Return the name of a collection's index under a model."""
     return "tm_nearest_" + hashlib.sha256(f"{collection_id} {model}".encode()).hexdigest()[:16]
 
 
-def serves(collection_id: UUID, model: str, frames: int, depth: int) -> bool:
-    """Whether so many current frames of a collection are ranked so deep by an index, which is built and whole."""
+def can_serve(collection_id: UUID, model: str, frames: int, depth: int) -> bool:
+    """Return whether a valid index can rank this many current frames to this depth."""
     large = frames >= settings.APPROXIMATE_SEARCH_FROM and depth <= DEPTH
     return large and has_index(collection_id, model)
 
 
 def has_index(collection_id: UUID, model: str) -> bool:
-    """Whether there is an index that is built and whole."""
+    """Return whether a valid index exists."""
     return _state(index_name(collection_id, model)) is True
 
 
 def nearest(
     collection_id: UUID, vector: Sequence[float], model: str, at: datetime, limit: int
 ) -> dict[int, float]:
-    """Cosine similarity of about the nearest frames, by the index, best first; frame row → score (−1 to 1)."""
+    """Return the cosine similarity (−1 to 1) of the approximately nearest frames by frame row, best first."""
     sql = _NEAREST.format(
         size=len(vector),
         collection=collection_id,
@@ -78,23 +79,24 @@ def nearest(
         return {row: float(score) for row, score in cursor.fetchall()}
 
 
-def due() -> list[UUID]:
-    """Return the large collections that have no whole index under their model yet."""
+def collections_without_index() -> list[UUID]:
+    """Return the large collections that have no valid index under their model."""
     large = Collection.objects.filter(frame_count__gte=settings.APPROXIMATE_SEARCH_FROM)
     rows = large.values_list("id", "embedding_model")
     return [collection for collection, model in rows if not has_index(collection, model)]
 
 
 def build_for(collection_id: UUID) -> None:
-    """Build the index of a collection under its own model, unless it was deleted meanwhile."""
+    """Build the index of a collection under its own model, unless the collection was deleted."""
     for model in Collection.objects.filter(id=collection_id).values_list("embedding_model", flat=True):
         build(collection_id, model)
 
 
 def build(collection_id: UUID, model: str) -> bool:
-    """Build the index of a collection under a model; False where another process is at it, or there is nothing to index by.
+    """Build the index of a collection under a model. Return False if another process is building it or there are
+    no vectors.
 
-    Safe to run twice: what a killed build left behind is removed first. Must not run inside a transaction.
+    Safe to run twice: the remains of a killed build are dropped first. Must not run inside a transaction.
     """
     name = index_name(collection_id, model)
     first = FrameEmbedding.objects.filter(collection_id=collection_id, model=model).first()
@@ -119,13 +121,13 @@ def build(collection_id: UUID, model: str) -> bool:
 
 
 def drop(collection_id: UUID, model: str) -> None:
-    """Remove the index of a collection under a model, where there is one."""
+    """Drop the index of a collection under a model if it exists."""
     with connection.cursor() as cursor:
         cursor.execute(f"DROP INDEX IF EXISTS {index_name(collection_id, model)}")
 
 
 def _state(name: str) -> bool | None:
-    """Whether the index is whole; None where there is none."""
+    """Return whether the index is valid, or None if there is none."""
     with connection.cursor() as cursor:
         cursor.execute(_STATE, [name])
         row = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""What we keep of collections: frames, version by version, and their vectors."""
+"""Collections: frames, version by version, and their vectors."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -17,9 +17,10 @@ from timemachine.knowledge.fields import LEXEME_SPACE
 
 
 class Collection(models.Model):
-    """A named body of knowledge.
+    """A named set of frames.
 
-    Triggers keep `frame_count`, how many current frames there are, and `changed_at`, when the last one came or ended.
+    Triggers maintain `frame_count`, the number of current frames, and `changed_at`, when the last one was added
+    or ended.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -45,9 +46,9 @@ def _terms() -> Func:
 
 
 class Source(models.Model):
-    """A file whose passages were put: its bytes, and the text in which the passages have their offsets. Append-only.
+    """A file that was uploaded: its bytes, and the text in which its passages have their offsets. Append-only.
 
-    `left_out` names the parts of an HTML page that are around its text and are not in it.
+    `left_out` names the parts of an HTML page around its text that are not in it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -73,10 +74,11 @@ class Source(models.Model):
 
 
 class Frame(models.Model):
-    """One version of one passage. It never changes; `valid_until` is set when the next version comes or it is deleted.
+    """One version of one passage. It never changes, except that `valid_until` is set when it is updated or
+    deleted.
 
-    It is ended by an `update`, by somebody's `delete`, or because its file was put again and a `replace` was asked for. `deleted_by`
-    is who deleted it; null where that was before it was recorded.
+    `ended_by` is `update`, `delete`, or `replace` if its file was uploaded again and replaced. `deleted_by` is
+    who deleted it; null if that was not yet recorded.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -151,9 +153,10 @@ class Frame(models.Model):
 
 
 class SourcePassage(models.Model):
-    """A frame is a passage of a file: characters `start` to before `end` of its text. Append-only.
+    """A frame as a passage of a file: characters `start` (inclusive) to `end` (exclusive) of its text.
+    Append-only.
 
-    A frame comes from one file, its `source`, and is a passage of each later one that has it unchanged.
+    A frame comes from one file, its `source`, and is a passage of each later file that has it unchanged.
     """
 
     source = models.ForeignKey(Source, on_delete=models.DB_CASCADE, related_name="passages")
@@ -175,10 +178,10 @@ class SourcePassage(models.Model):
 
 
 class SourcePut(models.Model):
-    """One time that a file was put, by whom and to what end. Append-only.
+    """One upload of a file: who, when, and with what result. Append-only.
 
-    `new` passages came with it and `kept` ones stood there already; it `ended` those of an earlier version, which have their
-    `valid_until` at the same moment.
+    `new` passages were added, `kept` ones existed already; `ended` counts those of an earlier version that it
+    ended, whose `valid_until` is the same time.
     """
 
     source = models.ForeignKey(Source, on_delete=models.DB_CASCADE, related_name="puts")
@@ -206,7 +209,7 @@ class SourcePut(models.Model):
 
 
 class FrameWeights(models.Model):
-    """What a frame is ranked by: the BM25 weights of its terms and identifiers, apart so that a scan reads little.
+    """The BM25 weights of a frame's terms and identifiers, in their own table so that a scan reads little.
 
     Triggers write and end these rows with their frames.
     """
@@ -227,7 +230,7 @@ class FrameWeights(models.Model):
 
 
 class TermCount(models.Model):
-    """How many current frames of a collection hold a term; an identifier is a term that begins with "=". Kept by triggers."""
+    """How many current frames of a collection contain a term. Identifiers begin with "=". Maintained by triggers."""
 
     pk = models.CompositePrimaryKey("collection", "term")
     collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
@@ -242,7 +245,7 @@ class TermCount(models.Model):
 
 
 class FrameEmbedding(models.Model):
-    """The vector of one frame under one embedding model; vectors of two models are never compared."""
+    """The vector of a frame under one embedding model. Vectors of different models are never compared."""
 
     frame = models.ForeignKey(Frame, on_delete=models.DB_CASCADE, related_name="embeddings", db_index=False)
     collection = models.ForeignKey(Collection, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
@@ -259,7 +262,7 @@ class FrameEmbedding(models.Model):
 
 
 class BlankFrame(models.Model):
-    """A frame in which an embedding model sees nothing: it has no vector, and none is missing."""
+    """A frame whose vector is all zeros under an embedding model: it has no vector, and none is missing."""
 
     frame = models.ForeignKey(Frame, on_delete=models.DB_CASCADE, related_name="+")
     collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="+")
@@ -274,7 +277,7 @@ class BlankFrame(models.Model):
 
 
 class RefusedFrame(models.Model):
-    """A frame that the server of an embedding model refused, and why: it has no vector, and is not asked for until somebody does."""
+    """A frame that an embedding server refused, and why. It has no vector and is tried again only on request."""
 
     frame = models.ForeignKey(Frame, on_delete=models.DB_CASCADE, related_name="+")
     collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="+")
@@ -291,10 +294,10 @@ class RefusedFrame(models.Model):
 
 
 class EmbeddingWork(Leased, Enqueued):
-    """A collection lacks vectors of a model; the row goes when none is missing any more.
+    """A collection lacks vectors of a model. The row is deleted when none is missing any more.
 
-    `replaces`: then the model becomes the collection's own. A worker holds the row by its lease; where a try failed, the next
-    one is at `not_before`.
+    `replaces`: the model then becomes the collection's own. A worker claims the row with a lease; after a
+    failure the next attempt is at `not_before`.
     """
 
     collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="embedding_work")

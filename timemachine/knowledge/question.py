@@ -1,8 +1,8 @@
-"""A question as frames are ranked by: its words as Postgres stems them and its identifiers, each weighed by how rare it is.
+"""The weighted terms of a question: its words as Postgres stems them and its identifiers, rare ones higher.
 
-BM25 (Robertson and Zaragoza 2009): idf(t) = ln(1 + (N − n + 0.5) / (n + 0.5)), N frames of which n hold the term, times how
-often the question has it; the frames' side of the product is stored (sql/text_search.sql). An identifier that the question names
-is a term that only the exact identifier matches, and counts twice: who names one means it.
+BM25 (Robertson and Zaragoza 2009): idf(t) = ln(1 + (N − n + 0.5) / (n + 0.5)) with N frames of which n contain
+the term, times its number of occurrences in the question. The frames' factor is stored (sql/text_search.sql).
+An identifier matches only exactly and counts twice, because a question that contains one is about it.
 """
 
 import math
@@ -21,12 +21,12 @@ from timemachine.knowledge.fields import LEXEME_SPACE
 from timemachine.knowledge.pure.identifiers import identifiers
 
 MOST_TERMS = 256
-"""How many words of a question, and how many identifiers, are looked up: its first ones. What follows counts by its meaning."""
+"""How many words and how many identifiers of a question are looked up; the rest counts only by meaning."""
 LEAST_WEIGHT = 0.0001
-"""What a word weighs at least, also one that every frame holds."""
+"""The least weight of a word, also of one that every frame contains."""
 IDENTIFIER_TIMES = 2
 MOST_LOOKUPS = 20_000
-"""How many times a word may be looked for in a frame that came or ended since a moment, for its counts to be reckoned back from now."""
+"""How many lookups of a word in changed frames are allowed to compute earlier counts from the current ones."""
 QUOTED = r"('''' || replace(replace({0}, '\', '\\'), '''', '''''') || '''')"
 """A text as a word of a tsquery."""
 
@@ -57,7 +57,7 @@ counted AS (
     WHERE known.collection_id = %(collection)s
 )
 """
-# each term by the index that holds it: one condition for both kinds would read every frame for every term
+# each kind of term by its own index: one condition for both would read every frame for every term
 _COUNTED_THEN = f"""
 counted AS (
     SELECT term, (
@@ -70,7 +70,7 @@ counted AS (
     ) FROM asked WHERE exact
 )
 """  # noqa: S608  # constants of this file
-# what has changed since: +1 for a frame that was there and has ended, -1 for one that is there and was not
+# what has changed since then: +1 for a frame that has ended, -1 for one that was added
 _SINCE = """
 SELECT 1 AS sign, f.terms, f.identifiers FROM tm_frame AS f
 WHERE f.collection_id = %(collection)s AND f.valid_from <= %(at)s AND f.valid_until > %(at)s
@@ -104,16 +104,18 @@ _FRAMES_THEN = f"SELECT count(*) FROM tm_frame f WHERE {VISIBLE.format('f')}"  #
 
 
 class Spelling(NamedTuple):
-    """A word as the question spells it, and the terms that it has: several where it has parts ("freon-12", "12,000")."""
+    """A word as the question spells it, and its terms: several if it has parts ("freon-12", "12,000")."""
 
     word: str
     terms: frozenset[str]
 
 
 class Term(NamedTuple):
-    """A word of a question as Postgres stems it, or an identifier behind a "=", with its weight and how many frames hold it.
+    """A stemmed word of a question, or an identifier after "=", with its weight and the number of frames that
+    contain it.
 
-    `spellings` are the words of the question that it is in, whole ones before their parts; an identifier is matched only exactly.
+    `spellings` are the words of the question that yield it, complete words before parts. An identifier matches
+    only exactly.
     """
 
     term: str
@@ -125,54 +127,56 @@ class Term(NamedTuple):
 
     @property
     def vector(self) -> str:
-        """The term alone as Postgres reads a sparse vector."""
+        """Return the term alone as a sparse vector in Postgres' text format."""
         return sparse({self.dimension: self.weight})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question as it is ranked by: its terms, the heaviest first, and how many frames there are to rank."""
+    """The terms of a question, highest weight first, and the number of frames to rank."""
 
     terms: tuple[Term, ...]
     frames: int
 
     @property
     def vector(self) -> str:
-        """The terms as Postgres reads a sparse vector; of two terms in one dimension the heavier one counts."""
+        """Return the terms as a sparse vector in Postgres' text format. Of two terms in one dimension the higher
+        weight counts.
+        """
         heaviest: dict[int, float] = {}
         for term in self.terms:
             heaviest[term.dimension] = max(term.weight, heaviest.get(term.dimension, 0.0))
         return sparse(heaviest)
 
 
-def ask_for_terms(collection_id: UUID, query: str) -> prepared_statements.Asked:
-    """Ask for the terms of a query as they are counted now, for `weighed`."""
-    return prepared_statements.ask(_TERMS_NOW, _facts(collection_id, query))
+def request_terms(collection_id: UUID, query: str) -> prepared_statements.PendingRows:
+    """Request the terms of a query with their current counts, for `weighted_question`."""
+    return prepared_statements.send(_TERMS_NOW, _parameters(collection_id, query))
 
 
-def weighed(
+def weighted_question(
     collection_id: UUID,
     query: str,
     at: datetime,
     counted: int | None,
-    asked: prepared_statements.Asked | None = None,
+    asked: prepared_statements.PendingRows | None = None,
 ) -> Question:
-    """The terms of a query with their weights among the frames at a moment.
+    """Return the terms of a query with their weights among the frames at a time.
 
-    `counted` is how many frames the collection has now, where the moment is now: the terms are counted already, and `asked` for
-    if that was known. For a moment that has passed (None) they are counted there.
+    `counted` is the current number of frames if the time is now; then the stored counts are used, and `asked`
+    is the request for them if it was sent. None means a past time, for which the terms are counted.
     """
     if counted is None:
-        counted, rows = _counted_then({**_facts(collection_id, query), "at": at})
+        counted, rows = _count_at({**_parameters(collection_id, query), "at": at})
     else:
-        rows = (asked or ask_for_terms(collection_id, query)).rows()
-    made_of = _made_of((term, words) for term, words, *_ in rows)
+        rows = (asked or request_terms(collection_id, query)).rows()
+    made_of = _spellings((term, words) for term, words, *_ in rows)
     found = [_term(counted, made_of, *row) for row in rows]
     heaviest = sorted(found, key=lambda term: (-term.weight, term.term))
     return Question(terms=tuple(heaviest), frames=counted)
 
 
-def _facts(collection_id: UUID, query: str) -> dict[str, Any]:
+def _parameters(collection_id: UUID, query: str) -> dict[str, Any]:
     return {
         "collection": collection_id,
         "query": query,
@@ -183,8 +187,11 @@ def _facts(collection_id: UUID, query: str) -> dict[str, Any]:
     }
 
 
-def _counted_then(facts: dict[str, Any]) -> tuple[int, list[tuple[Any, ...]]]:
-    """How many frames there were, and the terms with how many of those held each: from now back, or anew where much has changed."""
+def _count_at(facts: dict[str, Any]) -> tuple[int, list[tuple[Any, ...]]]:
+    """Return the number of frames at that time, and the terms with the number of frames that contained each.
+
+    The counts are computed back from the current ones, or counted again if much has changed.
+    """
     most = MOST_LOOKUPS // max(1, len(facts["words"]) + len(facts["identifiers"]))
     with connection.cursor() as cursor:
         cursor.execute(_CHANGES, {**facts, "most_changes": most})
@@ -198,13 +205,13 @@ def _counted_then(facts: dict[str, Any]) -> tuple[int, list[tuple[Any, ...]]]:
 
 
 def _words(query: str) -> list[str]:
-    """The words of a question as it spells them, then the parts of those that have any."""
+    """Return the words of a question as it spells them, then the parts of composite words."""
     whole = [*dict.fromkeys(_WORD.findall(query))][:MOST_TERMS]
     return [*dict.fromkeys([*whole, *(part for word in whole for part in _PART.findall(word))])]
 
 
-def _made_of(terms: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Spelling]:
-    """Each word with the terms that it has among these."""
+def _spellings(terms: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Spelling]:
+    """Return the terms of each word."""
     found: dict[str, set[str]] = {}
     for term, words in terms:
         for word in words:
@@ -233,5 +240,5 @@ def _term(
 
 
 def sparse(weights: Mapping[int, float]) -> str:
-    """Weights by their dimensions as Postgres reads a sparse vector."""
+    """Return weights by dimension as a sparse vector in Postgres' text format."""
     return "{" + ",".join(f"{at}:{weights[at]}" for at in sorted(weights)) + f"}}/{LEXEME_SPACE}"

@@ -1,7 +1,7 @@
-"""The two legs of a find, in SQL: BM25 by the inner product of sparse vectors, and cosine similarity.
+"""The two retrievers of a find, in SQL: BM25 by the inner product of sparse vectors, and cosine similarity.
 
-Both look only at the frames of one collection as they were at one moment, and words are weighed by how many frames of that
-moment hold them, so a find of the past is exactly the find that could have been made then.
+Both look only at the frames of one collection at one time, and words are weighted by the frames of that time. A
+find of the past returns exactly what it would have returned then.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,12 +16,14 @@ from timemachine.knowledge.collection_time import VISIBLE
 from timemachine.knowledge.question import QUOTED, Question
 
 type Scores = Callable[[], dict[int, float]]
-"""A leg that was asked for: called once, it waits for the scores by frame row, best first."""
+"""Pending scores: call it once to wait for them, by frame row, best first."""
 
 RARE = 0.05
-"""Where the terms of a question occur in less than this share of the frames, these are looked up by an index and no others read."""
+"""If the terms of a question occur in less than this share of the frames, only the frames with these terms are
+read, by an index.
+"""
 LEAST_SLACK = 16
-"""How many more of the nearest frames are looked at than are wanted, at least, in case some have ended."""
+"""How many more of the nearest frames than requested are read at least, in case some have ended."""
 
 _LEXICAL = """
 SELECT frame_id, -distance FROM (
@@ -44,7 +46,7 @@ JOIN (
 
 
 def lexical(collection_id: UUID, question: Question, at: datetime, limit: int) -> Scores:
-    """BM25 (above 0) of the frames that share a term with the question."""
+    """Return the BM25 scores (above 0) of the frames that share a term with the question."""
     if not question.terms:
         return dict
     rare = sum(term.frames for term in question.terms) < RARE * question.frames
@@ -55,11 +57,11 @@ def lexical(collection_id: UUID, question: Question, at: datetime, limit: int) -
         "identifiers": [term.term[1:] for term in question.terms if term.is_identifier],
         "words": [term.term for term in question.terms if not term.is_identifier],
     }
-    asked = prepared_statements.ask(_settled(sql, collection_id, limit), facts, binary=True)
+    asked = prepared_statements.send(_settled(sql, collection_id, limit), facts, binary=True)
     return lambda: dict(asked.rows())
 
 
-# the nearest of all versions first, so that few rows are looked at whole; "+ 0" keeps approximate indexes out
+# the nearest of all versions first, so that few complete rows are read; "+ 0" prevents the use of approximate indexes
 _NEAR = f"""
 SELECT near.frame_id, near.distance, {VISIBLE.format("w")}
 FROM (
@@ -100,19 +102,19 @@ def semantic(
     *,
     sees_all: bool = False,
 ) -> Scores:
-    """Cosine similarity (−1 to 1) of the frames to the query's vector.
+    """Return the cosine similarity (−1 to 1) of the frames to the query's vector.
 
-    `sees_all`: every version that there is stands at that moment (then they came in the order of their numbers).
+    `sees_all`: every existing version is current at that time, so that rows are in the order of frame numbers.
     """
     facts = {"vector": dense(vector), "model": model, "at": at}
-    near = prepared_statements.ask(
+    near = prepared_statements.send(
         _settled(_NEAR_ALL if sees_all else _NEAR, collection_id, limit), facts, binary=True
     )
 
     def scores() -> dict[int, float]:
         found = near.rows() if sees_all else _visible(near.rows(), limit)
         if found is None:
-            found = prepared_statements.rows(_settled(_SEMANTIC, collection_id, limit), facts)
+            found = prepared_statements.fetch_rows(_settled(_SEMANTIC, collection_id, limit), facts)
         return {row: 1 - distance for row, distance in found}
 
     return scores
@@ -121,20 +123,22 @@ def semantic(
 def semantic_at(
     collection_id: UUID, vector: Sequence[float], model: str, moments: Sequence[datetime]
 ) -> list[dict[int, float]]:
-    """As `semantic` finds them at each of several moments, without a limit: a frame is as near at one as at any other."""
+    """Return the scores of `semantic` at each of several times, without a limit. A frame's score is the same at
+    each of them.
+    """
     visible = [VISIBLE.format("w").replace("%(at)s", f"%(at_{place})s") for place in range(len(moments))]
     sql = _SEMANTIC_AT.format(seen=", ".join(visible), any_seen=" OR ".join(f"({each})" for each in visible))
     facts = {"vector": dense(vector), "model": model} | {
         f"at_{place}": at for place, at in enumerate(moments)
     }
-    near = prepared_statements.rows(_settled(sql, collection_id, 0), facts)
+    near = prepared_statements.fetch_rows(_settled(sql, collection_id, 0), facts)
     return [
         {row: 1 - distance for row, distance, *seen in near if seen[place]} for place in range(len(moments))
     ]
 
 
 def _settled(sql: str, collection_id: UUID, limit: int) -> str:
-    """A statement with all in its text that its best plan hangs on."""
+    """Return the statement with those values in its text that its plan depends on."""
     settled = {"collection": f"'{collection_id}'", "limit": str(limit), "reach": str(_reach(limit))}
     for name, text in settled.items():
         sql = sql.replace(f"%({name})s", text)
@@ -146,7 +150,7 @@ def _reach(limit: int) -> int:
 
 
 def _visible(near: Sequence[tuple[int, float, bool]], limit: int) -> Sequence[tuple[int, float]] | None:
-    """The first `limit` of the nearest that are visible; None where others may belong to them, that lie beyond the reach."""
+    """Return the first `limit` visible rows, or None if others beyond the reach may belong to them."""
     seen = [(row, distance) for row, distance, visible in near if visible][:limit]
     beyond = len(near) == _reach(limit)
     if beyond and (len(seen) < limit or seen[-1][1] >= near[-1][1]):
@@ -155,5 +159,5 @@ def _visible(near: Sequence[tuple[int, float, bool]], limit: int) -> Sequence[tu
 
 
 def dense(vector: Sequence[float]) -> HalfVector:
-    """A vector as Postgres takes it."""
+    """Return a vector in the type that Postgres accepts."""
     return HalfVector(list(vector))

@@ -1,4 +1,4 @@
-"""Which frames hold a sentence: word for word, or where none does, the nearest that a find brings."""
+"""Find the frames that contain a sentence, or the nearest ones if none contains it word for word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from django.contrib.postgres.search import SearchQuery
 
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.postgres_text import searchable
-from timemachine.knowledge.find import Found, Query, find
+from timemachine.knowledge.find import FrameHit, Query, find
 from timemachine.knowledge.models import Collection, Frame
 
 MOST_LOOKED_AT: Final = 50
@@ -19,10 +19,11 @@ MOST_HOLDING, NEAREST, MOST_VERSIONS = 5, 3, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
-    """A frame of a collection, and how it was come by: it `holds` the sentence, is `nearest` to it, or was `named`.
+class SentenceFrame:
+    """A frame, and why it is listed: it `holds` the sentence, is `nearest` to it, or was `named`.
 
-    `versions` are those of its `of_versions` that hold the sentence, the latest first; None where none was looked for.
+    `versions` are those of its `of_versions` that contain the sentence, latest first; None if they were not
+    looked up.
     """
 
     frame: int
@@ -33,17 +34,17 @@ class Holder:
 
     @property
     def says(self) -> str:
-        """How it was come by, in words."""
+        """Return the reason as text."""
         if self.by == "named":
             return "named"
         if self.by == "nearest":
-            return "nearest; none holds the sentence word for word"
+            return "nearest; no frame contains the exact sentence"
         every = self.versions is None or len(self.versions) == self.of_versions
-        return "holds the sentence" if every else f"held the sentence in {in_words(self.versions or ())}"
+        return "holds the sentence" if every else f"held the sentence in {versions_text(self.versions or ())}"
 
 
-def in_words(versions: Sequence[int]) -> str:
-    """Some versions, the earliest first."""
+def versions_text(versions: Sequence[int]) -> str:
+    """Return some versions as text, earliest first."""
     *others, last = sorted(versions)
     return f"versions {', '.join(map(str, others))} and {last}" if others else f"version {last}"
 
@@ -55,14 +56,16 @@ class _Version:
     text: str
 
 
-def holders(collection: Collection, sentence: str, moments: Sequence[datetime | None]) -> list[Holder]:
-    """The frames that hold the sentence at one of these moments (None: now) or ever held it, spaces and case aside.
+def frames_with_sentence(
+    collection: Collection, sentence: str, moments: Sequence[datetime | None]
+) -> list[SentenceFrame]:
+    """Return the frames that contain the sentence at one of these times (None: now) or ever did, ignoring case and
+    white space.
 
-    Where none does, those that are nearest to it at these moments. A sentence with broken-off words is found only at the moments.
-
-    Raises as a find does.
+    If there are none, return the frames nearest to it at these times. A sentence that begins or ends inside a
+    word is found only at these times. Raises what a find raises.
     """
-    asked = _plain(sentence)
+    asked = _normalised(sentence)
     found = [
         hit
         for moment in moments
@@ -70,35 +73,41 @@ def holders(collection: Collection, sentence: str, moments: Sequence[datetime | 
             collection, Query(text=sentence, mode="lexical", top_k=MOST_LOOKED_AT, as_of=moment)
         ).hits
     ]
-    holding = [_holder(hit, "holds") for hit in found if asked in _plain(hit.text)]
+    holding = [_sentence_frame(hit, "holds") for hit in found if asked in _normalised(hit.text)]
     holding += [
-        _holder(frame, "holds") for frame in _ever(collection, sentence) if asked in _plain(frame.text)
+        _sentence_frame(frame, "holds")
+        for frame in _versions_with_words(collection, sentence)
+        if asked in _normalised(frame.text)
     ]
     if holding:
-        return _with_versions(collection, _each_once(holding)[:MOST_HOLDING], asked)
+        return _with_versions(collection, _without_duplicates(holding)[:MOST_HOLDING], asked)
     nearest = [
-        _holder(hit, "nearest")
+        _sentence_frame(hit, "nearest")
         for at in moments
         for hit in find(collection, Query(text=sentence, top_k=NEAREST, as_of=at)).hits
     ]
-    return _each_once(nearest)[:MOST_HOLDING]
+    return _without_duplicates(nearest)[:MOST_HOLDING]
 
 
-def _with_versions(collection: Collection, holding: Sequence[Holder], asked: str) -> list[Holder]:
-    """The same with those of their versions that hold the sentence; of a frame with very many, the latest are looked at."""
+def _with_versions(
+    collection: Collection, holding: Sequence[SentenceFrame], asked: str
+) -> list[SentenceFrame]:
+    """Add the versions that contain the sentence; of a frame with many versions, only the latest `MOST_VERSIONS`
+    are read.
+    """
     found = []
     for holder in holding:
         versions = Frame.objects.filter(collection=collection, number=holder.frame)
         latest = versions.select_related("payload").order_by("-version")[:MOST_VERSIONS]
-        having = tuple(each.version for each in latest if asked in _plain(text(each.payload)))
+        having = tuple(each.version for each in latest if asked in _normalised(text(each.payload)))
         found.append(replace(holder, versions=having, of_versions=versions.count()))
     return found
 
 
-def _ever(collection: Collection, sentence: str) -> list[_Version]:
-    """The latest versions, of whatever moment, that have all words of the sentence."""
+def _versions_with_words(collection: Collection, sentence: str) -> list[_Version]:
+    """Return the latest versions, of any time, that have all words of the sentence."""
     having = Frame.objects.filter(collection=collection, terms=_words(sentence))
-    # sorted here: Postgres would read all frames in the order of their ids for the first few, and no index of their words
+    # sorted here: for ORDER BY … LIMIT, Postgres would read all frames by id and not use the index of their words
     latest = nlargest(MOST_LOOKED_AT, having.values_list("id", flat=True))
     versions = Frame.objects.filter(id__in=latest).select_related("payload").order_by("-id")
     return [_Version(frame=frame.number, title=frame.title, text=text(frame.payload)) for frame in versions]
@@ -108,14 +117,14 @@ def _words(sentence: str) -> SearchQuery:
     return SearchQuery(searchable(sentence), config="pg_catalog.english")
 
 
-def _plain(text: str) -> str:
+def _normalised(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _holder(found: Found | _Version, by: Literal["holds", "nearest"]) -> Holder:
-    return Holder(frame=found.frame, title=found.title or None, by=by)
+def _sentence_frame(found: FrameHit | _Version, by: Literal["holds", "nearest"]) -> SentenceFrame:
+    return SentenceFrame(frame=found.frame, title=found.title or None, by=by)
 
 
-def _each_once(found: Sequence[Holder]) -> list[Holder]:
+def _without_duplicates(found: Sequence[SentenceFrame]) -> list[SentenceFrame]:
     first = {each.frame: each for each in reversed(found)}
     return list(reversed(first.values()))

@@ -1,9 +1,12 @@
-"""Files of a collection: keeping one, noting that it was put, and ending the passages that its newer version no longer has."""
+"""The files of a collection: store them, record each upload, and list the frames that an upload ended or that were
+edited by hand.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
+from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -13,14 +16,16 @@ from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of, file_content, text_sha256
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
-from timemachine.knowledge.collection_time import stamp
-from timemachine.knowledge.commands import NewFrame, identity, lock
+from timemachine.knowledge.collection_time import change_time
+from timemachine.knowledge.commands import NewFrame, lock_collection, passage_identity
 from timemachine.knowledge.models import Collection, Frame, Source, SourcePassage, SourcePut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """A file that was read: its bytes as they came, the text that its passages are parts of, and what it was read without."""
+    """A file that was read: its original bytes, the extracted text that its passages are parts of, and which parts
+    were left out.
+    """
 
     name: str
     title: str
@@ -31,9 +36,9 @@ class SourceFile:
     left_out: tuple[str, ...] = ()
 
 
-def keep_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
-    """The file in the collection; the same file again is the one that is kept. Call it in a transaction."""
-    lock(collection)
+def store_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
+    """Store the file in the collection, or return the identical one that is stored. Call it in a transaction."""
+    lock_collection(collection)
     original, extracted = file_content(file.data), content_of(file.text)
     same = Source.objects.filter(
         collection=collection,
@@ -41,7 +46,7 @@ def keep_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
         uri=file.uri,
         title=file.title,
         media_type=file.media_type,
-        text__sha256=extracted.sha256,  # another version of the reader may have read it otherwise
+        text__sha256=extracted.sha256,  # another version of the reader may extract another text
     )
     kept = same.first()
     if kept is not None:
@@ -62,15 +67,17 @@ def keep_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
     )
 
 
-def note_put(source: Source, passages: Sequence[NewFrame], *, by: str, new: int, replace: bool) -> SourcePut:
-    """Note that the file was put, with so many passages that are new; where it is to replace its earlier version, end the
-    current frames of its uri that are none of its passages.
+def record_put(
+    source: Source, passages: Sequence[NewFrame], *, by: str, new: int, replace: bool
+) -> SourcePut:
+    """Record an upload of the file. If it is to `replace` the earlier version, end the other current frames of its
+    uri.
 
-    Returns the note, which says how many it ended. Call it in a transaction.
+    Returns the record, which has the number of frames that it ended. Call it in a transaction.
     """
-    lock(source.collection)
-    moment = stamp(source.collection_id)
-    gone = _others(source.collection, source.uri, passages) if replace else []
+    lock_collection(source.collection)
+    moment = change_time(source.collection_id)
+    gone = _frames_to_replace(source.collection, source.uri, passages) if replace else []
     ended = Frame.objects.filter(id__in=gone, valid_until=None).update(valid_until=moment, ended_by="replace")
     return source.puts.create(
         at=moment, put_by=by, replaced=replace, new=new, kept=len(passages) - new, ended=ended
@@ -78,26 +85,29 @@ def note_put(source: Source, passages: Sequence[NewFrame], *, by: str, new: int,
 
 
 def put_that_ended(frame_collection: Collection, ended_at: datetime) -> SourcePut | None:
-    """The putting of a file that ended frames of the collection at that moment; None where that was not noted."""
+    """Return the upload that ended frames of the collection at that time, or None."""
     puts = SourcePut.objects.filter(source__collection=frame_collection, at=ended_at, ended__gt=0)
     return puts.select_related("source").first()
 
 
-def _others(collection: Collection, uri: str, stay: Sequence[NewFrame]) -> list[int]:
-    """The rows of the current frames of the uri that are none of these passages."""
-    staying = {identity(text_sha256(frame.text), frame) for frame in stay}
+def _frames_to_replace(collection: Collection, uri: str, stay: Sequence[NewFrame]) -> list[int]:
+    """Return the rows of the current frames of the uri that are not among these passages."""
+    staying = {passage_identity(text_sha256(frame.text), frame) for frame in stay}
     current = Frame.objects.filter(collection=collection, uri=uri, valid_until=None)
     return [
         frame.id
         for frame in current.only("id", "sha256", "title", "uri", "metadata")
-        if identity(frame.sha256, frame) not in staying
+        if passage_identity(frame.sha256, frame) not in staying
     ]
 
 
 def sources_of(collection: Collection) -> QuerySet[Source]:
-    """The files of a collection, newest first, each with `frame_count`, the number of its current frames, and
-    `edited_count`, how many more there are whose current version was written by hand over one of its passages."""
-    # a subquery counts for the rows of a page only; a join would be grouped for every file of the collection
+    """Return the files of a collection, newest first.
+
+    Each has `frame_count`, the number of its current frames, and `edited_count`, the number of its frames that
+    were edited by hand since.
+    """
+    # a subquery counts only for the rows of a page; a join would be grouped for all files of the collection
     current = SourcePassage.objects.filter(source=OuterRef("id"), frame__valid_until=None).values("source")
     counted = Coalesce(Subquery(current.annotate(n=Count("frame", distinct=True)).values("n")), 0)
     edited = Coalesce(
@@ -108,7 +118,7 @@ def sources_of(collection: Collection) -> QuerySet[Source]:
 
 
 def _edited_passages() -> QuerySet[SourcePassage, Any]:
-    """The passages of a file over which somebody wrote the current version of their frame by hand."""
+    """Return the passages of a file whose frame was edited by hand since."""
     number = {"collection": OuterRef("frame__collection"), "number": OuterRef("frame__number")}
     by_hand = Frame.objects.filter(**number, valid_until=None, places=None)
     ended = SourcePassage.objects.filter(source=OuterRef("id"), frame__ended_by="update")
@@ -116,7 +126,9 @@ def _edited_passages() -> QuerySet[SourcePassage, Any]:
 
 
 def source_of(project: Project, source_id: str) -> Source:
-    """The project's source of that id; bytes and text come once they are asked for. Raises `NotFound`, the same for another project's."""
+    """Return the project's file with that id, its bytes and text deferred. Raises `NotFound`, also for a file of
+    another project.
+    """
     wanted = uuid_of(source_id)
     sources = (
         Source.objects.filter(project=project)
@@ -130,7 +142,9 @@ def source_of(project: Project, source_id: str) -> Source:
 
 
 def passages_of(source: Source) -> QuerySet[SourcePassage]:
-    """The current frames that are passages of a file, and where they stand in it, in the order in which they were put."""
+    """Return the passages of a file that are current frames, with their place in the file, in the order in which
+    they were put.
+    """
     current = SourcePassage.objects.filter(source=source, frame__valid_until=None)
     shown = ("number", "version", "sha256", "title", "metadata")
     frames = current.select_related("frame").only("start", "end", *(f"frame__{name}" for name in shown))
@@ -138,8 +152,115 @@ def passages_of(source: Source) -> QuerySet[SourcePassage]:
 
 
 def places_of(frame_ids: Sequence[int]) -> QuerySet[SourcePassage]:
-    """The files of which versions of a frame are passages, and where they stand in each; the newest file first."""
+    """Return the files in which these versions of a frame are passages, with the place in each, newest file first."""
     places = SourcePassage.objects.filter(frame_id__in=frame_ids).select_related(
         "source__collection", "frame"
     )
     return places.order_by("-source_id", "start")
+
+
+MOST_NAMED: Final = 20
+MOST_PUTS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedFrame:
+    """A frame that ended. `edited`: its last version was a passage of a file edited by hand."""
+
+    frame: int
+    version: int
+    title: str
+    edited: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditedFrame:
+    """A frame that was edited by hand, and `beside`, the frame that has its original text from the file. Both are
+    current.
+    """
+
+    frame: int
+    beside: int
+    title: str
+
+
+def edited_frames(source: Source) -> list[EditedFrame]:
+    """Return the frames that were edited by hand while another frame has their original text as a current passage
+    of the file.
+
+    This happens when a file is uploaded again without `replace`.
+    """
+    passages = Frame.objects.filter(places__source=source, valid_until=None)
+    stand = passages.order_by("number").values_list("sha256", "title", "uri", "number")
+    beside = {(sha256, title, uri): number for sha256, title, uri, number in stand}
+    frames = Frame.objects.filter(collection_id=source.collection_id)
+    by_hand = frames.filter(number=OuterRef("number"), valid_until=None, places=None)
+    before = frames.filter(
+        Exists(by_hand),
+        Exists(SourcePassage.objects.filter(frame=OuterRef("id"))),
+        ended_by="update",
+        uri__in={uri for _, _, uri in beside},
+        sha256__in={sha256 for sha256, _, _ in beside},
+    )
+    found = before.order_by("number", "version").values_list("sha256", "title", "uri", "number")
+    edited = {
+        number: EditedFrame(frame=number, beside=beside[sha256, title, uri], title=title)
+        for sha256, title, uri, number in found
+        if (sha256, title, uri) in beside
+    }
+    return list(edited.values())
+
+
+def edited_by_hand() -> Exists:
+    """Return the condition that a version of a frame is in no file while an earlier version is a passage of one."""
+    earlier = SourcePassage.objects.filter(
+        frame__collection=OuterRef("collection"),
+        frame__number=OuterRef("number"),
+        frame__version__lt=OuterRef("version"),
+    )
+    return Exists(earlier)
+
+
+def ended_frames(put: SourcePut) -> list[EndedFrame]:
+    """Return the first `MOST_NAMED` frames that an upload ended, those edited by hand first."""
+    if not put.ended:
+        return []
+    found = (
+        Frame.objects.filter(collection_id=put.source.collection_id, ended_by="replace", valid_until=put.at)
+        .filter(uri=put.source.uri)
+        .annotate(in_a_file=Exists(SourcePassage.objects.filter(frame=OuterRef("id"))))
+        .annotate(after_a_file=edited_by_hand())
+        .only("number", "version", "title")
+    )
+    return [
+        EndedFrame(
+            frame=each.number,
+            version=each.version,
+            title=each.title,
+            edited=each.after_a_file and not each.in_a_file,
+        )
+        for each in found.order_by("in_a_file", "-after_a_file", "number")[:MOST_NAMED]
+    ]
+
+
+def replaced_by(collection: Collection, sources: Iterable[Source]) -> dict[UUID, SourcePut]:
+    """Return for each file that is no longer the current one of its uri the upload of the file that replaced it."""
+    puts = (
+        SourcePut.objects.filter(
+            source__collection=collection, source__uri__in={each.uri for each in sources if each.uri}
+        )
+        .select_related("source")
+        .only("at", "replaced", "source__uri")
+        .order_by("-at")
+    )
+    every = list(puts[:MOST_PUTS])[::-1]
+    last = {each.source_id: each.at for each in every}
+    return {
+        source.id: put
+        for source in sources
+        for put in reversed(every)
+        if put.replaced
+        and put.source.uri == source.uri
+        and put.source_id != source.id
+        and put.at > last.get(source.id, source.created_at)
+    }

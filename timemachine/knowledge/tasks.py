@@ -1,4 +1,4 @@
-"""The jobs of collections: vectors that are missing, and indexes of large collections."""
+"""The jobs of collections: missing vectors, and indexes of large collections."""
 
 from uuid import UUID
 
@@ -13,11 +13,11 @@ from timemachine.knowledge import embedding_backlog, hnsw
     only_if=embedding_backlog.is_due,
 )
 def embed_backlog(collection_id: UUID) -> Next:
-    """Make vectors that a collection lacks, for a while; then other jobs have their turn."""
-    return [(embed_backlog, collection_id)] if embedding_backlog.work_off(collection_id) else []
+    """Create vectors that a collection lacks, for a while; then let other jobs run."""
+    return [(embed_backlog, collection_id)] if embedding_backlog.embed_missing(collection_id) else []
 
 
-@job(overdue=hnsw.due)
+@job(overdue=hnsw.collections_without_index)
 def index_collection(collection_id: UUID) -> None:
-    """Build the index for searching a large collection by meaning."""
+    """Build the index for semantic search in a large collection."""
     hnsw.build_for(collection_id)

@@ -1,1 +1,1 @@
-"""What earlier sessions are good for: transcripts, search and recall, patterns, training data."""
+"""Use recorded sessions again: transcripts, search and recall, patterns, training data."""

@@ -1,4 +1,4 @@
-"""The jobs that read what was recorded: for search, and for patterns."""
+"""The jobs that process recorded steps: for search and for patterns."""
 
 from uuid import UUID
 
@@ -7,22 +7,24 @@ from timemachine.memory.patterns import alerts, clustering, reader
 from timemachine.memory.search import indexing
 
 ENQUEUE_EVERY = 2.0
-"""Recording enqueues the indexing of its project at most this often, in seconds; the sweep enqueues what comes in between."""
+"""Minimum seconds between two enqueued indexing jobs of a project. The sweep enqueues what is recorded in between."""
 
 
 @job(overdue=indexing.overdue, at_start=True, only_if=indexing.is_due, pause=ENQUEUE_EVERY)
 def index_steps(project_id: UUID) -> Next:
-    """Make the steps of a project searchable, for a while; then other jobs have their turn, and at the end patterns are looked for."""
+    """Make the steps of a project searchable, for a while; then let other jobs run. Enqueues the reading for
+    patterns at the end.
+    """
     return [(index_steps if indexing.work_off(project_id) else read_patterns, project_id)]
 
 
 @job(overdue=reader.overdue, at_start=True, only_if=reader.is_due)
 def read_patterns(project_id: UUID) -> Next:
-    """Read the steps of a project for patterns, for a while; then other jobs have their turn."""
+    """Read the steps of a project for patterns, for a while; then let other jobs run."""
     return [(read_patterns, project_id)] if clustering.work_off(project_id) else []
 
 
 @job(overdue=alerts.overdue)
 def send_pattern_alert(alert_id: UUID) -> None:
-    """Report to the address of a rule that a pattern was seen again."""
+    """Report to the address of a rule that a pattern occurred again."""
     alerts.tell(alert_id)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from timemachine.knowledge.find import Findings, Found
+from timemachine.knowledge.find import FindResult, FrameHit
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.recording.sessions.models import Hit
 from timemachine.recording.timeline.step import Passage
@@ -36,7 +36,7 @@ class ShownHit:
         return dict(self.scores)
 
 
-def of_found(collection: Collection, found: Found) -> ShownHit:
+def of_found(collection: Collection, found: FrameHit) -> ShownHit:
     """Return a hit of a find that was just made."""
     return ShownHit(
         rank=found.rank,
@@ -85,7 +85,7 @@ def address_in(hit: Hit, addresses: Mapping[int, str]) -> str:
     return (addresses or {}).get(hit.stored_frame_id or 0, "")
 
 
-def retrieval_json(findings: Findings) -> dict[str, Any]:
+def retrieval_json(findings: FindResult) -> dict[str, Any]:
     """Return the retrieval facts of a find that was just made, in the form of a recorded one."""
     return {
         "cut_by": findings.cut_by,

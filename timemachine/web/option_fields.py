@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 from django import forms
 
 from timemachine.knowledge.pure.cutoff import CLIFF, RELATIVE_TO_BEST
-from timemachine.knowledge.query_vectors import models_with_vectors
+from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.answering.pure.prompt import TEMPLATE
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.pure.options import LIMITS, RETRIEVAL_OPTIONS, SessionOptions

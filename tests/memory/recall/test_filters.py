@@ -237,7 +237,7 @@ def _scores_by_words(project: Project, rows: list[int]) -> dict[int, float]:
 
 def _scores_by_meaning(rows: list[int]) -> dict[int, float]:
     sql = "SELECT action_id, (vector <=> %(vector)s::halfvec) FROM tm_action_meaning WHERE action_id = ANY(%(rows)s)"
-    facts: dict[str, Any] = {"vector": dense(table.question_vector(MODEL, QUESTION)), "rows": rows}
+    facts: dict[str, Any] = {"vector": dense(table.query_vector(MODEL, QUESTION)), "rows": rows}
     with connection.cursor() as cursor:
         cursor.execute(sql, facts)
         return {row: 1 - distance for row, distance in cursor if distance < 1 - COSINE_FLOOR}

@@ -66,7 +66,7 @@ def test_where_only_one_of_the_named_sessions_is_there_the_other_is_not_told(
     [item] = recall(api, both, kinds=["ask"])["items"]
     assert item["nothing"].endswith("was recorded in that time: the session Session only.")
     [item] = recall(api, both, user="nobody")["items"]
-    assert item["nothing"] == "There is no session before."
+    assert item["nothing"] == "There is no earlier session."
 
 
 def test_what_was_said_before_and_after_the_last_session(api: Program, project: Project) -> None:

@@ -37,7 +37,7 @@ def test_an_error_of_several_sessions_is_told_once_with_its_solution(api: Progra
         document = recall(api, f"{ERROR} again", budget=budget)
         text = document["text"]
         assert text.count(ERROR) == text.count(SOLUTION) == 1, budget
-        assert f"[1] user, error: {ERROR} [said in 3 other sessions that were found, too]" in text
+        assert f"[1] user, error: {ERROR} [also said in 3 other matching sessions]" in text
         assert "Session Session pay-2 (pay-2)" in text
         assert document["tokens"]["kept"] == count_tokens(text) <= budget
     assert "The customer is asked first." in text
@@ -134,7 +134,7 @@ def test_of_a_very_long_turn_the_passage_stands_in_the_text(api: Program, projec
     record(api, "long", said("lorem ipsum " * 2_000 + "the mutex was never released " + "dolor sit " * 2_000))
     index(project)
     document = recall(api, "who released the mutex?", budget=500)
-    assert "a passage of it: …" in document["text"]
+    assert "an excerpt: …" in document["text"]
     assert "the mutex was never released" in document["text"]
 
 

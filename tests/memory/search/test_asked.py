@@ -59,12 +59,12 @@ def test_only_where_every_alternative_binds_is_meaning_bound() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "Write a word"),
-        ("  \t", "Write a word"),
-        ('"" - !', "Write a word"),
-        ("-this", "only says what is not wanted"),
-        ("one or -two", "only says what is not wanted"),
-        ("x" * (LONGEST + 1), "may have 1,000"),
+        ("", "Enter a word"),
+        ("  \t", "Enter a word"),
+        ('"" - !', "Enter a word"),
+        ("-this", "only excludes words"),
+        ("one or -two", "only excludes words"),
+        ("x" * (LONGEST + 1), "the limit is 1,000"),
         ("x " * (MOST_CLAUSES + 1), "more than 50 words"),
     ],
 )

@@ -29,12 +29,12 @@ def test_an_attempt_that_says_what_the_solution_says_is_not_rejected() -> None:
 
 
 def test_a_seed_has_an_end() -> None:
-    with pytest.raises(InvalidInput, match="`seed` has at most"):
+    with pytest.raises(InvalidInput, match="`seed` can have at most"):
         split_of("x" * 10_000, "")
 
 
 @pytest.mark.parametrize("name", ["form", "what", "part"])
 def test_a_choice_that_there_is_not_is_refused_with_those_there_are(name: str) -> None:
-    with pytest.raises(InvalidInput, match=f"`{name}` cannot be 'other'; it is one of") as refused:
+    with pytest.raises(InvalidInput, match=f"Invalid `{name}` 'other'. Use one of") as refused:
         wanted_of(**{**CHOICES, name: "other"})
     assert refused.value.facts["field"] == name

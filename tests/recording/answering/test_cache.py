@@ -15,8 +15,7 @@ from timemachine.config.celery import app as queue
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.errors import ModelFailed
-from timemachine.knowledge.collection_deletion import erase_collection
-from timemachine.knowledge.commands import NewFrame, collection_named
+from timemachine.knowledge.commands import NewFrame, erase_collection, get_or_create_collection
 from timemachine.knowledge.find import Query
 from timemachine.knowledge.models import Collection
 from timemachine.llm.pure.cancellation import Listening
@@ -50,7 +49,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
 
 
 def collection_of(project: Project, name: str = "handbook") -> Collection:
-    collection = collection_named(project, name, by="test")
+    collection = get_or_create_collection(project, name, by="test")
     put(collection, [NewFrame(title="Retention", text="Invoices are kept for ten years.")], by="test")
     return collection
 
@@ -189,7 +188,7 @@ def test_another_collection_with_the_same_passage_may_use_it_and_names_its_own_f
 ) -> None:
     stub.script(Script(answer="Invoices are kept for ten years."))
     here = collection_of(project)
-    there = collection_named(project, "other", by="test")
+    there = get_or_create_collection(project, "other", by="test")
     put(
         there,
         [
@@ -293,7 +292,7 @@ def test_erasing_the_session_that_asked_takes_the_kept_answer_along(
 def test_erasing_a_collection_leaves_no_answer_from_its_passages(
     project: Project, stub: StubModelServer
 ) -> None:
-    kept, erased = collection_of(project, "kept"), collection_named(project, "erased", by="test")
+    kept, erased = collection_of(project, "kept"), get_or_create_collection(project, "erased", by="test")
     put(erased, [NewFrame(title="Secret", text="Invoices of Zoë are kept for ever.")], by="test")
     asked(erased)
     asked(erased, session_of(kept), question="And of Zoë?")

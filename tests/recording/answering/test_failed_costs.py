@@ -12,7 +12,7 @@ from tests.provider_failures import ANSWER, MODELS, as_vendors
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Cancelled, TimeMachineError
-from timemachine.knowledge.commands import NewFrame, collection_named, put
+from timemachine.knowledge.commands import NewFrame, get_or_create_collection, put_frames
 from timemachine.knowledge.find import Query
 from timemachine.llm.pure.cancellation import Cancellation, Listening
 from timemachine.recording.answering.commands import AskObserver, ask
@@ -37,8 +37,8 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    collection = collection_named(project, "handbook", by="test")
-    put(collection, [NewFrame(text=ANSWER)], by="test")
+    collection = get_or_create_collection(project, "handbook", by="test")
+    put_frames(collection, [NewFrame(text=ANSWER)], by="test")
     return start_session(project, name="s", by="test", collection=collection)
 
 

@@ -12,8 +12,8 @@ from tests.waiting import wait_until
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, ModelFailed, NotFound, TimeMachineError
-from timemachine.knowledge.commands import NewFrame, collection_named
-from timemachine.knowledge.find import Findings, Query
+from timemachine.knowledge.commands import NewFrame, get_or_create_collection
+from timemachine.knowledge.find import FindResult, Query
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.recording.answering import commands, running_asks
 from timemachine.recording.answering.commands import AskDone, AskObserver
@@ -40,7 +40,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    collection = collection_named(project, "handbook", by="test")
+    collection = get_or_create_collection(project, "handbook", by="test")
     commands.put(
         collection, [NewFrame(title="Retention", text="Invoices are kept for ten years.")], by="test"
     )
@@ -53,7 +53,7 @@ def asked(
     """An ask during which something else happens, before the model is called."""
     assert session.collection is not None
 
-    def found(_: Findings) -> None:
+    def found(_: FindResult) -> None:
         meanwhile()
 
     listening = Listening() if on_text is None else Listening(on_text=on_text)

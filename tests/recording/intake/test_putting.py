@@ -12,12 +12,10 @@ from timemachine.core.payloads.models import Payload
 from timemachine.core.payloads.queries import text, value
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.knowledge.collection_deletion import erase_collection
-from timemachine.knowledge.commands import LARGEST_FRAME, NewFrame, put
+from timemachine.knowledge.commands import LARGEST_FRAME, NewFrame, erase_collection, put_frames
 from timemachine.knowledge.models import Collection, Frame, Source, SourcePassage, SourcePut
-from timemachine.knowledge.queries import since
-from timemachine.knowledge.replacing import replaced_by
-from timemachine.knowledge.sources import places_of, put_that_ended, sources_of
+from timemachine.knowledge.queries import later_state
+from timemachine.knowledge.sources import places_of, put_that_ended, replaced_by, sources_of
 from timemachine.recording.intake.commands import hand_in, put_at_once
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.preparing import HandedIn, prepare
@@ -44,7 +42,7 @@ def test_the_same_file_again_adds_nothing(handbook: Collection) -> None:
 
 
 def test_a_newer_version_ends_what_it_no_longer_has_only_where_asked(handbook: Collection) -> None:
-    put(handbook, [NewFrame(text="Another file's.", uri="other.md")], by="test")
+    put_frames(handbook, [NewFrame(text="Another file's.", uri="other.md")], by="test")
     now_put(handbook, guide())
     newer = GUIDE.replace("twice", "once").replace("## Remove\n\nDelete the folder.\n", "")
     kept = now_put(handbook, guide(newer))
@@ -63,7 +61,7 @@ def test_a_newer_version_ends_what_it_no_longer_has_only_where_asked(handbook: C
         (0, 2, 2),
     ]
     assert put_that_ended(handbook, now()) is None
-    assert {since(each) for each in ended} == {"deleted"}
+    assert {later_state(each) for each in ended} == {"deleted"}
 
 
 def test_what_a_putting_came_to_is_never_rewritten(handbook: Collection) -> None:
@@ -83,7 +81,7 @@ def test_a_page_that_is_read_otherwise_than_before_is_another_text(handbook: Col
 
 
 def test_a_newer_file_owns_the_passages_that_it_kept(handbook: Collection) -> None:
-    put(
+    put_frames(
         handbook,
         [NewFrame(text="## Remove\n\nDelete the folder.", title="Guide › Remove", uri="guide.md")],
         by="test",
@@ -181,7 +179,7 @@ def test_a_replacement_names_what_it_ended_and_what_of_it_had_been_edited_by_han
 ) -> None:
     first = now_put(handbook, guide())
     by_hand = NewFrame(number=1, text="Run the installer once.", title="Guide › Install", uri="guide.md")
-    put(handbook, [by_hand], by="Zoë")
+    put_frames(handbook, [by_hand], by="Zoë")
     (source,) = sources_of(handbook)
     counts = [(each.frame_count, each.edited_count) for each in (source,)]  # type: ignore[attr-defined]
     assert counts == [(2, 1)]
@@ -204,10 +202,10 @@ def test_an_edit_that_was_taken_back_and_one_in_a_newer_file_are_beside_nothing(
     by_hand = NewFrame(
         number=1, title="Guide › Install", uri="guide.md", text=before.replace("twice", "once")
     )
-    put(handbook, [by_hand], by="Zoë")
-    put(handbook, [replace(by_hand, text=before)], by="Zoë")
+    put_frames(handbook, [by_hand], by="Zoë")
+    put_frames(handbook, [replace(by_hand, text=before)], by="Zoë")
     again = now_put(handbook, guide())
     assert (again.new, again.edited) == (0, [])
-    put(handbook, [by_hand], by="Zoë")
+    put_frames(handbook, [by_hand], by="Zoë")
     newer = now_put(handbook, guide(GUIDE.replace("twice", "once")))
     assert (newer.new, newer.edited) == (0, [])

@@ -13,7 +13,7 @@ from timemachine.core.payloads.queries import text
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, TooLarge
 from timemachine.jobs.registry import overdue
-from timemachine.knowledge.commands import NewFrame, put
+from timemachine.knowledge.commands import NewFrame, put_frames
 from timemachine.knowledge.models import Collection, Frame, Source, SourcePut
 from timemachine.recording.intake import worker
 from timemachine.recording.intake.commands import hand_in, next_after
@@ -270,7 +270,7 @@ def test_a_file_that_a_worker_put_names_what_was_edited_and_has_its_old_text_aga
 ) -> None:
     now_put(handbook, guide())
     by_hand = NewFrame(number=1, text="Run it once.", title="Guide › Install", uri="guide.md")
-    put(handbook, [by_hand], by="Zoë")
+    put_frames(handbook, [by_hand], by="Zoë")
     intake = hand_in(handbook, guide(), by="Ada")
     assert edited_beside_it(intake) == []
     work(intake.id)

@@ -26,7 +26,7 @@ def test_a_wrong_time_is_no_session(project: Project, text: str) -> None:
 
 @pytest.mark.parametrize("text", ["2101-01-01", "2101-01-01 09:00", "2101-01-01T09:00:00Z"])
 def test_a_moment_that_has_not_come_is_refused(project: Project, text: str) -> None:
-    with pytest.raises(InvalidInput, match="`as_of` lies in the future") as refused:
+    with pytest.raises(InvalidInput, match="`as_of` is in the future") as refused:
         resolve_moment(project, text)
     assert (refused.value.code, refused.value.facts["field"]) == ("not_a_time", "as_of")
 

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.recording.timeline.conftest import Record
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import NewFrame, collection_named, delete, put
+from timemachine.knowledge.commands import NewFrame, delete_frame, get_or_create_collection, put_frames
 from timemachine.knowledge.find import Query
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.sessions.commands import append, start_session
@@ -97,16 +97,16 @@ def test_reading_what_changed_asks_as_much_at_any_step_and_any_distance(record: 
 @pytest.fixture
 def told(project: Project) -> Session:
     """A find, two puts of which the second changes nothing, a new version and an end, and another find."""
-    collection = collection_named(project, "handbook", by="test")
-    put(collection, [NewFrame(title="First", text="The first text.")], by="test")
+    collection = get_or_create_collection(project, "handbook", by="test")
+    put_frames(collection, [NewFrame(title="First", text="The first text.")], by="test")
     session = start_session(project, name="s", by="test", collection=collection)
     query = Query(text="text", top_k=2)
     answering.find(collection, query, session=session)
     second = NewFrame(title="Second", text="The second text.")
     answering.put(collection, [second], by="test", session=session)
     answering.put(collection, [second], by="test", session=session)
-    put(collection, [NewFrame(number=1, title="Second", text="The second text, mended.")], by="test")
-    delete(collection, 0, by="test")
+    put_frames(collection, [NewFrame(number=1, title="Second", text="The second text, mended.")], by="test")
+    delete_frame(collection, 0, by="test")
     answering.find(collection, query, session=session)
     session.refresh_from_db()
     return session

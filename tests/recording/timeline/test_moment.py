@@ -5,7 +5,7 @@ import pytest
 
 from tests.recording.timeline.conftest import Record
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import NewFrame, collection_named, put
+from timemachine.knowledge.commands import NewFrame, get_or_create_collection, put_frames
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.timeline.state import state_at
 from timemachine.recording.timeline.state_changes import between
@@ -107,9 +107,9 @@ def test_a_message_without_a_text_is_counted_and_not_made_up(record: Record) -> 
 
 
 def test_frames_are_those_that_existed_then_and_those_used_so_far(record: Record, project: Project) -> None:
-    collection = collection_named(project, "handbook", by="test")
-    first = put(collection, [NewFrame(title="one", text="first passage")], by="test")[0].frame
-    put(collection, [NewFrame(title="two", text="second passage")], by="test")
+    collection = get_or_create_collection(project, "handbook", by="test")
+    first = put_frames(collection, [NewFrame(title="one", text="first passage")], by="test")[0].frame
+    put_frames(collection, [NewFrame(title="two", text="second passage")], by="test")
     hit = HitDraft(rank=1, frame=0, version=1, title="one", text="first passage")
     session = record(
         [

@@ -13,10 +13,10 @@ from tests.builders import FACTS, QUESTIONS, recorded_session
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import VIEWER, Project
 from timemachine.core.pure.errors import TooLarge
-from timemachine.knowledge import frame_ranks
-from timemachine.knowledge.commands import NewFrame, collection_named, delete, put
+from timemachine.knowledge import frame_ranks as ranks_module
+from timemachine.knowledge.commands import NewFrame, delete_frame, get_or_create_collection, put_frames
 from timemachine.knowledge.find import Query, find
-from timemachine.knowledge.frame_ranks import Place, Standing, standings, standings_of
+from timemachine.knowledge.frame_ranks import FrameRank, VersionRanks, frame_ranks, frame_ranks_of_queries
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.recording.answering.commands import find as find_and_record
 from timemachine.recording.sessions.commands import append, start_session
@@ -41,9 +41,11 @@ def session(project: Project) -> Session:
 @pytest.fixture
 def large(project: Project) -> Collection:
     """More frames than a find's windows hold."""
-    collection = collection_named(project, "large", by="test")
+    collection = get_or_create_collection(project, "large", by="test")
     texts = [f"Invoice {n} is kept in folder {n % 7}, shelf {n % 11}." for n in range(150)]
-    put(collection, [NewFrame(title=f"Invoice {n}", text=text) for n, text in enumerate(texts)], by="test")
+    put_frames(
+        collection, [NewFrame(title=f"Invoice {n}", text=text) for n, text in enumerate(texts)], by="test"
+    )
     return collection
 
 
@@ -60,7 +62,7 @@ def test_a_frame_that_a_find_shows_stands_at_the_rank_that_it_is_shown_at(
 ) -> None:
     query = Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=top_k)
     shown = {hit.frame: hit.rank for hit in find(large, query).hits}
-    found = standings(large, query, range(150)).frames
+    found = frame_ranks(large, query, range(150)).frames
     assert len(found) == 150
     for number, rank in shown.items():
         assert found[number].places[mode].rank == rank
@@ -72,7 +74,7 @@ def test_a_frame_that_a_find_shows_stands_at_the_rank_that_it_is_shown_at(
 
 @pytest.mark.parametrize("mode", MODES)
 def test_every_frame_has_a_rank_of_its_own_however_deep(large: Collection, mode: str) -> None:
-    found = standings(large, Query(text="invoice in folder 3, shelf 5"), range(150)).frames
+    found = frame_ranks(large, Query(text="invoice in folder 3, shelf 5"), range(150)).frames
     places = [each.places[mode] for each in found.values()]
     ranks = sorted(place.rank for place in places if place.rank is not None)
     assert ranks == list(range(1, len(ranks) + 1))
@@ -84,7 +86,7 @@ def test_ranks_beyond_the_window_are_those_of_a_sorted_list(large: Collection) -
     """What is counted beside what a sort says, also where scores are equal."""
     for mode in ("lexical", "semantic"):
         shown = find(large, Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=150)).hits
-        found = standings(large, Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=3), range(150))
+        found = frame_ranks(large, Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=3), range(150))
         ranks = {hit.frame: (hit.rank, hit.score) for hit in shown}
         assert len(ranks) > 100
         for number, (rank, score) in ranks.items():
@@ -95,16 +97,16 @@ def test_ranks_beyond_the_window_are_those_of_a_sorted_list(large: Collection) -
 
 @pytest.mark.parametrize("changed", [False, True])
 def test_two_moments_looked_at_together_are_as_each_on_its_own(large: Collection, changed: bool) -> None:
-    put(large, [NewFrame(title="Before", text="Invoice folder 3 was empty.")], by="test")
+    put_frames(large, [NewFrame(title="Before", text="Invoice folder 3 was empty.")], by="test")
     then = Frame.objects.latest("id").valid_from
     if changed:
-        put(large, [NewFrame(number=5, text="Invoice 5 is gone.")], by="test")
-        put(large, [NewFrame(text="A new invoice in folder 3, shelf 5.")], by="test")
-        delete(large, 14, by="test")
+        put_frames(large, [NewFrame(number=5, text="Invoice 5 is gone.")], by="test")
+        put_frames(large, [NewFrame(text="A new invoice in folder 3, shelf 5.")], by="test")
+        delete_frame(large, 14, by="test")
     text = "invoice in folder 3, shelf 5"
     queries = [Query(text=text, as_of=then), Query(text=text), Query(text=text, top_k=120, as_of=then)]
-    together = standings_of(large, queries, range(153))
-    alone = [standings(large, query, range(153)) for query in queries]
+    together = frame_ranks_of_queries(large, queries, range(153))
+    alone = [frame_ranks(large, query, range(153)) for query in queries]
     assert [each.frames for each in together] == [each.frames for each in alone]
     assert (together[0].frames == together[1].frames) is not changed
     shown = [{hit.frame: hit.rank for hit in find(large, query).hits} for query in queries]
@@ -119,25 +121,27 @@ def test_how_it_stood_then_does_not_hang_on_what_came_after(session: Session, af
     collection = session.collection
     assert collection is not None
     query = Query(text=QUESTIONS[0], as_of=moment_of(session.actions.get(sequence=1)))
-    before = standings(collection, query, range(4))
+    before = frame_ranks(collection, query, range(4))
     for change in after:
         _change(collection, change)
-    now = standings(collection, query, range(4))
+    now = frame_ranks(collection, query, range(4))
     assert now == before
 
 
 def _change(collection: Collection, change: str) -> None:
     if change == "put":
-        put(collection, [NewFrame(text=f"Invoices kept {collection.frames.count()} years.")], by="test")
+        put_frames(
+            collection, [NewFrame(text=f"Invoices kept {collection.frames.count()} years.")], by="test"
+        )
     elif change == "update":
-        put(collection, [NewFrame(number=0, text=f"Gone {collection.frames.count()}.")], by="test")
+        put_frames(collection, [NewFrame(number=0, text=f"Gone {collection.frames.count()}.")], by="test")
     elif collection.frames.filter(number=1, valid_until=None).exists():
-        delete(collection, 1, by="test")
+        delete_frame(collection, 1, by="test")
 
 
-PLACE = Place(rank=12, of=40, score=1.0, by_top_k=False, by_adaptive=True)
-NONE = Place(rank=None, of=40, score=None, by_top_k=False, by_adaptive=False)
-SECOND = Place(rank=2, of=40, score=1.0, by_top_k=True, by_adaptive=False)
+PLACE = FrameRank(rank=12, of=40, score=1.0, by_top_k=False, by_adaptive=True)
+NONE = FrameRank(rank=None, of=40, score=None, by_top_k=False, by_adaptive=False)
+SECOND = FrameRank(rank=2, of=40, score=1.0, by_top_k=True, by_adaptive=False)
 
 
 @pytest.mark.parametrize(
@@ -156,17 +160,17 @@ SECOND = Place(rank=2, of=40, score=1.0, by_top_k=True, by_adaptive=False)
     ],
 )
 def test_where_it_stood_is_said_in_words(
-    recorded: int | None, hybrid: Place | None, lexical: Place | None, says: str
+    recorded: int | None, hybrid: FrameRank | None, lexical: FrameRank | None, says: str
 ) -> None:
     then = None
     if hybrid is not None and lexical is not None:
-        then = Standing(frame=1, version=1, places={"hybrid": hybrid, "lexical": lexical})
+        then = VersionRanks(frame=1, version=1, places={"hybrid": hybrid, "lexical": lexical})
     assert rank_words("hybrid", recorded, then) == says
 
 
 def test_a_frame_is_looked_for_at_every_find_and_ask(api: Program, session: Session) -> None:
     assert session.collection is not None
-    put(session.collection, [NewFrame(title="Later", text="Invoices are kept. Invoices!")], by="test")
+    put_frames(session.collection, [NewFrame(title="Later", text="Invoices are kept. Invoices!")], by="test")
     found = looked(api, frame=0)
     assert found["frames"] == [
         {"frame": 0, "title": "Retention", "by": "named", "versions": None, "says": "named"}
@@ -186,7 +190,7 @@ def test_a_frame_is_looked_for_at_every_find_and_ask(api: Program, session: Sess
 
 def test_a_sentence_names_the_frames_that_hold_it_also_one_that_ended(api: Program, session: Session) -> None:
     assert session.collection is not None
-    delete(session.collection, 1, by="test")
+    delete_frame(session.collection, 1, by="test")
     found = looked(api, text="train   tickets are booked IN second class.")
     assert [(each["frame"], each["title"], each["by"], each["versions"]) for each in found["frames"]] == [
         (1, "Travel", "holds", [1])
@@ -205,13 +209,13 @@ def test_a_sentence_is_found_also_where_it_came_and_ended_between_two_steps(
     again = start_session(project, name="again", by="test", collection=collection, key="again")
     find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
     sentence = "The blue bicycle belongs to nobody."
-    put(
+    put_frames(
         collection,
         [NewFrame(number=1, text=f"Look: the blue\n bicycle belongs to nobody. {FACTS[1][1]}")],
         by="test",
     )
     find_and_record(collection, Query(text=QUESTIONS[1]), session=again)
-    put(collection, [NewFrame(number=1, text=FACTS[1][1])], by="test")
+    put_frames(collection, [NewFrame(number=1, text=FACTS[1][1])], by="test")
     find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
     found = api.get("/sessions/again/where", text=sentence).json()
     assert [(each["frame"], each["by"]) for each in found["frames"]] == [(1, "holds")]
@@ -229,10 +233,10 @@ def test_a_frame_that_was_deleted_before_a_step_is_told_apart_from_one_that_came
 ) -> None:
     collection = session.collection
     assert collection is not None
-    delete(collection, 1, by="test")
+    delete_frame(collection, 1, by="test")
     again = start_session(project, name="again", by="test", collection=collection, key="again")
     find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
-    (came,) = put(collection, [NewFrame(text="Later.")], by="test")
+    (came,) = put_frames(collection, [NewFrame(text="Later.")], by="test")
     later = came.frame.number
     told = [api.get("/sessions/again/where", frame=n).json()["items"][0]["frames"][0] for n in (1, later)]
     assert [(each["says"], each["as_now"] is None) for each in told] == [
@@ -284,10 +288,10 @@ def test_a_step_whose_query_was_not_recorded_says_so_and_the_others_stand(
 def test_a_collection_that_is_too_large_is_not_ranked(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frame_ranks, "MOST_RANKED", 3)
+    monkeypatch.setattr(ranks_module, "MOST_RANKED", 3)
     assert session.collection is not None
     with pytest.raises(TooLarge, match="4 frames"):
-        standings(session.collection, Query(text="x"), [0])
+        frame_ranks(session.collection, Query(text="x"), [0])
 
 
 def test_a_person_looks_on_the_session_s_page(project: Project, session: Session) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.builders import FACTS, QUESTIONS, recorded_session
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import NewFrame, delete, put
+from timemachine.knowledge.commands import NewFrame, delete_frame, put_frames
 from timemachine.knowledge.find import Query
 from timemachine.knowledge.models import Collection
 from timemachine.recording.answering import commands as answering
@@ -75,12 +75,12 @@ def come_later(session: Session, change: str) -> None:
     number = session.actions.count()
     hits = (HitDraft(rank=1, frame=0, text=f"{FACTS[0][1]} {number}"),)
     if change == "put":
-        put(collection, [NewFrame(title="Train", text=f"Train tickets, class {number}.")], by="test")
+        put_frames(collection, [NewFrame(title="Train", text=f"Train tickets, class {number}.")], by="test")
     elif change == "update":
-        put(collection, [NewFrame(number=1, text=f"All trains are cancelled {number}.")], by="test")
+        put_frames(collection, [NewFrame(number=1, text=f"All trains are cancelled {number}.")], by="test")
     elif change == "delete":
         if collection.frames.filter(number=3, valid_until=None).exists():
-            delete(collection, 3, by="test")
+            delete_frame(collection, 3, by="test")
     elif change == "find":
         answering.find(collection, Query(text=QUESTIONS[1]), session=session)
     else:

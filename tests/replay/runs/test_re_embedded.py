@@ -29,7 +29,7 @@ def found(project: Project, monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setenv("EMBEDDING_SERVER_URL", f"{stub.url}/v1")
         collection = Collection.objects.get()
         reembed(collection, "server:m", by="test")
-        assert embedding_backlog.work_off(collection.id) is False
+        assert embedding_backlog.embed_missing(collection.id) is False
 
         def found(**options: Any) -> list[dict[str, Any]]:
             steps = steps_of(replayed(session, ReplayOptions(audit=False, **options)))

@@ -16,7 +16,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, Unavailable
 from timemachine.jobs.registry import overdue
-from timemachine.knowledge.commands import NewFrame, delete, put
+from timemachine.knowledge.commands import NewFrame, delete_frame, put_frames
 from timemachine.knowledge.models import Frame
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Hit, Session
@@ -112,8 +112,8 @@ def test_one_changed_byte_is_altered_for_the_steps_that_used_that_passage_and_no
 def test_what_became_of_a_frame_since_leaves_the_audit_verified(session: Session) -> None:
     collection = session.collection
     assert collection is not None
-    put(collection, [NewFrame(number=0, title="Retention", text="Twelve years.")], by="test")
-    delete(collection, 1, by="test")
+    put_frames(collection, [NewFrame(number=0, title="Retention", text="Twelve years.")], by="test")
+    delete_frame(collection, 1, by="test")
     replay = replayed(session, AUDIT)
     assert ReplayOut.of(replay).model_dump()["context"]["verified"] == 4
     fates = {frame["frame"]: frame["since"] for step in all_steps(replay) for frame in step.frames}
@@ -141,8 +141,10 @@ def test_a_passage_that_is_gone_is_missing_and_one_never_recorded_is_not_recorde
 def test_a_debug_replay_says_what_came_what_went_and_what_moved(session: Session) -> None:
     collection = session.collection
     assert collection is not None
-    put(collection, [NewFrame(title="Invoices", text="Invoices: how long invoices are kept.")], by="test")
-    delete(collection, 2, by="test")
+    put_frames(
+        collection, [NewFrame(title="Invoices", text="Invoices: how long invoices are kept.")], by="test"
+    )
+    delete_frame(collection, 2, by="test")
     replay = replayed(session, ReplayOptions(top_k=4, use_model="local:extractive-1"))
     found = {step.sequence: step.retrieval for step in all_steps(replay)}
     assert found[1]["verdict"] == "changed"
@@ -154,7 +156,7 @@ def test_a_debug_replay_says_what_came_what_went_and_what_moved(session: Session
 def test_a_debug_replay_as_of_the_recording_finds_the_same_again(session: Session) -> None:
     collection = session.collection
     assert collection is not None
-    put(collection, [NewFrame(title="Invoices", text="Invoices, invoices, kept invoices.")], by="test")
+    put_frames(collection, [NewFrame(title="Invoices", text="Invoices, invoices, kept invoices.")], by="test")
     replay = replayed(session, ReplayOptions(as_of="recorded"))
     assert ReplayOut.of(replay).model_dump()["retrieval"] == {"same": 4}
     assert ReplayOut.of(replay).model_dump()["verdicts"] == {"identical": 3}

@@ -14,7 +14,7 @@ from tests.stub_model_server import StubModelServer
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import VIEWER, Project
 from timemachine.core.pure.ids import uuid7
-from timemachine.knowledge.commands import NewFrame, put
+from timemachine.knowledge.commands import NewFrame, put_frames
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
@@ -118,7 +118,7 @@ def test_a_frame_that_came_later_is_added_only_from_the_collection_of_now(
     api: Program, session: Session
 ) -> None:
     assert session.collection is not None
-    put(session.collection, [NewFrame(title="Later", text="Invoices go to the archive.")], by="test")
+    put_frames(session.collection, [NewFrame(title="Later", text="Invoices go to the archive.")], by="test")
     refused = api.post(f"/sessions/s1/actions/{ASK}/trials", {"frames": [4]})
     assert (refused.status_code, refused.json()["code"]) == (404, "frame_not_found")
     assert "at this step" in refused.json()["message"]
@@ -129,7 +129,7 @@ def test_with_retrieval_options_the_passages_are_looked_for_again_as_they_were_t
     api: Program, session: Session
 ) -> None:
     assert session.collection is not None
-    put(session.collection, [NewFrame(text="Invoices, invoices: how long are they kept?")], by="test")
+    put_frames(session.collection, [NewFrame(text="Invoices, invoices: how long are they kept?")], by="test")
     step = tried(api, {"top_k": 3, "search_mode": "lexical"})
     assert (step["retrieval"]["mode"], step["retrieval"]["top_k"]) == ("lexical", 3)
     assert 4 not in [hit["frame"] for hit in step["new"]["hits"]]

@@ -10,7 +10,7 @@ from tests.api.conftest import Program, program
 from tests.builders import QUESTIONS, recorded_session
 from tests.replay.suites.conftest import AUDIT, ONE, THREE, launched, made, ran, report, work_off
 from timemachine.core.accounts.models import Project
-from timemachine.knowledge.commands import NewFrame, put
+from timemachine.knowledge.commands import NewFrame, put_frames
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -155,10 +155,10 @@ def test_a_debug_suite_tells_of_passages_that_came_and_went(api: Program, sessio
     made(api, "s1", options={"top_k": 2, "as_of": "now"}, use_models=[])
     ran(api)
     assert session.collection is not None
-    put(session.collection, [NewFrame(text=each) for each in QUESTIONS], by="test")
+    put_frames(session.collection, [NewFrame(text=each) for each in QUESTIONS], by="test")
     second = ran(api)
     assert second["since"]["worse"] >= 3
-    put(session.collection, [NewFrame(text=f"{each} {each}") for each in QUESTIONS], by="test")
+    put_frames(session.collection, [NewFrame(text=f"{each} {each}") for each in QUESTIONS], by="test")
     third = ran(api)
     told = {each["change"] for each in report(api, change="changed")}
     assert {"passages_differ", "answer_differs"} & told

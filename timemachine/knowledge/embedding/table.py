@@ -1,8 +1,8 @@
-"""The embedding models: what each is called, what it costs to use, how much it counts beside the words. No Django.
+"""The embedding models: their names, their cost and their weight in a hybrid find. No Django.
 
-A collection holds a stored name (`NAME` of a model's file, `server:MODEL@DIMENSIONS`); people write `wordllama`, `minilm`
-or `server:MODEL`. The semantic weights of the first two were chosen on Cranfield's queries 1 to 100; those of a server are
-not measured.
+A collection stores the full name (`NAME` of a model's module, or `server:MODEL@DIMENSIONS`); people write
+`wordllama`, `minilm` or `server:MODEL`. The semantic weights of the first two were chosen on Cranfield's
+queries 1 to 100; those of servers are not measured.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,14 +26,14 @@ NO_SERVER = "No embedding server is configured; set EMBEDDING_SERVER_URL and res
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingModel:
-    """A model: `name` is stored with every vector, `asked` is what people write, `embed` makes a row of each text.
+    """A model: `name` is stored with every vector, `short_name` is what people write, `embed` returns one row per text.
 
-    `slow`: a put does not wait for it. `semantic_weight`: of its leg in a hybrid find. `batch`: texts embedded and stored
-    together.
+    `slow`: a put does not wait for it. `semantic_weight`: of the semantic score in a hybrid find. `batch`:
+    texts embedded and stored at once.
     """
 
     name: str
-    asked: str
+    short_name: str
     slow: bool
     semantic_weight: float
     batch: int
@@ -41,34 +41,39 @@ class EmbeddingModel:
 
 
 WORDLLAMA = EmbeddingModel(
-    name=wordllama.NAME, asked="wordllama", slow=False, semantic_weight=0.3, batch=500, embed=wordllama.embed
+    name=wordllama.NAME,
+    short_name="wordllama",
+    slow=False,
+    semantic_weight=0.3,
+    batch=500,
+    embed=wordllama.embed,
 )
 MINILM = EmbeddingModel(
-    name=minilm.NAME, asked="minilm", slow=True, semantic_weight=0.5, batch=16, embed=minilm.embed
+    name=minilm.NAME, short_name="minilm", slow=True, semantic_weight=0.5, batch=16, embed=minilm.embed
 )
 _LOCAL = (WORDLLAMA, MINILM)
 
 
-def named(text: str) -> EmbeddingModel:
-    """The model that a stored or written name means, whether or not it can be used here.
+def model_named(text: str) -> EmbeddingModel:
+    """Return the model with this stored or written name, whether or not it can be used here.
 
     Raises `InvalidInput` (`unknown_embedding_model`) for any other text.
     """
     for model in _LOCAL:
-        if text in (model.name, model.asked):
+        if text in (model.name, model.short_name):
             return model
     if text.startswith(server.PREFIX) and _is_server_model(text):
         return _server_model(text)
     raise InvalidInput(
-        f"There is no embedding model {text[:80]!r}; there are wordllama, minilm, and server:MODEL for a model of the "
-        "server that EMBEDDING_SERVER_URL names.",
+        f"Unknown embedding model {text[:80]!r}. Use wordllama, minilm, or server:MODEL for a model of the server at "
+        "EMBEDDING_SERVER_URL.",
         code="unknown_embedding_model",
         field="model",
     )
 
 
-def why_not(model: EmbeddingModel) -> str | None:
-    """What is missing for the model to be used here, as a sentence; None where nothing is, as far as can be seen at once."""
+def unavailable_reason(model: EmbeddingModel) -> str | None:
+    """Return why the model cannot be used here, as a sentence, or None. Does not contact a server."""
     if model.name == MINILM.name and not minilm.FILES.are_installed():
         return f"{minilm.FILES.package} is not installed. {minilm.FILES.advice}"
     if model.name.startswith(server.PREFIX) and not is_configured():
@@ -77,38 +82,42 @@ def why_not(model: EmbeddingModel) -> str | None:
 
 
 def local_models() -> tuple[EmbeddingModel, ...]:
-    """The models that need no server, whether or not they can be used here."""
+    """Return the models that need no server, whether or not they can be used here."""
     return _LOCAL
 
 
 def require_usable(model: EmbeddingModel) -> None:
-    """Raise `Unavailable` (`no_embeddings`) where something is missing for the model to be used here."""
-    missing = why_not(model)
+    """Raise `Unavailable` (`no_embeddings`) if the model cannot be used here."""
+    missing = unavailable_reason(model)
     if missing:
         raise Unavailable(
-            f"The embedding model {model.asked} cannot be used: {missing}",
+            f"The embedding model {model.short_name} cannot be used: {missing}",
             code="no_embeddings",
             model=model.name,
         )
 
 
-def settled(model: EmbeddingModel) -> EmbeddingModel:
-    """The model with its full name: a server is asked for its dimensions where they are unknown. Raises `ModelFailed`."""
-    return named(server.fixed_name(model.name)) if model.name.startswith(server.PREFIX) else model
+def with_dimensions(model: EmbeddingModel) -> EmbeddingModel:
+    """Return the model with its full name; a server is asked for unknown dimensions. Raises `ModelFailed`."""
+    return (
+        model_named(server.name_with_dimensions(model.name))
+        if model.name.startswith(server.PREFIX)
+        else model
+    )
 
 
-def is_settled(model: EmbeddingModel) -> bool:
-    """Whether vectors can be stored under the model's name: it is known how long they are."""
+def has_dimensions(model: EmbeddingModel) -> bool:
+    """Return whether the length of the model's vectors is known, so that they can be stored under its name."""
     return not model.name.startswith(server.PREFIX) or server.dimensions_of(model.name) is not None
 
 
 def probe(model: EmbeddingModel) -> None:
-    """Have a short text embedded, so that it shows whether the model works at all. Raises `Unavailable`, `ModelFailed`."""
+    """Embed a short text to check that the model works. Raises `Unavailable`, `ModelFailed`."""
     model.embed([server.PROBE])
 
 
-def question_vector(model: EmbeddingModel, text: str) -> list[float]:
-    """What is looked for, as a vector; empty where there is nothing to see in it. Raises `Unavailable`, `ModelFailed`."""
+def query_vector(model: EmbeddingModel, text: str) -> list[float]:
+    """Return the vector of a query, or an empty list if it is all zeros. Raises `Unavailable`, `ModelFailed`."""
     vector = model.embed([text[:LONGEST_QUESTION]])[0]
     found: list[float] = vector.tolist() if vector.any() else []
     return found
@@ -117,7 +126,7 @@ def question_vector(model: EmbeddingModel, text: str) -> list[float]:
 def _server_model(text: str) -> EmbeddingModel:
     return EmbeddingModel(
         name=text,
-        asked=server.asked_name(text),
+        short_name=server.name_without_dimensions(text),
         slow=True,
         semantic_weight=0.5,
         batch=server.AT_ONCE,

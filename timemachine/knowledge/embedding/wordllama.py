@@ -1,12 +1,12 @@
-"""Static word embeddings without a network: those that the `wordllama` wheel carries. No Django.
+"""Static word embeddings from the `wordllama` wheel, without network access. No Django.
 
-A text becomes the mean of its tokens' vectors, scaled to length 1, so that the inner product of two is their cosine.
-The package itself is not imported: its own loader looks in the wrong folder and then downloads, it pads a whole batch to
-its longest text, and importing it configures logging. Its two data files are all that is needed.
+A text's vector is the mean of its tokens' vectors, scaled to length 1, so that the inner product of two is
+their cosine. The package itself is not imported, only its two data files are used: its loader looks in the
+wrong folder and then downloads, it pads a batch to its longest text, and importing it configures logging.
 
-What the embedding sees of a text is its first `SEEN_CHARACTERS` characters; what lies behind them is found by its words
-only. A text in which there is nothing to see (empty, or white space) has the zero vector, which is near to nothing and for
-which a cosine is undefined: NULL is stored for it.
+Only the first `SEEN_CHARACTERS` characters of a text are embedded; the rest can be found by its words only. A
+text without tokens (empty, or white space) has the zero vector, for which a cosine is undefined. NULL is stored
+for it.
 """
 
 import threading
@@ -30,7 +30,7 @@ NAME = "wordllama-l2-supercat-256@64b47a2d"
 """Stored with every vector. The digits begin the SHA-256 of the weights."""
 DIMENSIONS = 256
 TOKENIZER_NAME = "wordllama l2_supercat (the tokens of Llama 2)"
-"""By what `count_tokens` counts; a provider's own tokenizer counts otherwise."""
+"""The tokenizer of `count_tokens`. A provider's own tokenizer may count differently."""
 SEEN_CHARACTERS = 16_384
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -53,10 +53,11 @@ class _Model:
 
 
 def embed(texts: Sequence[str]) -> Vectors:
-    """One row per text, `(len(texts), 256)` float32, each of length 1, or all zeros where there is nothing to see.
+    """Return one float32 row per text, `(len(texts), 256)`, each of length 1, or all zeros for a text without
+    tokens.
 
-    The same text gives the same bytes, alone or among others. Safe to call from several threads; the first call of a
-    process loads the model (0.2 s). Raises `Unavailable` where the files are missing or are not those of `NAME`.
+    The same text always gives the same bytes. Safe to call from several threads; the first call of a process
+    loads the model (0.2 s). Raises `Unavailable` if the files are missing or are not those of `NAME`.
     """
     model = _model()
     rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
@@ -66,7 +67,9 @@ def embed(texts: Sequence[str]) -> Vectors:
 
 
 def count_tokens(text: str) -> int:
-    """How many tokens the whole text has by the tokenizer of `TOKENIZER_NAME`. Raises `Unavailable` as `embed` does."""
+    """Return the number of tokens of the complete text by the tokenizer of `TOKENIZER_NAME`. Raises `Unavailable`
+    as `embed` does.
+    """
     return len(_model().tokenizer.encode(searchable(text), add_special_tokens=False).ids)
 
 
@@ -82,7 +85,7 @@ def _vector(model: _Model, text: str) -> Vectors:
 
 
 def _model() -> _Model:
-    with _lock:  # a cache alone would let two threads load it twice
+    with _lock:  # the cache alone would let two threads load it twice
         return _load()
 
 

@@ -1,8 +1,9 @@
-"""Two rankings as one, by distribution-based score fusion. Pure.
+"""Combine two rankings by distribution-based score fusion. Pure.
 
-Each leg's scores are mapped by their own mean μ and standard deviation σ so that μ − 3σ becomes 0 and μ + 3σ becomes 1,
-clipped, weighted and summed; what a leg did not find counts 0 in it. (Mazzeschi 2023, "Distribution-Based Score Fusion".)
-A fused score orders the frames of one query; it says nothing between two queries, so the raw ones are kept beside it.
+Each retriever's scores are mapped by their own mean μ and standard deviation σ so that μ − 3σ becomes 0 and μ +
+3σ becomes 1. They are clipped, weighted and summed. A frame that a retriever did not find has score 0 in it.
+(Mazzeschi 2023, "Distribution-Based Score Fusion".) A fused score orders the frames of one query and cannot be
+compared between queries, so the raw scores are kept as well.
 """
 
 from collections.abc import Mapping
@@ -12,14 +13,14 @@ from math import fsum, sqrt, sumprod
 def fuse(
     lexical: Mapping[int, float], semantic: Mapping[int, float], semantic_weight: float
 ) -> dict[int, float]:
-    """The fused score of every frame that either leg found, between 0 and 1, by frame; the weights add up to 1."""
-    fused = _weighed(lexical, 1 - semantic_weight)
-    for frame, score in _weighed(semantic, semantic_weight).items():
+    """Return the fused score (0 to 1) of every frame that either retriever found. The two weights add up to 1."""
+    fused = _normalised(lexical, 1 - semantic_weight)
+    for frame, score in _normalised(semantic, semantic_weight).items():
         fused[frame] = fused.get(frame, 0.0) + score
     return fused
 
 
-def _weighed(scores: Mapping[int, float], weight: float) -> dict[int, float]:
+def _normalised(scores: Mapping[int, float], weight: float) -> dict[int, float]:
     if not scores:
         return {}
     mean = fsum(scores.values()) / len(scores)

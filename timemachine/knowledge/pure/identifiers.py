@@ -1,7 +1,8 @@
-"""The identifiers that a passage or a question names, as they are looked up: exactly. Pure.
+"""The identifiers in a passage or a question, for exact lookup. Pure.
 
-Postgres' parser takes `parser.js:42`, `ERR_CONN_RESET` or an id apart; here each stays whole, without case. A long form
-stands for its short ones too: `src/parser.js:42` is found by `parser.js:42`, `src/parser.js` and `parser.js`.
+Postgres' parser splits `parser.js:42`, `ERR_CONN_RESET` or an id into words; here each stays one term, in lower
+case. A long form also yields its short forms: `src/parser.js:42` can be found as `parser.js:42`,
+`src/parser.js` and `parser.js`.
 """
 
 import re
@@ -13,10 +14,10 @@ from timemachine.core.pure.text_caches import cleared_on_erasure
 from timemachine.text.pure.language.identifiers import chunk_key, identifier_spans
 
 MOST: Final = 4_000
-"""How many a passage or question may name; what comes after them is found by its words only."""
+"""Maximum number of identifiers of a passage or question; later ones are found by their words only."""
 _LONGEST: Final = 200
 _MOST_FOLDERS: Final = 6
-# Longer chunks hardly come again, and are not kept.
+# Longer chunks rarely occur again and are not cached.
 _KEPT: Final = 40
 _CHUNK: Final = re.compile(r"[^\s`,;|<>\[\](){}\"“”]+")
 _DIGIT: Final = re.compile(r"\d")
@@ -27,7 +28,9 @@ _SCHEME: Final = re.compile(r"^[a-z][a-z0-9+.-]*://")
 
 
 def identifiers(text: str) -> tuple[str, ...]:
-    """The identifiers of a text and their shorter forms, each once, in the order of their first place; at most `MOST`."""
+    """Return the identifiers of a text and their shorter forms, without duplicates, in order of appearance; at
+    most `MOST`.
+    """
     found: dict[str, None] = {}
     seen: set[str] = set()
     for written in _written(text):
@@ -53,7 +56,7 @@ def _written(text: str) -> Iterator[str]:
 @cleared_on_erasure
 @lru_cache(maxsize=16_384)
 def _code_of(chunk: str) -> str | None:
-    """The key of a code with digits, and None for any other chunk."""
+    """Return the key of a code that contains digits, or None for any other chunk."""
     if len(chunk) > 2 * _LONGEST or not _DIGIT.search(chunk):
         return None
     key = chunk_key(chunk)
@@ -65,11 +68,11 @@ def _code_of(chunk: str) -> str | None:
 @cleared_on_erasure
 @lru_cache(maxsize=16_384)
 def _forms(key: str) -> dict[str, None]:
-    """The identifier itself first, then what is left without scheme, folders and line numbers."""
+    """Return the identifier, then its forms without scheme, folders and line numbers."""
     if key.isalnum():
         return {key: None}
     bare = _SCHEME.sub("", key).strip("/").removesuffix("()")
-    if bare != key and _names_nothing(bare):  # a word between slashes, not a path
+    if bare != key and _is_plain_word(bare):  # a word between slashes, not a path
         return {}
     return dict.fromkeys((key, *_shorter_forms(bare)))
 
@@ -77,7 +80,7 @@ def _forms(key: str) -> dict[str, None]:
 def _shorter_forms(bare: str) -> Iterator[str]:
     for form in _without_folders(bare):
         for shorter in (form, _LINE.sub("", form)):
-            if not _names_nothing(shorter):
+            if not _is_plain_word(shorter):
                 yield shorter
 
 
@@ -87,6 +90,6 @@ def _without_folders(path: str) -> Iterator[str]:
         yield "/".join(parts[first:])
 
 
-def _names_nothing(form: str) -> bool:
-    """Whether a short form is only a word or a number, which is found as a word already."""
+def _is_plain_word(form: str) -> bool:
+    """Return whether a short form is only a word or a number, which the text search finds anyway."""
     return form.isalnum() and (form.isalpha() or form.isdecimal())

@@ -3,7 +3,12 @@
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema, Strict
 from timemachine.knowledge.models import Collection
-from timemachine.knowledge.reembedding import Progress, Refused, Target, Trouble
+from timemachine.knowledge.reembedding import (
+    EmbeddingFailure,
+    EmbeddingProgress,
+    RefusedFrames,
+    ReplacementModel,
+)
 
 
 class EmbeddingIn(Strict):
@@ -20,7 +25,7 @@ class FramesRefused(Schema):
     reason: str
 
     @classmethod
-    def of(cls, refused: Refused | None) -> "FramesRefused | None":
+    def of(cls, refused: RefusedFrames | None) -> "FramesRefused | None":
         """The frames, if any were refused."""
         if refused is None:
             return None
@@ -37,7 +42,7 @@ class EmbeddingTarget(Schema):
     requested_at: str
 
     @classmethod
-    def of(cls, target: Target | None) -> "EmbeddingTarget | None":
+    def of(cls, target: ReplacementModel | None) -> "EmbeddingTarget | None":
         """The model, if there is one."""
         if target is None:
             return None
@@ -58,12 +63,12 @@ class EmbeddingTrouble(Schema):
     again_at: str | None
 
     @classmethod
-    def of(cls, trouble: Trouble | None) -> "EmbeddingTrouble | None":
+    def of(cls, failure: EmbeddingFailure | None) -> "EmbeddingTrouble | None":
         """The failure, if the last attempt failed."""
-        if trouble is None:
+        if failure is None:
             return None
         return cls.model_construct(
-            code=trouble.code, message=trouble.message, again_at=written(trouble.again_at)
+            code=failure.code, message=failure.message, again_at=written(failure.retry_at)
         )
 
 
@@ -79,7 +84,7 @@ class EmbeddingOut(Schema):
     trouble: EmbeddingTrouble | None
 
     @classmethod
-    def of(cls, collection: Collection, progress: Progress) -> "EmbeddingOut":
+    def of(cls, collection: Collection, progress: EmbeddingProgress) -> "EmbeddingOut":
         """The progress of the collection."""
         return cls.model_construct(
             collection=collection.name,
@@ -88,5 +93,5 @@ class EmbeddingOut(Schema):
             embedded=progress.embedded,
             refused=FramesRefused.of(progress.refused),
             target=EmbeddingTarget.of(progress.target),
-            trouble=EmbeddingTrouble.of(progress.trouble),
+            trouble=EmbeddingTrouble.of(progress.failure),
         )

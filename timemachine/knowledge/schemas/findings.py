@@ -4,9 +4,9 @@ from typing import Any, Literal, Self, cast
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema
-from timemachine.knowledge.empty_results import Emptiness
-from timemachine.knowledge.find import Below, Findings, Found
+from timemachine.knowledge.find import BelowCut, FindResult, FrameHit
 from timemachine.knowledge.pure.cutoff import Curve, Thresholds, shown
+from timemachine.knowledge.queries import EmptyReason
 
 Mode = Literal["hybrid", "semantic", "lexical"]
 VectorSearch = Literal["exact", "hnsw"]
@@ -36,7 +36,7 @@ class FrameFound(Schema):
     matched: MatchedOut | None
 
     @classmethod
-    def of(cls, hit: Found) -> "FrameFound":
+    def of(cls, hit: FrameHit) -> "FrameFound":
         """The frame with its text."""
         matched = hit.matched.as_json()
         return cls.model_construct(
@@ -78,7 +78,7 @@ class BelowOut(Schema):
     score: float
 
     @classmethod
-    def of(cls, below: Below | None) -> "BelowOut | None":
+    def of(cls, below: BelowCut | None) -> "BelowOut | None":
         """The frame, if there is one."""
         if below is None:
             return None
@@ -110,7 +110,7 @@ class EmptyOut(Schema):
     first_frame_at: str | None
 
     @classmethod
-    def of(cls, empty: Emptiness | None) -> "EmptyOut | None":
+    def of(cls, empty: EmptyReason | None) -> "EmptyOut | None":
         """The reason, if the collection was empty."""
         if empty is None:
             return None
@@ -137,7 +137,7 @@ class FindingsOut(Schema):
     min_score: float | None
 
     @classmethod
-    def of_findings(cls, found: Findings, **more: Any) -> Self:
+    def of_findings(cls, found: FindResult, **more: Any) -> Self:
         """The findings, with the fields that a subclass has besides."""
         findings = cls.model_construct(
             hits=[FrameFound.of(hit) for hit in found.hits],

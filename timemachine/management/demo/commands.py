@@ -11,8 +11,7 @@ from timemachine.core.pure.content import text_sha256
 from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.governance.sharing.commands import create_link, url_of
 from timemachine.governance.sharing.pure.terms import Terms
-from timemachine.knowledge.collection_deletion import erase_collection
-from timemachine.knowledge.commands import NewFrame, collection_named
+from timemachine.knowledge.commands import NewFrame, erase_collection, get_or_create_collection
 from timemachine.knowledge.find import Query
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.management.demo import handbook
@@ -109,7 +108,7 @@ def _is_ours(collection: Collection) -> bool:
 
 def _record(project: Project, by: str) -> Session:
     # the demo needs these ranks immediately, and no other model produces them
-    collection = collection_named(project, handbook.COLLECTION, by=by, embedding_model="wordllama")
+    collection = get_or_create_collection(project, handbook.COLLECTION, by=by, embedding_model="wordllama")
     answering.put(collection, _frames(), by=by)
     session = start_session(
         project,

@@ -1,1 +1,3 @@
-"""The same error, or the same question, in several sessions: how often, since when, what solved it, and who is told."""
+"""Patterns: the same error or question in several sessions, how often and when it occurred, what solved it, and
+alerts about it.
+"""

@@ -1,6 +1,7 @@
-"""Rules that held: each kept once for a pattern and a window, and told to the address of the rule, where it has one.
+"""Alerts: rules that were met. Each is stored once per pattern and window, and reported to the address of the rule
+if it has one.
 
-What is told names the pattern and says how often it came; of what was recorded nothing leaves the server by this.
+A report names the pattern and how often it occurred. It contains nothing else of the recorded sessions.
 """
 
 import json
@@ -50,12 +51,12 @@ WHERE counted.id = found.id AND counted.sessions <> found.sessions
 
 
 def find(project_id: UUID) -> int:
-    """Keep which patterns come as often as a rule of the project says in its window of now; how many were not known yet."""
+    """Store alerts for patterns that meet a rule of the project in its current window. Return how many are new."""
     return sum(find_by(rule) for rule in PatternRule.objects.filter(project=project_id))
 
 
 def find_by(rule: PatternRule) -> int:
-    """Keep which patterns come as often as this rule says in its window of now; how many were not known yet."""
+    """Store alerts for patterns that meet this rule in its current window. Return how many are new."""
     moment = now()
     since, until = window_of(moment, rule.window)
     facts = {
@@ -86,7 +87,7 @@ def find_by(rule: PatternRule) -> int:
 
 
 def count_anew(project_id: UUID, wordings: Collection[UUID]) -> None:
-    """Have the alerts of these wordings say in how many sessions of their window the pattern is now: some came, some were deleted."""
+    """Update the number of sessions in the alerts of these wordings, after sessions were added or deleted."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, {"project": project_id, "wordings": list(wordings)})
 
@@ -97,7 +98,9 @@ def overdue() -> QuerySet[PatternAlert]:
 
 
 def tell(alert_id: UUID) -> None:
-    """Report an alert to the address of its rule, once however many workers are to; what goes wrong is kept and tried again later."""
+    """Report an alert to the address of its rule, once even with several workers. Errors are stored, and the
+    report is retried later.
+    """
     with holding(overdue().filter(id=alert_id)) as lease:
         if lease is not None:
             _tell(lease)
@@ -115,7 +118,7 @@ def _tell(lease: Lease[PatternAlert]) -> None:
 
 
 def told(alert: PatternAlert) -> dict[str, Any]:
-    """What an address is told of an alert."""
+    """Return the JSON object that is sent to the address."""
     pattern = alert.pattern.pattern_id or alert.pattern_id
     return {
         "event": "pattern_again",
@@ -131,7 +134,7 @@ def told(alert: PatternAlert) -> dict[str, Any]:
 
 
 def _posted(url: str, body: bytes) -> str | None:
-    """What went wrong with telling; None where nothing did."""
+    """Send the report. Return what went wrong, or None."""
     try:
         answer = post(url, body, "application/json")
     except Unreachable as why:

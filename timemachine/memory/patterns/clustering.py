@@ -1,4 +1,4 @@
-"""Wordings become patterns: what is new is put where it belongs, what changed is counted anew, and the rules that watch are asked."""
+"""Group wordings into patterns, update the counts of those that changed, and check the rules."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -32,9 +32,10 @@ WHERE counted.id = found.id
 
 
 def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
-    """Read what the project recorded and settle it, at most about so long; True where there is more to do at once.
+    """Read new steps of the project and group them for about that many seconds. Return True if there is more to do
+    now.
 
-    Safe to run twice, at the same time, and to be killed at any point.
+    Safe to run twice, concurrently, and to be killed at any time.
     """
     more = False
     with holding(PatternReading.of([project_id])) as lease:
@@ -46,7 +47,9 @@ def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
 
 
 def settle(project_id: UUID) -> bool:
-    """Group what is new and count what changed. False where there was nothing, or an erasure has the project."""
+    """Group new wordings and update counts. Return False if there was nothing to do or an erasure holds the
+    project.
+    """
     unsettled = KeptWording.objects.filter(Q(stale=True) | Q(pattern=None), project=project_id)
     try:
         with transaction.atomic():
@@ -65,7 +68,9 @@ def settle(project_id: UUID) -> bool:
 
 
 def _group(project_id: UUID, kind: str) -> set[UUID]:
-    """Put every wording of a kind where it belongs; those that were moved, where they were and where they are."""
+    """Assign every wording of a kind to its pattern. Return the patterns that wordings moved from and to, with
+    those wordings.
+    """
     rows = KeptWording.objects.filter(project=project_id, kind=kind)
     kept = list(rows.values_list("id", "pattern_id", "text", "words"))
     found = grouped({row: Wording(text=text, words=tuple(words)) for row, _, text, words in kept})
@@ -79,7 +84,7 @@ def _group(project_id: UUID, kind: str) -> set[UUID]:
 
 
 def _count(project_id: UUID, wordings: Collection[UUID]) -> None:
-    """Count the patterns of these wordings, and themselves, anew."""
+    """Update the counts of these wordings and of their patterns."""
     rows = KeptWording.objects.filter(project=project_id, id__in=wordings)
     wanted = {each for both in rows.values_list("id", "pattern_id") for each in both if each}
     with connection.cursor() as cursor:

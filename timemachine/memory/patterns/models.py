@@ -1,6 +1,7 @@
-"""What we keep of patterns: wordings and the steps that say them, how far each session is read, the rules that watch, and what they found.
+"""Patterns in the database: wordings and the steps with them, how far each session is read, rules, and alerts.
 
-All but the rules is made from the record and can be made again. It goes with its steps: a trigger deletes a wording with its last one.
+Everything except the rules is derived from the recorded sessions and can be computed again. It is deleted with
+its steps: a trigger deletes a wording with its last step.
 """
 
 from typing import Final
@@ -28,10 +29,11 @@ MOST_SESSIONS: Final = 1_000
 
 
 class Wording(models.Model):
-    """A text apart from what is another each time. `pattern` is the wording that it belongs to, itself where it is the pattern.
+    """A text without the values that vary. `pattern` is the wording that it belongs to, itself if it is the
+    pattern.
 
-    A wording that is a pattern counts all steps of its wordings: `steps` in `sessions`, of which `solved` were solved. `stale`: they are to be
-    counted anew.
+    A wording that is a pattern counts the steps of all its wordings: `steps` in `sessions`, of which `solved`
+    were solved. `stale`: the counts are out of date.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -68,9 +70,11 @@ class Wording(models.Model):
 
 
 class PatternStep(models.Model):
-    """A step that says a wording. The session has no constraint: checking it would wait for whoever appends to it.
+    """A step with a wording. The session has no foreign key constraint, whose check would wait for a concurrent
+    append.
 
-    `call` is the step with the arguments of the call that failed. `solved_by` is the step of the same session that solved it, by the rule `solved_how`; `changed` the arguments that were others in it.
+    `call` is the step with the arguments of the failed call. `solved_by` is the step of the same session that
+    solved it, by the rule `solved_how`; `changed` names the arguments that differ in it.
     """
 
     action = models.OneToOneField(Action, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
@@ -105,9 +109,10 @@ class PatternStep(models.Model):
 
 
 class ReadSession(models.Model):
-    """How far a session is read for patterns, which began at `began_at`: what was said of how much a step matters since is not in it.
+    """How far a session is read for patterns. The reading began at `began_at`; later changes of significance are
+    not in it.
 
-    `begun` counts how often it began anew: who read a text before that must not keep it.
+    `begun` counts restarts: a worker that read before a restart must not store its result.
     """
 
     session = models.OneToOneField(Session, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
@@ -124,9 +129,10 @@ class ReadSession(models.Model):
 
 
 class PatternReading(ProjectWork):
-    """The reading of a project for patterns.
+    """The state of reading a project for patterns.
 
-    `regroup`: a wording was deleted, so others may belong elsewhere; the trigger that deleted it says so.
+    `regroup`: a wording was deleted, so others may belong to other patterns. The trigger that deletes it sets
+    this.
     """
 
     regroup = models.BooleanField(default=False, db_default=False)
@@ -139,7 +145,9 @@ class PatternReading(ProjectWork):
 
 
 class PatternRule(models.Model):
-    """When a pattern is worth telling: again in so many sessions of one day, week or month (in UTC). `url` is told, where there is one."""
+    """When to raise an alert: a pattern occurs in this many sessions of one day, week or month (UTC). `url` is
+    notified, if given.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
@@ -167,9 +175,10 @@ class PatternRule(models.Model):
 
 
 class PatternAlert(Leased, Enqueued):
-    """That a rule held for a pattern in a window that began at `since`, kept once. `sessions` is how many it is in within that window.
+    """A rule was met by a pattern in the window that began at `since`, stored once. `sessions` is the number of
+    sessions in that window.
 
-    `seen_at`: somebody put it aside. `told_at` and `problem` are about the address of its rule.
+    `seen_at`: someone dismissed it. `told_at` and `problem` are about the address of its rule.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)

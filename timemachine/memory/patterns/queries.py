@@ -1,4 +1,6 @@
-"""What we ask of patterns: those of a project, one with its sessions, what solved it, and the rules and alerts. Always from the project."""
+"""Query patterns: those of a project, one with its sessions, what solved it, and rules and alerts. Every query
+starts from the project.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ from timemachine.memory.patterns.pure.trend import Trend, trend
 from timemachine.recording.sessions.models import Action, Session
 
 SHOWN_STEPS: Final = 100
-"""So many steps of each session are named; how many there are is always said."""
+"""How many steps of each session are listed; the total is always given."""
 SHOWN_WORDINGS: Final = 50
 _UNSEEN: Final = """
 SELECT count(*) FROM tm_pattern_alert alert JOIN tm_pattern_rule rule ON rule.id = alert.rule_id
@@ -38,9 +40,10 @@ WHERE alert.project_id = %(project)s AND seen_at IS NULL AND alert.sessions >= r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Which patterns are asked for; an empty text asks for any, and all that is asked for must hold.
+    """A filter for patterns; all conditions must hold, and an empty text matches any.
 
-    `since` is about when a pattern was seen last: RFC 3339, or a date for the whole day. `solved` is `yes` or `no`.
+    `since` is about when a pattern was last seen: RFC 3339, or a date for the whole day. `solved` is `yes` or
+    `no`.
     """
 
     kind: str = ""
@@ -52,7 +55,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """A step that solved a pattern in one session, as far as that session shows: the step that failed, and which of what follows solved it."""
+    """What solved a pattern in one session: the step that failed, and the later step that solved it."""
 
     session: Session
     sequence: int
@@ -64,7 +67,7 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InSession:
-    """A pattern in one session: how often and when, the first of its steps, and what solved it there."""
+    """A pattern in one session: how often and when it occurred, its first steps, and what solved it there."""
 
     session: Session
     steps: int
@@ -75,7 +78,7 @@ class InSession:
 
 
 def patterns_of(project: Project, asked: Asked) -> QuerySet[Wording]:
-    """The project's patterns that fit, the one that was seen last first. Raises `InvalidInput`."""
+    """Return the project's patterns that match, last seen first. Raises `InvalidInput`."""
     found = Wording.objects.filter(project=project, pattern=F("id"), sessions__gte=_fewest(asked))
     if asked.kind:
         if asked.kind not in KINDS:
@@ -94,7 +97,7 @@ def patterns_of(project: Project, asked: Asked) -> QuerySet[Wording]:
 
 
 def patterns_after(found: QuerySet[Wording], place: str) -> QuerySet[Wording]:
-    """Those behind a place that `place_of` gave. Raises `InvalidInput` for any other text."""
+    """Return the patterns after a place from `place_of`. Raises `InvalidInput` for any other text."""
     written, _, row = place.partition(" ")
     wanted = uuid_of(row)
     try:
@@ -107,26 +110,31 @@ def patterns_after(found: QuerySet[Wording], place: str) -> QuerySet[Wording]:
 
 
 def place_of(pattern: Wording) -> str:
-    """The place of a pattern in the list."""
+    """Return the place of a pattern in the list."""
     return f"{pattern.last_at.isoformat() if pattern.last_at else ''} {pattern.id}"
 
 
 def pattern_of(project: Project, pattern_id: str | UUID) -> Wording:
-    """The project's pattern of that id, or the one that a wording of that id belongs to now. Raises `NotFound`, the same for another's."""
+    """Return the project's pattern with that id, or the pattern of the wording with that id.
+
+    Raises `NotFound`, also for a pattern of another project.
+    """
     wanted = uuid_of(str(pattern_id))
     rows = Wording.objects.filter(project=project).select_related("pattern")
     found = None if wanted is None else rows.filter(id=wanted).first()
     pattern = found and (found.pattern or found)
     if pattern is None:
         raise NotFound(
-            "There is no such pattern in this project; it may have gone with its last step. The list of patterns shows those there are.",
+            "There is no such pattern in this project. It may have been deleted with its last step.",
             code="pattern_not_found",
         )
     return pattern
 
 
 def counted_now(patterns: Sequence[Wording]) -> list[Wording]:
-    """The same patterns with the figures of the steps that are there now: a worker only counts anew a while after a deletion. One query."""
+    """Return the patterns with the counts of the steps that exist now. After a deletion the stored counts are
+    updated later. One query.
+    """
     solved = Count("session", distinct=True, filter=Q(solved_by__isnull=False))
     found = {
         row["wording__pattern"]: row
@@ -151,10 +159,10 @@ def counted_now(patterns: Sequence[Wording]) -> list[Wording]:
 
 
 def page_now(found: QuerySet[Wording], asked: Asked, limit: int) -> tuple[list[Wording], str | None]:
-    """A page of these patterns with the figures of now, and the place to go on from, None at the end.
+    """Return a page of patterns with current counts, and the next place, or None at the end.
 
-    Those that do not fit any more since something was deleted are left out, so that a page may have fewer than `limit`; none only at the end.
-    Two queries, more only where nothing of a page fits.
+    Patterns that no longer match after a deletion are left out, so a page may have fewer than `limit` patterns;
+    it is empty only at the end. Two queries, more only if nothing of a page matches.
     """
     since = _since(asked)
     while True:
@@ -167,14 +175,14 @@ def page_now(found: QuerySet[Wording], asked: Asked, limit: int) -> tuple[list[W
 
 
 def steps_of(patterns: Collection[UUID]) -> QuerySet[PatternStep]:
-    """The steps that say one of these patterns."""
+    """Return the steps of these patterns."""
     return PatternStep.objects.filter(wording__pattern__in=patterns)
 
 
 def sessions_of(pattern: Wording, *, limit: int, after: str | None = None) -> list[InSession]:
-    """The sessions with the pattern, at most `limit`, the one that had it last first, from the place `after` on. Four queries.
+    """Return at most `limit` sessions with the pattern, most recent first, after the place `after`. Four queries.
 
-    Raises `InvalidInput` for a place that was not given out.
+    Raises `InvalidInput` for an unknown place.
     """
     found = (
         steps_of([pattern.id])
@@ -208,18 +216,20 @@ def sessions_of(pattern: Wording, *, limit: int, after: str | None = None) -> li
 
 
 def session_place(row: InSession) -> str:
-    """The place of a session in the list of a pattern's."""
+    """Return the place of a session in the list of a pattern's sessions."""
     return f"{row.last_at.isoformat()} {row.session.id}"
 
 
 def wordings_of(pattern: Wording) -> list[tuple[str, int]]:
-    """The wordings of a pattern and how many steps say each, the most frequent first, at most `SHOWN_WORDINGS`. One query."""
+    """Return the wordings of a pattern with their numbers of steps, most frequent first, at most `SHOWN_WORDINGS`.
+    One query.
+    """
     rows = Wording.objects.filter(pattern=pattern.id).annotate(number=Count("said_by"))
     return list(rows.order_by("-number", "text").values_list("text", "number")[:SHOWN_WORDINGS])
 
 
 def trends_of(patterns: Sequence[Wording]) -> dict[UUID, Trend]:
-    """How often each pattern came, over time. One query."""
+    """Return how often each pattern occurred over time. One query."""
     rows = steps_of([each.id for each in patterns]).annotate(day=TruncDate("at"))
     days: dict[UUID, dict[date, int]] = {}
     for pattern, day, number in rows.values_list("wording__pattern", "day").annotate(number=Count("action")):
@@ -228,7 +238,7 @@ def trends_of(patterns: Sequence[Wording]) -> dict[UUID, Trend]:
 
 
 def resolutions_of(patterns: Collection[UUID], *, apart_from: UUID | None = None) -> dict[UUID, Resolution]:
-    """What solved each pattern lately, in whichever session but one; none where nothing did. Two queries."""
+    """Return what solved each pattern most recently, in any session except `apart_from`. Two queries."""
     rows = steps_of(patterns).filter(solved_by__isnull=False).exclude(session=apart_from)
     latest = rows.order_by("wording__pattern", "-at", "-action").distinct("wording__pattern")
     found = list(latest.select_related("wording", "session"))
@@ -236,12 +246,12 @@ def resolutions_of(patterns: Collection[UUID], *, apart_from: UUID | None = None
 
 
 def rules_of(project: Project) -> QuerySet[PatternRule]:
-    """The project's rules, the oldest first."""
+    """Return the project's rules, oldest first."""
     return PatternRule.objects.filter(project=project).order_by("id")
 
 
 def rule_of(project: Project, rule_id: str | UUID) -> PatternRule:
-    """The project's rule of that id. Raises `NotFound`."""
+    """Return the project's rule with that id. Raises `NotFound`."""
     wanted = uuid_of(str(rule_id))
     found = None if wanted is None else rules_of(project).filter(id=wanted).first()
     if found is None:
@@ -250,25 +260,27 @@ def rule_of(project: Project, rule_id: str | UUID) -> PatternRule:
 
 
 def alerts_of(project: Project) -> QuerySet[PatternAlert]:
-    """What the project's rules found, the latest first; not where so many sessions of its window were deleted since that it would not be told."""
+    """Return the project's alerts, latest first, without those whose rule would not be met any more after
+    deletions.
+    """
     return _still(_alerts(project)).order_by("-id")
 
 
 def alert_of(project: Project, alert_id: str | UUID) -> PatternAlert:
-    """The project's alert of that id. Raises `NotFound`."""
+    """Return the project's alert with that id. Raises `NotFound`."""
     wanted = uuid_of(str(alert_id))
     found = None if wanted is None else _alerts(project).filter(id=wanted).first()
     if found is None:
         raise NotFound(
-            "There is no such alert in this project; it may have gone with its pattern or its rule.",
+            "There is no such alert in this project. It may have been deleted with its pattern or its rule.",
             code="pattern_alert_not_found",
         )
     return found
 
 
 def unseen_in(project: Project) -> int:
-    """How many alerts nobody put aside, of those that `alerts_of` shows. One query."""
-    return int(prepared_statements.rows(_UNSEEN, {"project": project.id})[0][0])
+    """Return how many alerts of `alerts_of` nobody has dismissed. One query."""
+    return int(prepared_statements.fetch_rows(_UNSEEN, {"project": project.id})[0][0])
 
 
 def _alerts(project: Project) -> QuerySet[PatternAlert]:
@@ -281,7 +293,7 @@ def _still(found: QuerySet[PatternAlert]) -> QuerySet[PatternAlert]:
 
 def _fewest(asked: Asked) -> int:
     if not 1 <= asked.min_sessions < 2**31:
-        raise InvalidInput("`min_sessions` is 1 or more.", code="invalid_field", field="min_sessions")
+        raise InvalidInput("`min_sessions` must be at least 1.", code="invalid_field", field="min_sessions")
     return asked.min_sessions
 
 
@@ -290,7 +302,7 @@ def _since(asked: Asked) -> datetime | None:
 
 
 def _fits(pattern: Wording, asked: Asked, since: datetime | None) -> bool:
-    """Whether a pattern's figures are what is asked for."""
+    """Return whether a pattern's counts match the filter."""
     lately = since is None or (pattern.last_at is not None and pattern.last_at >= since)
     solved = not asked.solved or (pattern.solved > 0) == (asked.solved == "yes")
     return pattern.sessions >= asked.min_sessions and lately and solved
@@ -312,7 +324,7 @@ def _before(written: str, row: str) -> Q:
 
 
 def _first_solved(pattern: Wording, sessions: Collection[UUID]) -> dict[UUID, Resolution]:
-    """What solved the pattern first in each of these sessions. Two queries."""
+    """Return what solved the pattern first in each of these sessions. Two queries."""
     rows = steps_of([pattern.id]).filter(session__in=sessions, solved_by__isnull=False)
     first = rows.order_by("session", "sequence").distinct("session").select_related("session", "wording")
     return {each.session_id: told for each, told in _told(list(first))}
@@ -337,7 +349,7 @@ def _told(found: Sequence[PatternStep]) -> list[tuple[PatternStep, Resolution]]:
 
 
 def _labels(found: Sequence[PatternStep]) -> Mapping[tuple[Any, int], str]:
-    """The labels of the steps that solved them. One query."""
+    """Return the labels of the steps that solved them. One query."""
     if not found:
         return {}
     wanted = Q()

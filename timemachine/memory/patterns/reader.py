@@ -1,8 +1,9 @@
-"""Sessions are read for patterns: a worker goes through them batch by batch, beside the recording and never in its way.
+"""Read sessions for patterns: a worker reads them batch by batch, without blocking the recording.
 
-How far a session is stands in a row (`ReadSession`), and what a batch came to is kept together with it. So a worker may be killed at any
-point, or another do the same batch, and nothing is missing or there twice. Whoever writes wordings has the project's lock, which
-the trigger takes that deletes them; a worker waits less long for it than an erasure does.
+How far a session is read is a row (`ReadSession`) that is stored together with the result of each batch. So a
+worker may be killed at any time, or another may repeat a batch, and nothing is lost or duplicated. Writing
+wordings requires the project's lock, which the trigger that deletes wordings also takes; a worker waits less
+time for it than an erasure does.
 """
 
 import logging
@@ -33,9 +34,11 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 500
 WORTH_A_LOOK: Final = 100
-"""Where fewer steps than this were new, what came meanwhile waits for the next job: steps that come one by one are read together."""
+"""If fewer new steps than this were read, the rest waits for the next job, so that steps arriving one by one are
+read together.
+"""
 LONGEST: Final = 32 * 1024
-"""How many bytes of an input or an output are read: its first ones."""
+"""How many bytes of an input or an output are read."""
 TURN_SECONDS: Final = 5.0
 _READ: Final = (
     "project_id", "sequence", "kind", "layer", "role", "name", "tool", "call_id", "significance", "error_type",
@@ -64,7 +67,7 @@ WHERE s.project_id = %s AND s.last_sequence > coalesce(r.read_through, 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    """What a step said, as it is kept."""
+    """The error or question of a step, as it is stored."""
 
     action: int
     sequence: int
@@ -76,7 +79,7 @@ class _Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Batch:
-    """Where a session is read from and to, what was found there, and what that solved."""
+    """A range of a session's steps, the errors and questions in it, and what it solved."""
 
     session: UUID
     project: UUID
@@ -88,11 +91,11 @@ class _Batch:
 
 
 class _OvertakenError(Exception):
-    """Another worker has read the same steps, or they are read anew."""
+    """Another worker has read the same steps, or the reading was restarted."""
 
 
 def overdue() -> QuerySet[PatternReading]:
-    """Return the projects with something to read, to group or to count."""
+    """Return the projects with something to read, group or count."""
     with connection.cursor() as cursor:
         cursor.execute(_PROJECTS_BEHIND)
         return PatternReading.of([project for (project,) in cursor])
@@ -104,14 +107,14 @@ def is_due(project_id: UUID) -> bool:
 
 
 def not_read(project_id: UUID) -> int:
-    """How many steps of the project are in no pattern because nobody read them yet."""
+    """Return how many steps of the project have not been read for patterns."""
     with connection.cursor() as cursor:
         cursor.execute(_LACKING, [project_id])
         return int(cursor.fetchone()[0])
 
 
 def read_on(project_id: UUID, seconds: float) -> bool:
-    """Read what the project recorded, at most about so long; True where there is more to do at once."""
+    """Read new steps of the project for about that many seconds. Return True if there is more to do now."""
     until = time.monotonic() + seconds
     for session in _weighed_since(project_id):
         read_anew(session)
@@ -133,7 +136,9 @@ def read_on(project_id: UUID, seconds: float) -> bool:
 
 @transaction.atomic
 def read_anew(session: Session, erased: Collection[int] = ()) -> None:
-    """Have a worker read a session again, as something of it is worth something else now, or was erased: what these steps said goes at once."""
+    """Have a session read again after a change of significance or an erasure. Patterns of the `erased` steps are
+    deleted at once.
+    """
     ReadSession.objects.bulk_create(
         [ReadSession(session=session, project_id=session.project_id, began_at=now())], ignore_conflicts=True
     )
@@ -145,7 +150,9 @@ def read_anew(session: Session, erased: Collection[int] = ()) -> None:
 
 
 def locked(project_id: UUID) -> None:
-    """Take the project's lock until this transaction ends; raises `OperationalError` where an erasure has it for longer than a moment."""
+    """Lock the project until this transaction ends. Raises `OperationalError` if an erasure holds the lock for
+    more than a moment.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("SET LOCAL lock_timeout = '300ms'")
@@ -153,7 +160,7 @@ def locked(project_id: UUID) -> None:
 
 
 def step_of(action: Action, found: Mapping[int, Head]) -> Step:
-    """The step as it is read; `found` are the beginnings of its payloads, by their rows."""
+    """Return the step as it is read; `found` has the beginnings of its payloads by row."""
     return Step(
         kind=action.kind,
         layer=action.layer,
@@ -167,7 +174,7 @@ def step_of(action: Action, found: Mapping[int, Head]) -> Step:
 
 
 def payloads_of(action: Action) -> set[int]:
-    """The rows of what has to be read of a step."""
+    """Return the payload rows that have to be read for a step."""
     if action.kind in {"tool_call", "tool_result"}:
         wanted = {action.output_id}
     elif action.kind == "ask":
@@ -180,7 +187,7 @@ def payloads_of(action: Action) -> set[int]:
 
 
 def next_steps(session_id: UUID, after: int) -> list[Action]:
-    """The next steps of a session, as many as are read at once. One query."""
+    """Return the next batch of steps of a session. One query."""
     following = weighed(Action.objects.filter(session_id=session_id, sequence__gt=after))
     return list(following.order_by("sequence").only(*_READ)[:BATCH])
 
@@ -192,7 +199,9 @@ def _behind(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int, i
 
 
 def _read_some(project_id: UUID, session_id: UUID, after: int, begun: int) -> int | None:
-    """Read the next steps of a session, and return through which; None where it is being erased, or another was quicker."""
+    """Read the next steps of a session. Return the last one read, or None if the session is being erased or
+    another worker was faster.
+    """
     actions = next_steps(session_id, after)
     if not actions:
         return None
@@ -247,12 +256,12 @@ def _said(action: Action, step: Step, call: Call | None) -> _Said | None:
 
 
 def _went_through(step: Step) -> bool:
-    """Whether a call came back, and not with an error."""
+    """Return whether a call returned without an error."""
     return step.output is not None and failure_of(step) is None
 
 
 def _value(head: Head | None) -> Any:
-    """What was recorded; of what is longer than is read its beginning, as text."""
+    """Return the recorded value, or the beginning of a long one as text."""
     if head is None:
         return None
     if head.size > len(head.data):
@@ -265,7 +274,7 @@ def _value(head: Head | None) -> Any:
 
 @transaction.atomic
 def _begin(batch: _Batch) -> None:
-    """The session's row, in a transaction of its own: it waits for an append, and no append for it."""
+    """Create the session's row in its own transaction: it waits for an append, and no append waits for it."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     begun = ReadSession(session_id=batch.session, project_id=batch.project, began_at=now())
@@ -274,7 +283,9 @@ def _begin(batch: _Batch) -> None:
 
 @transaction.atomic
 def _keep(batch: _Batch) -> None:
-    """Keep what a batch came to, and how far that brings the session. Raises where it is erased meanwhile, or another was quicker."""
+    """Store the result of a batch and how far the session is read. Raises if it was erased or another worker was
+    faster.
+    """
     locked(batch.project)
     unmoved = ReadSession.objects.filter(
         session_id=batch.session, read_through=batch.after, begun=batch.begun
@@ -303,7 +314,7 @@ def _keep(batch: _Batch) -> None:
 
 
 def _keep_wordings(batch: _Batch) -> dict[tuple[str, str], UUID]:
-    """The rows of the wordings, those that were there and new ones, all to be counted anew."""
+    """Return the rows of the wordings, existing and new, all marked to be counted again."""
     said = {(each.kind, each.wording.digest): each.wording for each in batch.said}
     new = [
         KeptWording(project_id=batch.project, kind=kind, digest=digest, text=one.text, words=list(one.words))
@@ -316,7 +327,7 @@ def _keep_wordings(batch: _Batch) -> dict[tuple[str, str], UUID]:
 
 
 def _drop_others(batch: _Batch, kept: Mapping[tuple[str, str], UUID]) -> None:
-    """What steps of the batch were kept for saying, read before, and do not say now."""
+    """Delete what an earlier reading stored for steps of the batch and this one did not find."""
     says = {each.action: kept[each.kind, each.wording.digest] for each in batch.said}
     there = PatternStep.objects.filter(
         session_id=batch.session, sequence__gt=batch.after, sequence__lte=batch.through

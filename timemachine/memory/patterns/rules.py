@@ -1,4 +1,4 @@
-"""What changes in rules and in what they found: one is made, one is taken away, an alert is put aside."""
+"""Change rules and alerts: create and delete a rule, dismiss an alert."""
 
 from typing import Final
 from uuid import UUID
@@ -33,22 +33,25 @@ def make_rule(
     url: str = "",
     rule_id: UUID | None = None,
 ) -> PatternRule:
-    """Watch for patterns that come again in so many sessions of one day, week or month; `kind` is `error`, `question` or both.
+    """Create a rule for patterns that occur in this many sessions of one day, week or month; `kind` is `error`,
+    `question` or None for both.
 
-    What came so often in this window already is found at once.
-    The same `rule_id` a second time (a form sent twice) is the same rule. Raises `InvalidInput` for what cannot be watched for and for an address that
-    may not be called, `Conflict` for a rule that says what another does (`rule_exists`) and where the project has `MOST_RULES`.
+    Patterns that already meet it in the current window raise an alert at once. Repeating a `rule_id` (a form
+    sent twice) returns the same rule. Raises `InvalidInput` for invalid values and for an address that may not
+    be called, `Conflict` if the project has an equal rule (`rule_exists`) or `MOST_RULES` rules.
     """
     if not FEWEST_SESSIONS <= sessions <= MOST_SESSIONS:
         raise InvalidInput(
-            f"A pattern is watched for from {FEWEST_SESSIONS} sessions on, up to {MOST_SESSIONS:,}.",
+            f"`sessions` must be between {FEWEST_SESSIONS} and {MOST_SESSIONS:,}.",
             code="invalid_field",
             field="sessions",
         )
     if window not in WINDOWS:
-        raise InvalidInput(f"`window` is one of {', '.join(WINDOWS)}.", code="invalid_field", field="window")
+        raise InvalidInput(
+            f"`window` must be one of {', '.join(WINDOWS)}.", code="invalid_field", field="window"
+        )
     if kind is not None and kind not in KINDS:
-        raise InvalidInput(f"`kind` is one of {', '.join(KINDS)}.", code="invalid_field", field="kind")
+        raise InvalidInput(f"`kind` must be one of {', '.join(KINDS)}.", code="invalid_field", field="kind")
     address = checked_address("alert", url) if url.strip() else ""
     return _made(
         PatternRule(
@@ -72,10 +75,10 @@ def _made(rule: PatternRule) -> PatternRule:
         return known
     alike = there.filter(kind=rule.kind, sessions=rule.sessions, window=rule.window, url=rule.url)
     if alike.exists():
-        raise Conflict("This project has this rule already.", code="rule_exists")
+        raise Conflict("This project already has this rule.", code="rule_exists")
     if there.count() >= MOST_RULES:
         raise Conflict(
-            f"This project has {MOST_RULES} rules, which is all it can have; delete one first.",
+            f"This project has {MOST_RULES} rules, which is the maximum. Delete one first.",
             code="too_many_rules",
         )
     rule.save(force_insert=True)
@@ -85,17 +88,17 @@ def _made(rule: PatternRule) -> PatternRule:
 
 
 def found_by(rule: PatternRule) -> int:
-    """How many patterns a rule found."""
+    """Return how many alerts a rule has raised."""
     return rule.alerts.count()
 
 
 def delete_rule(rule: PatternRule) -> None:
-    """Take a rule away, with what it found."""
+    """Delete a rule with its alerts."""
     rule.delete()
 
 
 def put_aside(alert: PatternAlert, *, by: str) -> PatternAlert:
-    """Say that somebody has seen an alert: it is no mark any more. Who was first stays."""
+    """Dismiss an alert. The first person who dismissed it stays recorded."""
     PatternAlert.objects.filter(id=alert.id, seen_at=None).update(seen_at=now(), seen_by=by[:254])
     alert.refresh_from_db()
     return alert

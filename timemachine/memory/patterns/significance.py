@@ -1,4 +1,4 @@
-"""What a step is worth, for patterns: read here and nowhere else in this room, as it is in force now."""
+"""The significance of a step as patterns use it: the one in force now."""
 
 from typing import Final
 from uuid import UUID
@@ -17,24 +17,27 @@ WHERE r.project_id = %s AND EXISTS (
     SELECT FROM tm_weight_change c WHERE c.session_id = r.session_id AND c.at > r.began_at - interval '5 seconds'
 )
 """
-"""The sessions of a project of which something was said since they were read; some seconds more, for what was not committed then."""
+"""The sessions of a project whose significance has changed since they were read, with some seconds' margin for
+late commits.
+"""
 
 
 def weighed(actions: QuerySet[Action]) -> QuerySet[Action]:
-    """The steps with the significance that is in force, for `significance_of`."""
+    """Annotate the steps with the significance in force, for `significance_of`."""
     return actions.annotate(in_force=SIGNIFICANCE)
 
 
 def significance_of(action: Action) -> str | None:
-    """The significance of a step that was asked for by `weighed`; None where it has none."""
+    """Return the significance of a step from `weighed`, or None."""
     found: str | None = action.in_force  # type: ignore[attr-defined]  # `weighed` puts it there
     return found
 
 
 def solving_steps(session_id: UUID, after: int, through: int) -> list[int]:
-    """The steps of a session behind `after` and up to `through` that are significant as solutions, in their order. Two queries.
+    """Return the steps of a session after `after` up to `through` that are marked as solutions, in order. Two
+    queries.
 
-    One that was deleted shows nothing any more.
+    Deleted steps are left out.
     """
     found = Action.objects.filter(session_id=session_id, sequence__gt=after, sequence__lte=through)
     solving = found.annotate(in_force=SIGNIFICANCE).filter(in_force__in=SOLVING)

@@ -1,4 +1,4 @@
-"""Which patterns a step, or a text, is like: its own, or one whose words it has; and what solved that elsewhere."""
+"""Find patterns similar to a step or a text: its own, or one with the same words; and what solved them elsewhere."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from timemachine.recording.sessions.queries import action_of, session_of
 
 MOST: Final = 10
 _NEAR: Final = 200
-"""How many wordings that share all words one way or the other are looked at."""
+"""How many wordings that contain all words, or are contained, are compared."""
 _MET: Final = f"""
 SELECT {columns(KeptWording, "pattern")} FROM tm_pattern_step step
 JOIN tm_wording wording ON wording.id = step.wording_id JOIN tm_wording pattern ON pattern.id = wording.pattern_id
@@ -36,7 +36,9 @@ type Like = Literal["same", "alike"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Similar:
-    """A pattern that is like what was asked about: `same` wording, or `alike` by its words. `others` are its sessions but the one asked about."""
+    """A similar pattern: the `same` wording, or `alike` by its words. `others` counts its sessions without the one
+    of the step.
+    """
 
     pattern: KeptWording
     like: Like
@@ -46,7 +48,7 @@ class Similar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Met:
-    """That a step says a pattern which other sessions have, too."""
+    """A step has a pattern that other sessions have, too."""
 
     pattern: KeptWording
     others: int
@@ -54,15 +56,18 @@ class Met:
 
 
 def similar_to_step(project: Project, place: str, *, kind: str = "") -> list[Similar]:
-    """The patterns of other sessions that a step is like; `place` is `SESSION:STEP`. None where the step failed of nothing and asked nothing.
+    """Return the patterns of other sessions that are similar to a step; `place` is `SESSION:STEP`. Empty if the
+    step has no error or question.
 
-    Raises `InvalidInput` for what is no place, `NotFound` for a session or a step that there is not.
+    Raises `InvalidInput` for an invalid place, `NotFound` for an unknown session or step.
     """
     name, _, written = place.rpartition(":")
     sequence = whole_number(written)
     if not name or sequence is None:
         raise InvalidInput(
-            "`similar_to` is SESSION:STEP, like checkout-7:12.", code="invalid_field", field="similar_to"
+            "`similar_to` must be SESSION:STEP, for example checkout-7:12.",
+            code="invalid_field",
+            field="similar_to",
         )
     session = session_of(project, name)
     said = _said(action_of(session, sequence))
@@ -71,14 +76,14 @@ def similar_to_step(project: Project, place: str, *, kind: str = "") -> list[Sim
 
 
 def similar_to_text(project: Project, text: str, *, kind: str = "") -> list[Similar]:
-    """The patterns that a text is like, as what a step said or as what somebody asked."""
+    """Return the patterns that are similar to a text, read as an error or as a question."""
     found = {each.digest: each for said in (gist(text), text.strip()) if (each := wording_of(said))}
     wanted = [(one, each) for one in KINDS for each in found.values() if kind in {"", one}]
     return _similar(project, wanted, apart_from=None)
 
 
 def met_at(action: Action) -> Met | None:
-    """The pattern of a step that other sessions have, too; None where there is none. One query, two more where there is one."""
+    """Return the pattern of a step if other sessions have it, too. One query, two more if there is one."""
     pattern = next(rows_of(KeptWording, _MET, {"action": action.pk}), None)
     if pattern is None:
         return None
@@ -87,7 +92,7 @@ def met_at(action: Action) -> Met | None:
 
 
 def _said(action: Action) -> tuple[str, Wording] | None:
-    """What a step says, as it is compared, whether somebody has read it yet or not."""
+    """Return the step's error or question as it is compared, also if the step has not been read yet."""
     action = weighed(Action.objects.filter(pk=action.pk)).get()
     found = said_by(step_of(action, heads(payloads_of(action), LONGEST)))
     wording = wording_of(found[1], action.tool or action.name) if found else None
@@ -114,7 +119,7 @@ def _similar(
 
 
 def _patterns_like(project: Project, kind: str, wording: Wording) -> Iterator[tuple[UUID, Like]]:
-    """The patterns of the wording itself, and of those that would join it or that it would join."""
+    """Return the patterns of the wording itself, and of those that would join it or that it would join."""
     rows = KeptWording.objects.filter(project=project, kind=kind, pattern__isnull=False)
     fields = ("digest", "text", "words", "pattern_id")
     for _, _, _, pattern in rows.filter(digest=wording.digest).values_list(*fields):
@@ -129,7 +134,7 @@ def _patterns_like(project: Project, kind: str, wording: Wording) -> Iterator[tu
 
 
 def _others(patterns: set[UUID], apart_from: UUID | None) -> dict[UUID, int]:
-    """How many sessions have each pattern, but for one. One query."""
+    """Return how many sessions have each pattern, without one session. One query."""
     rows = steps_of(patterns).exclude(session=apart_from).order_by()
     found: dict[UUID, set[UUID]] = {}
     for pattern, session in rows.values_list("wording__pattern", "session").distinct():

@@ -1,4 +1,6 @@
-"""What solved an error in its own session, as far as its steps show: a later step that is significant as a solution, or the call, made again."""
+"""Find what solved an error in its own session: a later step marked as a solution, or a successful retry of the
+call.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from timemachine.memory.patterns.significance import solving_steps
 from timemachine.recording.sessions.models import Action
 
 MOST_OPEN: Final = 200
-"""How many errors of a session that nothing solved yet are looked at: the latest."""
+"""How many unsolved errors of a session are considered, the latest ones."""
 LONGEST_ARGUMENTS: Final = 64 * 1024
 _NEAR: Final = 1_000
 """How many steps before a result its call is looked for."""
@@ -23,7 +25,7 @@ _NEAR: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call of a tool and its result: the steps in which they stand, which may be one."""
+    """A tool call and its result, in one step or in two."""
 
     call: int
     result: int
@@ -32,7 +34,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Open:
-    """An error that nothing solved yet; `call` is the step with the arguments of the call that failed."""
+    """An unsolved error; `call` is the step with the arguments of the failed call."""
 
     action: int
     sequence: int
@@ -41,7 +43,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """The step that solved an error, by which rule, and the arguments that were others in it."""
+    """The step that solved an error, the rule, and the arguments that differ in it."""
 
     by: int
     how: str
@@ -49,7 +51,7 @@ class Solution:
 
 
 def calls_of(session_id: UUID, actions: Iterable[Action]) -> dict[int, Call]:
-    """The calls that these steps are the results of, by the rows of the steps. One query at most."""
+    """Return the calls whose results these steps are, by step row. At most one query."""
     results = [each for each in actions if each.kind in {"tool_call", "tool_result"}]
     wanted = {each.call_id for each in results if _is_apart(each)}
     asked: dict[str, list[tuple[int, str | None]]] = {}
@@ -63,7 +65,7 @@ def calls_of(session_id: UUID, actions: Iterable[Action]) -> dict[int, Call]:
 
 
 def open_in(session_id: UUID) -> list[Open]:
-    """The latest errors of a session that nothing solved yet. One query."""
+    """Return the latest unsolved errors of a session. One query."""
     found = PatternStep.objects.filter(session_id=session_id, solved_by=None, wording__kind=ERROR)
     latest = found.order_by("-sequence").values_list("action_id", "sequence", "call")[:MOST_OPEN]
     return [Open(action=row, sequence=sequence, call=call) for row, sequence, call in latest]
@@ -72,7 +74,7 @@ def open_in(session_id: UUID) -> list[Open]:
 def solutions_of(
     session_id: UUID, errors: Sequence[Open], succeeded: Collection[Call], *, after: int, through: int
 ) -> dict[int, Solution]:
-    """What solved these errors in the steps between, by the row of each that was solved. Four queries at most."""
+    """Return what solved these errors between two steps, by the row of each solved error. At most four queries."""
     if not errors:
         return {}
     significant = solving_steps(session_id, after, through)
@@ -100,7 +102,9 @@ def _call_of(result: Action, asked: Mapping[str, Sequence[tuple[int, str | None]
 def _arguments(
     session_id: UUID, errors: Sequence[Open], succeeded: Collection[Call]
 ) -> dict[int, tuple[str, Any]]:
-    """The tool and the arguments of each of these calls, by its step; of a tool that went through only. Two queries at most."""
+    """Return the tool and the arguments of each call by its step, only of tools that succeeded. At most two
+    queries.
+    """
     failed = {each.call for each in errors if each.call is not None}
     if not failed or not succeeded:
         return {}
@@ -133,7 +137,7 @@ def _first(
     succeeded: Collection[Call],
     calls: Mapping[int, tuple[str, Any]],
 ) -> Solution | None:
-    """What solved the error first; of one step that is both, its significance says it."""
+    """Return what solved the error first. If a step is both, its significance counts."""
     later = next((each for each in significant if each > error.sequence), None)
     again = _again(error, succeeded, calls)
     if later is not None and (again is None or later <= again.by):

@@ -1,1 +1,1 @@
-"""Recall: what earlier sessions say to a question, by words, meaning and words of time; each turn with its session and step."""
+"""Recall: turns of earlier sessions that answer a question, by words, meaning and time expressions."""

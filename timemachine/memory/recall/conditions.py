@@ -1,4 +1,4 @@
-"""Which steps a question looks at: a condition in SQL on their sketches (`x`)."""
+"""The steps that a question considers, as an SQL condition on their index rows (`x`)."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,16 @@ from timemachine.recording.sessions.models import Session
 WEIGHED: Final = """
 LEFT JOIN tm_weight now ON now.action_id = x.action_id LEFT JOIN tm_compression pressed ON pressed.session_id = x.session_id
 """
-"""What is joined to the sketches, for `IMPORTANCE`."""
+"""Joins the significance in force to index rows, for `IMPORTANCE`."""
 IMPORTANCE: Final = (
     "tm_importance(now.importance, now.significance, x.worth, x.significance, pressed.through >= x.sequence)"
 )
 _SAID: Final = """(
     (SELECT EXISTS (SELECT FROM tm_weight)) AND EXISTS (SELECT FROM tm_weight said WHERE said.action_id = x.action_id)
 )"""
-"""Of an empty table the planner takes it that to look into it for each step costs nothing: so it is asked once whether it is empty."""
+"""The planner assumes that a lookup in an empty table is free and repeats it per step, so whether it is empty is
+asked once.
+"""
 _OF_SESSION: Final = (
     "EXISTS (SELECT FROM tm_session s WHERE s.id = x.session_id AND s.project_id = %(project)s AND {0})"
 )
@@ -41,14 +43,16 @@ _WEIGHTS: Final = {
     "min_importance": f"(x.worth >= %(min_importance)s OR %(min_importance)s <= {COMPRESSED} OR {_SAID}) "
     f"AND {IMPORTANCE} >= %(min_importance)s",
 }
-"""What steps were recorded with leaves few of them, of which it is looked up what was said since."""
+"""The recorded values exclude most steps; the values in force are looked up for the rest."""
 
 type Times = Sequence[tuple[datetime | None, datetime | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Among:
-    """Which steps of the project are looked at: those whose sketches (`x`) fulfil all of the conditions. `weighed`: they ask for `WEIGHED`, too."""
+    """The steps of the project whose index rows (`x`) match all conditions. `weighed`: the conditions need the
+    join `WEIGHED`.
+    """
 
     project: Project
     conditions: tuple[str, ...] = ()
@@ -57,12 +61,12 @@ class Among:
 
     @property
     def where(self) -> str:
-        """The conditions as one, that of the project among them."""
+        """Return all conditions as one, including that of the project."""
         return " AND ".join(("x.project_id = %(project)s", *self.conditions))
 
     @property
     def joined(self) -> str:
-        """What is joined to the sketches."""
+        """Return the join of the index rows."""
         return WEIGHED if self.weighed else ""
 
 
@@ -73,7 +77,9 @@ def among(
     sessions: Collection[UUID] = (),
     besides: Session | None = None,
 ) -> Among:
-    """The project's steps that fit, that lie in one of the times (from, up to), where there are any, and are of these sessions, or not of that other."""
+    """Return the project's steps that match the options, one of the `times` (from, to; if any), and one of the
+    sessions, or not `besides`.
+    """
     spans = {
         f"{end}_{place}": at for place, span in enumerate(times) for end, at in zip("ab", span, strict=True)
     }
@@ -115,7 +121,7 @@ def _facts(wanted: Wanted) -> dict[str, Any]:
 
 
 def _within(times: Times) -> Iterator[str]:
-    """That a step lies in one of the times, where there are any."""
+    """Yield the condition that a step is within one of the times, if there are any."""
     ends = (
         [
             f"x.at {sign} %({end}_{place})s"

@@ -1,4 +1,4 @@
-"""Why a question brought nothing, in a sentence."""
+"""Explain why a question has no results."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -21,18 +21,20 @@ _FILTERS: Final = {
     "until": "until",
 }
 _LOOKED_FOR: Final = {
-    "hybrid": "holds one of the words, or means something near",
-    "text": "holds one of the words",
-    "semantic": "means something near",
+    "hybrid": "contains one of the words or has a similar meaning",
+    "text": "contains one of the words",
+    "semantic": "has a similar meaning",
 }
 _LONGEST: Final = 80
 _MOST: Final = 5
-"""So many sessions are named."""
+"""How many sessions are named."""
 _UTC: Final = {"UTC", "UCT", "Universal", "Zulu"}
 
 
 def why_nothing(answer: Answer, wanted: Wanted) -> str | None:
-    """Whether the words are the cause, the times that were read, or what else narrows it; None where there are results."""
+    """Return whether the words, the time expressions or the filters are the cause, as a sentence, or None if there
+    are results.
+    """
     if answer.results:
         return None
     filters = ", ".join(_filters(wanted))
@@ -41,13 +43,13 @@ def why_nothing(answer: Answer, wanted: Wanted) -> str | None:
         return f"No turn{among} {_LOOKED_FOR[wanted.mode]}. Try other words."
     before = [time.session for time in answer.times if time.reading.previous_session]
     if before and not any(before):
-        return "There is no session before."
+        return "There is no earlier session."
     looked_at = [time for time in answer.times if time.session or not time.reading.previous_session]
     times = " or ".join(_span(time, ZoneInfo(wanted.time_zone)) for time in looked_at)
     if times:
-        what = f"Nothing that the filter leaves ({filters})" if filters else "Nothing"
+        what = f"Nothing that matches the filter ({filters})" if filters else "Nothing"
         return f"{what} was recorded in that time: {times}."
-    return f"The filter leaves no turn: {filters}." if filters else "Nothing is recorded yet."
+    return f"No turn matches the filter: {filters}." if filters else "Nothing is recorded yet."
 
 
 def _filters(wanted: Wanted) -> Iterator[str]:
@@ -74,7 +76,7 @@ def _span(time: TimeRead, zone: ZoneInfo) -> str:
 
 
 def _name(zone: ZoneInfo) -> str:
-    """The zone's name; UTC has several, of which machines use one or another."""
+    """Return the zone's name. UTC has several, and machines differ in the one they use."""
     return "UTC" if zone.key.removeprefix("Etc/") in _UTC else zone.key
 
 

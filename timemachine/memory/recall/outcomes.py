@@ -1,4 +1,4 @@
-"""What came of the turns that were recalled: the solution, breakthrough and decision behind each in its session."""
+"""The outcomes of recalled turns: the next solution, breakthrough and decision in the same session."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -13,11 +13,11 @@ from timemachine.memory.search.index_rows import MADE
 
 SOLUTION: Final = "solution"
 OUTCOMES: Final = (SOLUTION, "breakthrough", "decision")
-"""What is told of them, the most telling first."""
+"""The significances of outcomes, most important first."""
 REACH: Final = 1_000
-"""How many steps behind a turn are looked at."""
+"""How many steps after a turn are read."""
 MOST: Final = 50
-"""Of how many turns the outcomes are looked for: the best."""
+"""For how many of the best turns outcomes are looked up."""
 _BEHIND: Final = f"""
 SELECT DISTINCT ON (place.session, place.sequence, coalesce(now.significance, x.significance))
        place.session, place.sequence, coalesce(now.significance, x.significance), x.sequence
@@ -37,9 +37,10 @@ type Outcomes = Mapping[Place, Mapping[str, Place]]
 
 
 def outcomes_of(project: Project, recalled: Sequence[Recalled], wanted: Wanted) -> Outcomes:
-    """The first step of each of `OUTCOMES` behind each of the best turns, by the turn's session and step; a turn that is a solution has none.
+    """Return the first step of each of `OUTCOMES` after each of the best turns, by the turn's session and step.
 
-    By its significance, the most telling first. They fit what narrows the question, but not its words of time: what was asked last week may be solved today. One query at most.
+    Outcomes are in order of importance; a turn that is a solution has none. They must match the filters of the
+    question, but not its time expressions: what was asked last week may be solved today. At most one query.
     """
     looked_at = [each for each in recalled if each.significance != SOLUTION][:MOST]
     if not looked_at:
@@ -51,7 +52,7 @@ def outcomes_of(project: Project, recalled: Sequence[Recalled], wanted: Wanted) 
         "outcomes": list(OUTCOMES),
     }
     found: dict[Place, dict[str, Place]] = {}
-    for session, sequence, said, at in prepared_statements.rows(
+    for session, sequence, said, at in prepared_statements.fetch_rows(
         _BEHIND.format(among=steps.where), steps.facts | places
     ):
         found.setdefault((session, sequence), {})[said] = session, at

@@ -1,7 +1,8 @@
-"""What was recalled as a text for a prompt, within so many tokens: session by session in the order of their beginning, each told in order.
+"""Format recalled turns as text for a prompt, within a token budget: sessions by their start, turns in order.
 
-The best results come first into the text, each with what came of it in its session, then the turns around them, the nearest first; whatever
-does not fit is left out, with a mark. Words that several turns said stand there once, in the session that shows what came of them.
+The best results are taken first, each with its outcomes, then the turns around them, nearest first. What does
+not fit is left out, with a mark. Turns with the same words are included once, in the session with the most
+outcomes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,16 +29,20 @@ from timemachine.recording.sessions.pure.turn_text import (
 )
 
 MOST_PASSED_OVER: Final = 24
-"""After so many turns that were counted and did not fit, the text is full: to count a long one takes some milliseconds."""
+"""After this many turns that were counted and did not fit, the text is complete. Counting a long turn takes some
+milliseconds.
+"""
 SURELY_TOO_LONG: Final = 2
-"""A turn of about so many times the tokens that are left is passed over without counting it."""
+"""A turn with about this many times the remaining tokens is skipped without counting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A text for a prompt: how many tokens it has (`estimated` where the tokenizer is missing), and how many turns of how many sessions it tells.
+    """A text for a prompt, its number of tokens (`estimated` if the tokenizer is missing), and of turns and
+    sessions.
 
-    `least`: where turns were recalled and none fits, how many tokens the shortest of the best ones takes, with what names its session; else None.
+    `least`: if none of the recalled turns fits, the tokens of the shortest of the best ones with its session's
+    header; else None.
     """
 
     text: str
@@ -50,7 +55,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    """A turn as it can be told: its session, its place in it, its words by which it is the same as another, and its text."""
+    """A turn as text, with its session, its place, and the words that identify repetitions."""
 
     session: Session
     sequence: int
@@ -64,7 +69,7 @@ class _Said:
 
 @dataclass(slots=True)
 class _Chosen:
-    """The turns that are told, by session and step, as they were chosen."""
+    """The selected turns by session and step, in the order of selection."""
 
     budget: int
     texts: dict[Place, str] = field(default_factory=dict)
@@ -72,9 +77,9 @@ class _Chosen:
     sessions: dict[UUID, Session] = field(default_factory=dict)
     words: set[str] = field(default_factory=set)
     beside: dict[UUID, int] = field(default_factory=dict)
-    """The tokens of what names each session, and of its marks."""
+    """The tokens of each session's header and marks."""
     marks: dict[int, int] = field(default_factory=dict)
-    """The tokens of a mark of so many turns."""
+    """The tokens of a mark by the number of left out turns."""
     spent: int = 0
     passed_over: int = 0
 
@@ -83,7 +88,9 @@ class _Chosen:
         return self.spent >= self.budget or self.passed_over >= MOST_PASSED_OVER
 
     def take(self, said: _Said) -> bool:
-        """Take a turn where it fits, with what names its session and marks what is left out; whether its words are told now."""
+        """Select a turn if it fits, with its session's header and marks. Return whether its words are now in the
+        text.
+        """
         if said.words in self.words or said.place in self.texts:
             return True
         left = self.budget - self.spent
@@ -101,7 +108,7 @@ class _Chosen:
         return True
 
     def _beside(self, said: _Said) -> int:
-        """The tokens of what names the session and of the marks in it, once the turn is told, too."""
+        """Return the tokens of the session's header and marks if the turn is selected, too."""
         session = said.session
         told = sorted([said.sequence, *(sequence for of, sequence in self.texts if of == session.id)])
         marks = filter(None, gaps(told, max(session.last_sequence, told[-1])))
@@ -113,7 +120,7 @@ class _Chosen:
         return self.marks[turns]
 
     def drop(self, tokens: int) -> None:
-        """Leave out those that were chosen last, until about so many tokens are saved: one at least."""
+        """Remove the turns that were selected last, at least one, until about this many tokens are saved."""
         saved = 0
         while self.texts and saved < tokens:
             saved += self._drop_one()
@@ -130,7 +137,7 @@ _FIRST: Final = "From earlier sessions:\n\n"
 
 
 def prompt_of(found: Recollection, budget: int) -> Prompt:
-    """The text, of at most so many tokens; empty where nothing was recalled, or nothing fits. Two queries."""
+    """Return the text, with at most `budget` tokens; empty if nothing was recalled or nothing fits. Two queries."""
     recalled = [each for answer in found.answers for each in answer.results]
     outcomes = outcomes_of(found.project, recalled, found.wanted)
     said = _texts(recalled, outcomes)
@@ -161,7 +168,7 @@ def prompt_of(found: Recollection, budget: int) -> Prompt:
 
 
 def _fitted(chosen: _Chosen) -> str:
-    """The text of what was chosen, without those chosen last where it is too long."""
+    """Return the text of the selected turns, removing the last selected ones if it is too long."""
     text = _composed(chosen)
     while (tokens := tokens_of(text)) > chosen.budget and chosen.texts:
         chosen.drop(tokens - chosen.budget)
@@ -175,7 +182,7 @@ def _take_all(chosen: _Chosen, turns: Iterable[_Said]) -> None:
 
 
 def _take_shortest(chosen: _Chosen, best: Sequence[_Said]) -> int | None:
-    """Take the one of the best that is the shortest to tell alone, where it fits as it stands; else say how many tokens it takes."""
+    """Select the shortest of the best turns if it fits alone; else return how many tokens it needs."""
     if not best:
         return None
     shortest = min(best[:MOST_PASSED_OVER], key=lambda each: len(each.text) + len(each.session.name))
@@ -190,9 +197,9 @@ def _take_shortest(chosen: _Chosen, best: Sequence[_Said]) -> int | None:
 
 
 def _told_once(recalled: Sequence[Recalled], said: Mapping[Place, _Said], outcomes: Outcomes) -> list[_Said]:
-    """The turns that were recalled, in their order; of those with the same words one, and how many other sessions said them.
+    """Return the recalled turns in order, without repetitions, noting how many other sessions have the same words.
 
-    It is the one behind which the session shows most, else the best.
+    Of repeated turns, the one with the most outcomes is chosen, else the best.
     """
     same: dict[str, list[_Said]] = {}
     for each in recalled:
@@ -211,7 +218,7 @@ def _with_others(one: _Said, same: Sequence[_Said]) -> _Said:
     others = len({each.session.id for each in same} - {one.session.id})
     if not others:
         return one
-    note = f"[said in {others:,} other session{'s' if others > 1 else ''} that {'were' if others > 1 else 'was'} found, too]"
+    note = f"[also said in {others:,} other matching session{'s' if others > 1 else ''}]"
     return replace(one, text=paragraph(f"{one.text.rstrip()} {note}"))
 
 
@@ -220,7 +227,7 @@ def _place_of(recalled: Recalled) -> Place:
 
 
 def _texts(recalled: Sequence[Recalled], outcomes: Outcomes) -> dict[Place, _Said]:
-    """The turns that were recalled and their outcomes, as they are told; those that stand whole among the turns around are not read again."""
+    """Return the recalled turns and their outcomes as text. Complete turns around results are not read again."""
     first: dict[Place, Recalled] = {}
     for each in recalled:
         first.setdefault(_place_of(each), each)
@@ -238,18 +245,18 @@ def _texts(recalled: Sequence[Recalled], outcomes: Outcomes) -> dict[Place, _Sai
 
 
 def _told(recalled: Recalled, row: Row) -> _Said:
-    """The turn; of one that is very long the passage for which it was recalled."""
+    """Return the turn, or of a very long one the passage that matched."""
     told = _said(recalled.session, row)
     passage = recalled.hit.passage
     if passage is None or not (row.cut or len(told.text.encode()) > LONGEST_COUNTED):
         return told
     turn = row.turn
-    text = paragraph(_sendable(f"[{turn.sequence}] {who_of(turn)}, a passage of it: … {passage.text} …"))
+    text = paragraph(_sendable(f"[{turn.sequence}] {who_of(turn)}, an excerpt: … {passage.text} …"))
     return replace(told, words=f"{who_of(turn)}: … {passage.text} …", text=text)
 
 
 def _around(recalled: Recalled) -> Iterator[_Said]:
-    """The turns around, the nearest first."""
+    """Yield the turns around a result, nearest first."""
     at = recalled.hit.action.sequence
     for row in sorted(recalled.around, key=lambda row: abs(row.turn.sequence - at)):
         yield _said(recalled.session, row)
@@ -263,13 +270,13 @@ def _said(session: Session, row: Row) -> _Said:
 
 
 def _words(turn: Turn) -> str:
-    """Who said what; empty where nothing was, or it was deleted: then it is the same as no other."""
+    """Return the speaker and the words of a turn; empty for an empty or deleted turn, which equals no other."""
     content = " ".join(content_of(turn).split())
     return f"{who_of(turn)}: {content}" if content and turn.deleted is None else ""
 
 
 def _composed(chosen: _Chosen) -> str:
-    """Session by session, the earliest first."""
+    """Return the text, earliest session first."""
     sessions = sorted(chosen.sessions.values(), key=lambda session: (session.started_at, session.id))
     parts = [part for session in sessions for part in _told_session(session, chosen)]
     return "".join([_FIRST, *parts]).rstrip() if parts else ""
@@ -287,7 +294,7 @@ def _told_session(session: Session, chosen: _Chosen) -> Iterator[str]:
 
 
 def _header(session: Session, told: Sequence[int]) -> str:
-    """The session, when it began, and which of its steps are told."""
+    """Return the session's name, its start, and which of its steps follow."""
     begun = "with no times, imported" if session.is_undated else "begun"
     named = f"Session {session.name!s} ({session.key}), {begun} {session.started_at:%Y-%m-%d %H:%M} UTC"
     steps = f"step{'s' if len(told) > 1 else ''} {', '.join(_runs(told))} of {session.last_sequence:,}"
@@ -295,7 +302,7 @@ def _header(session: Session, told: Sequence[int]) -> str:
 
 
 def _runs(sequences: Iterable[int]) -> Iterator[str]:
-    """`3–5`, `9`: what follows on one another is one run."""
+    """Yield ranges of consecutive numbers: `3–5`, `9`."""
     begin = end = 0
     for sequence in sequences:
         if begin and sequence > end + 1:
@@ -315,7 +322,7 @@ def _mark(turns: int) -> Iterator[str]:
 
 
 def tokens_of(text: str) -> int:
-    """How many tokens a text has; about how many, where the tokenizer is missing."""
+    """Return the number of tokens of a text, estimated if the tokenizer is missing."""
     counted = _counted(text)
     return estimate(len(text.encode())) if counted is None else counted
 

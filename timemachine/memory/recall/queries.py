@@ -1,4 +1,4 @@
-"""Recall: what earlier sessions of a project say to a question, best first, each turn with its session and step."""
+"""Recall: turns of a project's earlier sessions that answer a question, best first."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,24 +27,26 @@ from timemachine.recording.sessions.queries import sessions_by_id
 
 BY_IMPORTANCE: Final = "importance"
 LONGEST_AROUND: Final = 8 * 1024
-"""How many bytes of what a turn around a result was given are told, of what it said, and of its error; `MOST_TOLD` of them have 16 MiB."""
+"""How many bytes of the input, output and error of a turn around a result are read; `MOST_TOLD` turns then have 16
+MiB.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeRead:
-    """Words of a query that were read as a time. `sessions` are those before, the last one first, where they name any and there are some."""
+    """A time expression of a query. `sessions` are the previous sessions that it names, most recent first."""
 
     reading: Reading
     sessions: tuple[Session, ...] = ()
 
     @property
     def session(self) -> Session | None:
-        """The last one of the sessions."""
+        """Return the most recent of the sessions."""
         return self.sessions[0] if self.sessions else None
 
     @property
     def begin(self) -> datetime | None:
-        """From when."""
+        """Return the begin of the time."""
         if not self.sessions:
             return self.reading.begin
         began = min(session.started_at for session in self.sessions)
@@ -53,7 +55,7 @@ class TimeRead:
 
     @property
     def until(self) -> datetime | None:
-        """Up to when; None where it is open."""
+        """Return the end of the time; None if it is open."""
         if not self.sessions:
             return self.reading.until
         ends = [session.ended_at for session in self.sessions if session.ended_at]
@@ -64,15 +66,16 @@ class TimeRead:
 
     @property
     def is_within_session(self) -> bool:
-        """Whether only the sessions before are looked at."""
+        """Return whether only previous sessions are searched."""
         return self.reading.previous_session and not (self.session and self.reading.how)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """A turn that was recalled, with the significance and importance in force, and the turns around it where these were asked for.
+    """A turn that was recalled, with the significance and importance in force, and the turns around it if
+    requested.
 
-    Of each of those at most `LONGEST_AROUND` bytes of what it was given, said and failed with.
+    Each of those has at most `LONGEST_AROUND` bytes of input, output and error.
     """
 
     session: Session
@@ -84,10 +87,10 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What was recalled for one query: how it was read, what was looked for, and by what the results are ranked.
+    """The result for one query: how it was read, what was searched for, and how results are ranked.
 
-    `looked_for` is empty where the query names nothing to look for; then the most important turns are told. `unread` are words that look like a
-    time and were looked for as words. `is_any_left`: whether any turn was there to be looked at.
+    `looked_for` is empty if the query has no subject; then the most important turns are returned. `unread` are
+    words that look like a time and were searched as words. `is_any_left`: whether any turn matched the filters.
     """
 
     query: str
@@ -101,7 +104,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
-    """What was recalled for each query. `no_embeddings` is why nothing was compared by meaning, None where it was, or was not to be."""
+    """The results for all queries. `no_embeddings` is why nothing was searched by meaning; None if it was, or was
+    not requested.
+    """
 
     project: Project
     wanted: Wanted
@@ -112,7 +117,7 @@ class Recollection:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The rows that were found, best first, with their sessions and scores."""
+    """The matching rows with their sessions and scores."""
 
     scored: Scored
     sessions: Mapping[int, UUID]
@@ -120,16 +125,16 @@ class _Found:
     missing: str | None = None
 
     def best(self, limit: int) -> list[int]:
-        """The rows, of equal ones the latest first."""
+        """Return the best rows; among equals the latest first."""
         score = self.scored.score
         return sorted(score, key=lambda row: (-score[row], -row))[:limit]
 
 
 def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Recollection:
-    """What the project's sessions say to each query, asked at a moment (now where none is named).
+    """Return the results for each query, asked at a time (default: now).
 
-    Raises `InvalidInput` for what cannot be asked, `NotFound` for a session that is not the project's, and `Unavailable` where only the meaning
-    is asked for and the model for it is missing.
+    Raises `InvalidInput` for invalid options, `NotFound` for an unknown session, and `Unavailable` if only the
+    meaning is searched and its model is missing.
     """
     zone = check(wanted)
     moment = at or now()
@@ -189,7 +194,9 @@ def _among(
     within: Session | None,
     besides: Session | None,
 ) -> Among | None:
-    """Which steps are looked at; None where there can be none, as there is no session before, or it is not the one that is asked for."""
+    """Return the steps to search; None if there are none, because a named previous session does not exist or is
+    not the requested one.
+    """
     named = [time.sessions for time in times if time.is_within_session]
     sessions = {session.id for some in named for session in some}
     if within:
@@ -215,14 +222,16 @@ def _found(steps: Among | None, wanted: Wanted, subject: str) -> _Found:
 
 
 def _is_any_left(steps: Among | None, subject: str) -> bool:
-    """Whether there is a turn among these though nothing was found; who looks for nothing finds what there is."""
+    """Return whether any of the steps could be found with other words; without a subject every turn is found
+    anyway.
+    """
     return steps is not None and bool(subject) and bool(most_important(steps, 1))
 
 
 def _vector(wanted: Wanted, subject: str) -> tuple[list[float], str | None]:
-    """What is looked for as a vector, or why there is none."""
+    """Return the vector of the subject, or why there is none."""
     try:
-        return table.question_vector(MODEL, subject), None
+        return table.query_vector(MODEL, subject), None
     except Unavailable as why:
         if wanted.mode == "semantic":
             raise
@@ -237,11 +246,11 @@ def _sessions(leg: Sequence[Ranked]) -> dict[int, UUID]:
     return {one.action: one.session for one in leg}
 
 
-# --- what is shown of it
+# --- results
 
 
 def _results(project: Project, wanted: Wanted, found: _Found) -> tuple[Recalled, ...]:
-    """The turns with their sessions; one that is erased meanwhile is left out."""
+    """Return the turns with their sessions, without sessions that were erased in the meantime."""
     best = found.best(wanted.limit)
     stems = frozenset(term.term for term in found.terms if not term.term.startswith("="))
     named = frozenset(term.term[1:] for term in found.terms if term.term.startswith("="))
@@ -261,7 +270,7 @@ def _results(project: Project, wanted: Wanted, found: _Found) -> tuple[Recalled,
 
 
 def _with_turns_around(answers: Sequence[Answer], turns: int) -> tuple[Answer, ...]:
-    """The answers with the turns around each result; a turn around several is read once."""
+    """Add the turns around each result; each turn is read once."""
     if not turns:
         return tuple(answers)
     results = [each for answer in answers for each in answer.results]

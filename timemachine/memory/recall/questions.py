@@ -1,4 +1,4 @@
-"""What somebody asks of earlier sessions, checked."""
+"""The options of a recall, checked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ LONGEST_QUERY: Final = 16_384
 MOST_RESULTS: Final = 50
 MOST_AROUND: Final = 20
 MOST_TOLD: Final = 1_000
-"""How many turns one request may bring: its queries times its results times the turns around each and itself."""
+"""How many turns one request may return: queries × results × (turns around each and itself)."""
 MOST_TOKENS: Final = 200_000
 _WEIGHTS: Final = f"""
 SELECT a.id, {SIGNIFICANCE_SQL}, {IMPORTANCE_SQL} FROM tm_action a {JOINED}
@@ -33,13 +33,15 @@ WHERE a.project_id = %(project)s AND a.id = ANY(%(steps)s::bigint[])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What is asked: `queries`, each for itself, and which turns are looked at for all of them; what is empty asks for any.
+    """The options of a recall: separate `queries`, and which turns are searched for all of them; an empty value
+    matches any.
 
-    `agent` is the step's own, else its session's; `user` is the session's; a tag is of either, and one of several is enough, as with `kinds`
-    and `significances`. `besides` is the session that asks: nothing of it is found, and the last session is the one before it. `time_words`:
-    whether words of time in a query are read, in the `time_zone`; with `past_times` only those that look back ("last week", "2 days ago"), as in a
-    message that may plan as well as ask. `around`: how many turns before and behind a result are told with it.
-    `budget`: how many tokens the text for a prompt may have; None for no text.
+    `agent` is the step's own, else its session's; `user` is the session's; `tags` are of either. One of several
+    `tags`, `kinds` or `significances` is enough. `besides` is the asking session: it is not searched, and the
+    previous session is the one before it. `time_words`: whether time expressions are read, in the `time_zone`;
+    with `past_times` only those that look back ("last week", "2 days ago"), for a message that may plan as well
+    as ask. `around`: how many turns before and after a result are returned with it. `budget`: how many tokens
+    the text for a prompt may have; None for no text.
     """
 
     queries: tuple[str, ...]
@@ -63,16 +65,14 @@ class Wanted:
 
 
 def check(wanted: Wanted) -> ZoneInfo:
-    """The time zone of what is asked. Raises `InvalidInput`, which names the field."""
+    """Return the time zone. Raises `InvalidInput`, which names the field."""
     if not wanted.queries or not all(query.strip() for query in wanted.queries):
-        raise _refused("queries", "Write what to recall: each of `queries` is a question or some words.")
+        raise _refused("queries", "Enter what to recall: each of `queries` must be a question or some words.")
     if len(wanted.queries) > MOST_QUERIES:
-        raise _refused(
-            "queries", f"There are {len(wanted.queries)} queries; {MOST_QUERIES} can be asked at once."
-        )
+        raise _refused("queries", f"There are {len(wanted.queries)} queries; the limit is {MOST_QUERIES}.")
     longest = max(map(len, wanted.queries))
     if longest > LONGEST_QUERY:
-        raise _refused("queries", f"A query has {longest:,} characters; it may have {LONGEST_QUERY:,}.")
+        raise _refused("queries", f"A query has {longest:,} characters; the limit is {LONGEST_QUERY:,}.")
     _check_words(wanted)
     _check_numbers(wanted)
     _check_times(wanted)
@@ -80,13 +80,15 @@ def check(wanted: Wanted) -> ZoneInfo:
 
 
 def weights_of(project: Project, steps: Sequence[int]) -> dict[int, tuple[str | None, float | None]]:
-    """The significance and importance in force of those of the steps that are the project's, by row. One query."""
+    """Return the significance and importance in force by step row, for those steps that are the project's. One
+    query.
+    """
     facts = {"project": project.id, "steps": list(steps)}
-    return {row: (said, worth) for row, said, worth in prepared_statements.rows(_WEIGHTS, facts)}
+    return {row: (said, worth) for row, said, worth in prepared_statements.fetch_rows(_WEIGHTS, facts)}
 
 
 def sessions_among(project: Project, wanted: Wanted) -> QuerySet[Session]:
-    """The project's sessions that have steps and are of the agent and the user."""
+    """Return the project's sessions that have steps, filtered by agent and user."""
     found = Session.objects.of(project).filter(last_sequence__gt=0)
     for name in ("agent", "user"):
         if value := getattr(wanted, name):
@@ -97,7 +99,9 @@ def sessions_among(project: Project, wanted: Wanted) -> QuerySet[Session]:
 def previous_sessions(
     project: Project, wanted: Wanted, besides: Session | None, passed_over: int, count: int
 ) -> tuple[Session, ...]:
-    """The latest of the sessions but the one that asks, which began before it, the last one first; behind so many that are passed over."""
+    """Return the `count` latest sessions that began before the asking one, most recent first, without the first
+    `passed_over`.
+    """
     found = sessions_among(project, wanted)
     if besides is not None:
         found = found.exclude(pk=besides.pk).filter(started_at__lte=besides.started_at)
@@ -106,7 +110,7 @@ def previous_sessions(
 
 
 def named_session(project: Project, name: str) -> Session | None:
-    """The project's session of that id or key. Raises `NotFound` for another's."""
+    """Return the project's session with that id or key, or None for an empty name. Raises `NotFound`."""
     return session_of(project, name) if name else None
 
 
@@ -129,13 +133,13 @@ def _check_numbers(wanted: Wanted) -> None:
     for name, (least, most) in bounds.items():
         given = getattr(wanted, name)
         if given is not None and not least <= given <= most:
-            raise _refused(name, f"`{name}` is a number from {least:,} to {most:,}.")
+            raise _refused(name, f"`{name}` must be a number from {least:,} to {most:,}.")
     told = len(wanted.queries) * wanted.limit * (2 * wanted.around + 1)
     if told > MOST_TOLD:
         raise _refused(
             "around",
-            f"{len(wanted.queries)} queries with {wanted.limit} results and {wanted.around} turns before and behind each are {told:,} turns; "
-            f"{MOST_TOLD:,} can be told at once: ask for fewer queries, a smaller `limit` or a smaller `around`.",
+            f"{len(wanted.queries)} queries with {wanted.limit} results and {wanted.around} turns before and after each are {told:,} turns; "
+            f"the limit is {MOST_TOLD:,}. Use fewer queries, a smaller `limit` or a smaller `around`.",
         )
 
 
@@ -152,9 +156,9 @@ def _check_times(wanted: Wanted) -> None:
 def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
-    except (LookupError, ValueError, OSError) as why:  # no such zone, and what is no name of a file
+    except (LookupError, ValueError, OSError) as why:  # no such zone, or not a valid file name
         raise _refused(
-            "time_zone", f"There is no time zone {name[:80]!r}; write one like Europe/Berlin, or UTC."
+            "time_zone", f"Unknown time zone {name[:80]!r}. Use a name like Europe/Berlin, or UTC."
         ) from why
 
 

@@ -1,7 +1,7 @@
-"""The legs of a recall, in SQL: steps that hold any of the words, ranked by BM25, and steps of a near meaning.
+"""The retrievers of a recall, in SQL: steps with any of the words, ranked by BM25, and steps of similar meaning.
 
-A question is asked in whole sentences, so its words are alternatives: a step need not hold them all. Each is weighed by how rare it is in
-the project.
+Questions are full sentences, so their words are alternatives: a step need not contain all of them. Each word is
+weighted by its rarity in the project.
 """
 
 import math
@@ -25,17 +25,17 @@ from timemachine.memory.search.retrievers import Ranked
 from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE
 
 WINDOW: Final = 100
-"""How many steps of each leg are ranked: the fusion was measured with so many."""
+"""How many steps each retriever ranks; the fusion was measured with this number."""
 MOST_TERMS: Final = 48
-"""How many words of a question, and how many identifiers, are looked up: its first ones. What follows counts by its meaning."""
+"""How many words and how many identifiers of a question are looked up; the rest counts only by meaning."""
 MOST_COUNTED: Final = MANY
-"""A word that so many steps hold, or more, is common: it counts in a score, and no step is looked up by it where there is a rarer one."""
+"""A word in this many steps or more is common: it counts in scores, but steps are looked up by rarer words."""
 MOST_LOOKED_UP: Final = 6_000
-"""So many steps are looked up by their rarest words, about."""
+"""About how many steps are looked up by their rarest words."""
 MOST_COMMON: Final = 3
-"""Where every word is common, so many of them have to be there."""
+"""If every word is common, this many of them must occur."""
 REACH: Final = 1_500
-"""So many of the steps with the nearest sketches are compared by their whole vectors."""
+"""How many of the steps with the nearest index rows are compared by their complete vectors."""
 
 _TERMS: Final = f"""
 SELECT term, tm_term_dimension(term), times, least(%(many)s, coalesce(({STEPS_WITH.format("term")}), (
@@ -92,7 +92,9 @@ _OF_WORDS: Final = "JOIN tm_action_sketch x ON x.action_id = w.action_id"
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A stem of the question, or an identifier behind a "=": its dimension and weight, and how many steps of the project hold it, up to `MOST_COUNTED`."""
+    """A stem of the question, or an identifier after "=", with its weight, and how many steps contain it, up to
+    `MOST_COUNTED`.
+    """
 
     term: str
     dimension: int
@@ -105,7 +107,7 @@ class Term:
 
 
 def terms_of(project: Project, text: str) -> list[Term]:
-    """The words of a question as the project has them, the rarest first; those that no step holds are left out."""
+    """Return the words of a question that occur in the project, rarest first."""
     all_steps, grown = steps_of(project.id)
     facts: dict[str, Any] = {
         "project": project.id,
@@ -126,9 +128,10 @@ def terms_of(project: Project, text: str) -> list[Term]:
 
 
 def _rarity(times: int, steps: int, all_steps: int) -> float:
-    """What a term weighs: Robertson and Zaragoza's idf (2009), times how often the question has it.
+    """Return the weight of a term: Robertson and Zaragoza's idf (2009) times its number of occurrences in the
+    question.
 
-    A common one was not counted to its end; a tenth of all steps is taken for it.
+    Common terms are not counted completely; they are assumed to be in a tenth of all steps.
     """
     holding = max(steps, all_steps / 10) if steps >= MOST_COUNTED else steps
     return round(times * math.log(1 + max(0.5, all_steps - holding + 0.5) / (holding + 0.5)), 4)
@@ -137,7 +140,9 @@ def _rarity(times: int, steps: int, all_steps: int) -> float:
 def by_both(
     among: Among, terms: Sequence[Term], vector: Sequence[float]
 ) -> tuple[list[Ranked], list[Ranked]]:
-    """What is found by words, and what by meaning. One query where steps are narrowed, so that all of them are looked at once."""
+    """Return the results of both retrievers. With conditions this is one query, which reads the matching steps
+    once.
+    """
     if not (among.conditions and terms and vector):
         return by_words(among, terms), by_meaning(among, vector)
     sql = _BY_BOTH.format(joined=among.joined, among=among.where)
@@ -156,7 +161,9 @@ def by_both(
 
 
 def by_words(among: Among, terms: Sequence[Term]) -> list[Ranked]:
-    """The steps that hold one of the rarest words, or all where every word is common, ranked by all of the words, best first."""
+    """Return the steps that contain one of the rarest words (or several common ones), ranked by all words, best
+    first.
+    """
     if not terms:
         return []
     narrowed = f"{_OF_WORDS} {among.joined}" if among.conditions else ""
@@ -172,13 +179,13 @@ def _facts_of_words(terms: Sequence[Term]) -> dict[str, Any]:
 
 
 def _quoted(term: Term) -> str:
-    """The term as a word of a tsquery."""
+    """Return the term as a word of a tsquery."""
     written = term.term.replace("\\", "\\\\").replace("'", "''")
     return f"'{written}'"
 
 
 def _rare(terms: Sequence[Term]) -> list[Term]:
-    """The rarest of the terms, until they have about `MOST_LOOKED_UP` steps; none that is common."""
+    """Return the rarest terms that are not common, up to about `MOST_LOOKED_UP` steps in total."""
     chosen: list[Term] = []
     total = 0
     for term in terms:
@@ -190,7 +197,9 @@ def _rare(terms: Sequence[Term]) -> list[Term]:
 
 
 def by_meaning(among: Among, vector: Sequence[float]) -> list[Ranked]:
-    """The steps that are nearest to a vector and not far, best first: of those with the nearest sketches."""
+    """Return the steps nearest to a vector, above the least similarity, best first, among those with the nearest
+    index rows.
+    """
     if not vector:
         return []
     sql = _BY_MEANING.format(joined=among.joined, among=among.where)
@@ -215,7 +224,9 @@ def _sketch(vector: Sequence[float]) -> list[float]:
 
 
 def most_important(among: Among, limit: int) -> list[Ranked]:
-    """The steps of most importance, of equal ones the latest; what has no importance counts as `normal`, and what was deleted not at all."""
+    """Return the most important steps, among equals the latest first. Steps without importance count as `normal`;
+    deleted ones are left out.
+    """
     facts = {"normal": DEFAULT_IMPORTANCE["normal"], "limit": limit}
     return _ranked(_BY_IMPORTANCE.format(among=among.where), among.facts | facts)
 

@@ -1,1 +1,1 @@
-"""Search across sessions: which steps hold these words, or mean this; indexed by a worker beside the recording."""
+"""Search across sessions: steps with these words or a similar meaning, indexed by a worker in the background."""

@@ -1,8 +1,10 @@
-"""Words that many steps of a project hold. How many do is kept, for to count them at each question takes longer than all the rest of it.
+"""Words that occur in many steps of a project, with stored counts, because counting them for each question takes
+most of its time.
 
-A worker counts them when there are a quarter more steps than the last time; until then they are taken to become as many more as the steps.
-What fewer steps hold, and what may be common or not, is counted where it is asked for. A trigger of the database deletes all that was kept of a project
-in the transaction that erases or deletes something of it: nobody's word stays here, and they are counted again.
+A worker counts again when the number of steps has grown by a quarter; until then counts are scaled with the
+number of steps. Rarer words, and words near the limit of common ones, are counted on demand. A trigger deletes
+the counts of a project in the transaction that erases or deletes some of its steps, so that no erased word
+stays here; then they are counted again.
 """
 
 from typing import Any, Final
@@ -13,19 +15,19 @@ from django.db import connection, transaction
 from timemachine.knowledge import prepared_statements
 
 MANY: Final = 2_000
-"""A word that so many steps hold, or more, is common: how many more does not matter."""
+"""A word in this many steps or more is common; the exact number does not matter."""
 _KEPT_FROM: Final = 200
-"""So many steps are counted at a question in no time."""
+"""Words in fewer steps are quickly counted on demand."""
 _WORTH_COUNTING: Final = 10_000
-"""In a project of fewer steps every word is counted in no time."""
+"""In a project with fewer steps, every word is quickly counted on demand."""
 _PART: Final = 200_000
-"""Of more steps a part is counted, of about so many."""
+"""In a larger project a sample of about this many steps is counted."""
 _LEAST_OF_A_PART: Final = 25
-"""What fewer steps of a part hold says too little of all of them."""
+"""A count in a sample below this is too small to be scaled."""
 _GROWN: Final = 1.25
 _SHRUNK: Final = 0.75
 _ALL: Final = ""
-"""Stands for the word of every step: how many steps there were. No stem is empty."""
+"""Stands for the total number of steps. No stem is empty."""
 _ALONE: Final = "SELECT pg_try_advisory_xact_lock(hashtextextended('counted words ' || %(project)s::uuid, 0))"
 _STEPS: Final = f"""
 SELECT coalesce(sum(indexed_through), 0)::bigint,
@@ -45,18 +47,25 @@ SELECT (k.steps * %(grown)s::float8)::bigint FROM tm_counted_word k
 WHERE k.project_id = %(project)s AND k.word = {{0}}
 AND k.steps * %(grown)s::float8 NOT BETWEEN {MANY * _SHRUNK} AND {MANY * _GROWN}
 """  # noqa: S608  # constants of this file
-"""How many steps hold a word, none where that is not kept, or may be on either side of `MANY`; `grown` is that of `steps_of`."""
+"""The number of steps with a word; no row if it is not stored or may be on either side of `MANY`. `grown` is from
+`steps_of`.
+"""
 
 
 def steps_of(project_id: UUID) -> tuple[int, float | None]:
-    """How many steps of the project are indexed, and how many times those that were counted that is; None where that says nothing of its words. One query."""
+    """Return the number of indexed steps of the project, and its ratio to the number when words were last counted.
+
+    The ratio is None if the stored counts do not apply. One query.
+    """
     steps, among = _steps(project_id)
     return steps, steps / among if among and steps >= among * _SHRUNK else None
 
 
 @transaction.atomic
 def count_anew(project_id: UUID) -> None:
-    """Count the words where there are many more steps, or many fewer, than when that was done last, unless somebody is at it or erases something."""
+    """Count the words if the number of steps has changed much since the last count, unless another process counts
+    or erases.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_ALONE, {"project": project_id})
         if not cursor.fetchone()[0]:
@@ -72,5 +81,5 @@ def count_anew(project_id: UUID) -> None:
 
 
 def _steps(project_id: UUID) -> tuple[int, int]:
-    steps, among = prepared_statements.rows(_STEPS, {"project": project_id})[0]
+    steps, among = prepared_statements.fetch_rows(_STEPS, {"project": project_id})[0]
     return int(steps), among or 0

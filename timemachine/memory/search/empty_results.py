@@ -1,4 +1,4 @@
-"""Why a search found nothing, in a sentence."""
+"""Explain why a search has no results."""
 
 from dataclasses import fields
 from typing import Final
@@ -13,33 +13,33 @@ _LONGEST: Final = 80
 
 
 def why_nothing(found: Found) -> str | None:
-    """Whether the words are the cause, or what else narrows it; None where something was found."""
+    """Return whether the words or the filters are the cause, as a sentence, or None if there are results."""
     if found.groups:
         return None
     if found.too_common:
-        return "Every word is too common to be looked for. Add a rarer one."
+        return "All words are too common. Add a rarer one."
     if found.is_any_left:
         return _words(found.wanted)
-    of_indexed = " of those that are indexed" if found.not_indexed else ""
+    of_indexed = " that is indexed" if found.not_indexed else ""
     filters = _filters(found.wanted)
     if filters:
-        return f"The filter leaves no step{of_indexed}: {filters}."
+        return f"No step{of_indexed} matches the filter: {filters}."
     return "No step is indexed yet." if found.not_indexed else "Nothing is recorded yet."
 
 
 def _words(wanted: Wanted) -> str:
-    """Which words are in the way: a hint for each way of asking that was used."""
+    """Return hints for the words: one for each part of the query language that was used."""
     if wanted.mode == "semantic":
         return "No step means something near it. Try other words."
     asked = parse(wanted.q)
-    said = "No step holds what is looked for."
+    said = "No step matches."
     if any(sum(not clause.negated for clause in group) > 1 for group in asked.groups):
-        said = "A step must hold all of the words: leave one out, or write `or` between them."
+        said = "A step must contain all words. Leave one out, or put `or` between them."
     clauses = [clause for group in asked.groups for clause in group]
     if any(clause.quoted for clause in clauses):
-        said += " Words in quotation marks must stand in that order."
+        said += " Words in quotation marks must occur in that order."
     if any(clause.negated for clause in clauses):
-        said += " A word after a - must not be there."
+        said += " Words after - must not occur."
     return said
 
 

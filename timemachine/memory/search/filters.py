@@ -1,4 +1,4 @@
-"""What a search looks for, checked; and which steps it looks at, as a condition in SQL."""
+"""The options of a search, checked, and the steps that it considers as an SQL condition."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,11 +39,12 @@ _JOINED: Final = "JOIN tm_action a ON a.id = x.action_id JOIN tm_session s ON s.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which steps are looked for, and how; an empty text asks for any.
+    """The options of a search; an empty text matches any.
 
-    `agent` is the step's own, else its session's. `since` and `until` are about when a step started, or was recorded where that is not
-    known: times as people write them, a date alone the whole day. `status` is the step's (`error`, `ok`) or its session's (`recording`,
-    `ended`), `user` and `min_cost` (USD) are its session's, `tag` is of either. `session` is an id or a key.
+    `agent` is the step's own, else its session's. `since` and `until` are about the start of a step, or its
+    recording if that is unknown: RFC 3339, or a date for the whole day. `status` is the step's (`error`, `ok`)
+    or its session's (`recording`, `ended`). `user` and `min_cost` (USD) are its session's, `tag` is of either.
+    `session` is an id or a key.
     """
 
     q: str
@@ -63,7 +64,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Which of the indexed rows (`x`) are looked at: tables to join and conditions, with their facts."""
+    """The indexed rows (`x`) to consider: tables to join and conditions, with their parameters."""
 
     session: Session | None
     joined: str
@@ -72,7 +73,9 @@ class Scope:
 
 
 def scope_of(project: Project, wanted: Wanted) -> Scope:
-    """The steps of the project that fit. Raises `InvalidInput`, and `NotFound` for a session that is not the project's."""
+    """Return the steps of the project that match the filters. Raises `InvalidInput`, and `NotFound` for an unknown
+    session.
+    """
     _check(wanted)
     session = session_of(project, wanted.session) if wanted.session else None
     conditions = list(_conditions(wanted))
@@ -99,7 +102,7 @@ def scope_of(project: Project, wanted: Wanted) -> Scope:
 
 
 def is_any_in(scope: Scope) -> bool:
-    """Whether any indexed step fits, whatever it says. One query."""
+    """Return whether any indexed step matches, whatever its words. One query."""
     with connection.cursor() as cursor:
         rows = f"SELECT EXISTS (SELECT FROM tm_searched_action x {scope.joined} WHERE {scope.conditions})"  # noqa: S608
         cursor.execute(rows, scope.facts)

@@ -1,4 +1,4 @@
-"""A step that was found, as it is shown: its scores, and the passage of it that says most of what was looked for."""
+"""A step that matches, as it is shown: its scores, and its best passage."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,10 +24,11 @@ WHERE a.project_id = %(project)s AND a.id = ANY(%(rows)s::bigint[])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A step that was found: its rank within its session, and its score, by which sessions are ranked, too.
+    """A step that matches, and its score, by which sessions are also ranked.
 
-    `scores` has the raw score of each leg that found it: `text` (BM25 without rarity) and `semantic` (cosine). `passage` is what it says, with
-    the characters in `marks` marked; None where it has no text. `cut`: some of its text is not searched.
+    `scores` has the raw score of each retriever that found it: `text` (BM25 without rarity) and `semantic`
+    (cosine). `passage` is an excerpt with the ranges `marks` highlighted; None if the step has no text. `cut`:
+    only a part of its text is searchable.
     """
 
     action: Action
@@ -49,7 +50,9 @@ class Scored:
 def hits_of(
     project: Project, rows: Sequence[int], found: Scored, stems: frozenset[str], named: frozenset[str]
 ) -> dict[int, Hit]:
-    """Those of the rows that are the project's steps, with the passages that have the stems, or what was `named` (in lower case)."""
+    """Return those rows that are the project's steps, with passages that have the stems or what was `named` (in
+    lower case).
+    """
     read = rows_with(Action, _HITS, {"project": project.id, "rows": list(rows)})
     steps = {action.pk: _Step(action, *rest) for action, rest in read}
     passages = {row: excerpt.passage(_sources(one), stems | named) for row, one in steps.items()}
@@ -79,7 +82,7 @@ class _Step(NamedTuple):
 
 
 def _sources(step: _Step) -> list[Source]:
-    """The texts of a step that a passage may come from, what says most about it first."""
+    """Return the texts of a step that a passage may come from, most informative first."""
     action = step.action
     failed = " ".join(filter(None, (action.error_type, action.error_message)))
     named = " ".join(filter(None, (action.name, action.tool))) or action.label
@@ -96,7 +99,7 @@ def _sources(step: _Step) -> list[Source]:
 
 
 def _matching(texts: Sequence[str], stems: frozenset[str]) -> set[str]:
-    """The words of the texts that have one of the stems. One query."""
+    """Return the words of the texts that have one of the stems. One query."""
     words = {word for text in texts for word in excerpt.words_in(text)}
     return {word for word, own in lexemes_of(sorted(words)).items() if own & stems}
 

@@ -1,4 +1,4 @@
-"""Steps in few bytes each, beside their words and vectors: what a question to very many of them looks at."""
+"""Index rows: steps in few bytes each, for questions that scan very many of them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,14 +6,16 @@ from typing import Final
 from django.db import connection
 
 DIMENSIONS: Final = 64
-"""How many dimensions of a vector a sketch has: the model was trained so that its first 64 say most."""
+"""How many dimensions of a vector an index row has; the model was trained so that its first 64 carry the most
+information.
+"""
 _PLAIN: Final = "action_id, project_id, session_id, sequence, at, kind, significance, worth, agent, tags"
 MADE: Final = """
 SELECT a.id AS action_id, a.project_id, a.session_id, a.sequence, coalesce(a.started_at, a.recorded_at) AS at, a.kind,
        a.significance, tm_importance(NULL, NULL, a.importance, a.significance, false) AS worth, a.agent,
        CASE WHEN cardinality(a.tags) > 0 THEN a.tags END AS tags
 """
-"""The sketch of a step of `tm_action a`, without its vector."""
+"""The index row of a step of `tm_action a`, without its vector."""
 _KEEP: Final = f"""
 INSERT INTO tm_action_sketch ({_PLAIN}, vector)
 {MADE}, l2_normalize(subvector(m.vector, 1, {DIMENSIONS}))
@@ -29,10 +31,10 @@ EVERY_STEP: Final = f"""(
     JOIN tm_action a ON a.session_id = s.id AND a.sequence > coalesce(i.indexed_through, 0)
     WHERE s.project_id = %(project)s AND s.last_sequence > coalesce(i.indexed_through, 0)
 )"""  # noqa: S608
-"""The sketches of all steps, those of the project that are still to be indexed among them; without vectors."""
+"""The index rows of all steps of the project, also of those that are not indexed yet; without vectors."""
 
 
 def keep(actions: Sequence[int]) -> None:
-    """Keep sketches of these steps, as they and their vectors stand; in the transaction that keeps those. One query."""
+    """Store index rows of these steps, in the transaction that stores their words and vectors. One query."""
     with connection.cursor() as cursor:
         cursor.execute(_KEEP, [list(actions)])

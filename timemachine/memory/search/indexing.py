@@ -1,8 +1,8 @@
-"""Actions become findable: a worker indexes them batch by batch, beside the recording and never in its way.
+"""Index steps for search: a worker indexes them batch by batch, without blocking the recording.
 
-How far a session is stands in a row (`IndexedSession`), and the rows of a batch are kept together with it. So a worker may be
-killed at any point, or another do the same batch, and nothing is missing or there twice. The text is read and its vectors are
-made outside of any transaction, and the one that keeps them locks nothing that an append waits for.
+How far a session is indexed is a row (`IndexedSession`) that is stored together with each batch. So a worker
+may be killed at any time, or another may repeat a batch, and nothing is lost or duplicated. Texts are read and
+embedded outside any transaction, and the transaction that stores them locks nothing that an append waits for.
 """
 
 import json
@@ -45,15 +45,17 @@ from timemachine.text.redaction.pure.marks import DELETED_TURN
 log = logging.getLogger(__name__)
 
 MODEL: Final = WORDLLAMA
-"""What makes the vectors of actions: local and quick, so that nothing recorded leaves the machine by being recorded."""
+"""The embedding model of steps: local, so that recorded data stays on the machine, and fast."""
 BATCH: Final = 500
 BATCH_BYTES: Final = 16 * 1024 * 1024
 WORTH_A_LOOK: Final = 100
-"""Where fewer steps than this were new, what came meanwhile waits for the next job: steps that come one by one are indexed together."""
+"""If fewer new steps than this were indexed, the rest waits for the next job, so that steps arriving one by one
+are indexed together.
+"""
 TURN_SECONDS: Final = 5.0
-"""How long a job works on one project before it is enqueued after the others again."""
+"""How long a job works on one project before it goes to the end of the queue."""
 LONGEST_NAME: Final = 16_384
-"""How many characters of a label, name, tool or error are searched: their first ones."""
+"""How many characters of a label, name, tool or error are searchable."""
 
 _NAMES: Final = ("label", "name", "tool", "error_type", "error_message")
 _TOLD: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
@@ -89,7 +91,9 @@ ON CONFLICT (action_id) DO NOTHING
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Text:
-    """What is searched of one action. `cut`: it has more text than that. `tokens`: how many it has as it is told, where they were counted."""
+    """The searchable text of a step. `cut`: the step has more. `tokens`: the tokens of its rendered turn, if they
+    were counted.
+    """
 
     action: int
     sequence: int
@@ -104,18 +108,19 @@ _OF_ACTION: Final = (ActionSketch, ActionMeaning, SearchedAction)
 
 
 class _OvertakenError(Exception):
-    """Another worker has indexed the same actions."""
+    """Another worker has indexed the same steps."""
 
 
 def not_indexed(project: Project) -> int:
-    """How many steps of the project no search finds yet."""
-    return int(prepared_statements.rows(_LACKING, {"project": project.id})[0][0])
+    """Return how many steps of the project are not searchable yet."""
+    return int(prepared_statements.fetch_rows(_LACKING, {"project": project.id})[0][0])
 
 
 def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
-    """Index what the project recorded, at most about so long; True where there is more to do at once.
+    """Index new steps of the project for about that many seconds. Return True if there is more to do now.
 
-    Safe to run twice, at the same time, and to be killed at any point: what has most to do goes last, so that an import holds up nothing.
+    Safe to run twice, concurrently, and to be killed at any time. Sessions with the most steps go last, so that
+    an import delays nothing.
     """
     more = False
     with holding(Indexing.of([project_id])) as lease:
@@ -127,7 +132,7 @@ def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
 
 
 def overdue() -> QuerySet[Indexing]:
-    """Return the projects with steps that no search finds yet."""
+    """Return the projects with steps that are not searchable yet."""
     with connection.cursor() as cursor:
         cursor.execute(_PROJECTS_BEHIND)
         return Indexing.of([project for (project,) in cursor])
@@ -139,19 +144,23 @@ def is_due(project_id: UUID) -> bool:
 
 
 def forget(project_id: UUID) -> None:
-    """Forget what was indexed of a project, so that it is indexed anew."""
+    """Delete the index of a project, so that it is built again."""
     for model in (IndexedSession, *_OF_ACTION):
         model.objects.filter(project_id=project_id).delete()
 
 
 def rewritten(sessions: Collection[UUID]) -> int:
-    """How often steps of these sessions were rewritten by an erasure: what is kept of them in memory is of no use after one more. One query."""
+    """Return how often steps of these sessions were rewritten by an erasure, so that caches can tell when they are
+    out of date. One query.
+    """
     found = IndexedSession.objects.filter(session__in=list(sessions)).aggregate(times=Sum("erasures"))
     return found["times"] or 0
 
 
 def index_anew(session: Session, sequences: Collection[int]) -> None:
-    """Index steps again that were rewritten, in the transaction that rewrote them. Those that wait to be indexed go on waiting."""
+    """Index rewritten steps again, in the transaction that rewrote them. Steps that are not indexed yet are left
+    alone.
+    """
     IndexedSession.objects.bulk_create(
         [IndexedSession(session=session, project_id=session.project_id)], ignore_conflicts=True
     )
@@ -167,7 +176,7 @@ def index_anew(session: Session, sequences: Collection[int]) -> None:
 
 
 def _turn(project_id: UUID, until: float) -> bool:
-    """Whether there is more to do at once. What another holds is left for the sweeper."""
+    """Return whether there is more to do now. What another worker holds is left to the sweep."""
     left: set[UUID] = set()
     new = WORTH_A_LOOK
     while new >= WORTH_A_LOOK and (behind := _behind(project_id, left)):
@@ -187,14 +196,16 @@ def _turn(project_id: UUID, until: float) -> bool:
 
 
 def _behind(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int, int]]:
-    """Sessions with steps to index, through which step they are, and which was the last one just now; who has most to do last."""
+    """Return the sessions with steps to index, their progress and their last step, those with the most steps last."""
     with connection.cursor() as cursor:
         cursor.execute(_BEHIND, [project_id, list(left)])
         return [(session, through, last) for session, through, last in cursor]
 
 
 def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
-    """Index the next actions of a session, at most `BATCH`, and return how many; 0 where it is being erased, or another was quicker."""
+    """Index the next steps of a session, at most `BATCH`. Return how many; 0 if it is being erased or another
+    worker was faster.
+    """
     last, erasures = _end_of_batch(session_id, through), _erasures(session_id)
     if last is None:
         return 0
@@ -213,14 +224,14 @@ def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
 
 @transaction.atomic
 def _begin(project_id: UUID, session_id: UUID) -> None:
-    """The session's row, in a transaction of its own: it waits for an append, and no append for it."""
+    """Create the session's row in its own transaction: it waits for an append, and no append waits for it."""
     _check_at_once()
     begun = IndexedSession(session_id=session_id, project_id=project_id)
     IndexedSession.objects.bulk_create([begun], ignore_conflicts=True)
 
 
 def _end_of_batch(session_id: UUID, through: int) -> int | None:
-    """The last of the next actions whose payloads fit into `BATCH_BYTES`, and always the first of them."""
+    """Return the last of the next steps whose payloads fit into `BATCH_BYTES`, at least the first."""
     following = Action.objects.filter(session_id=session_id, sequence__gt=through).order_by("sequence")
     last, bytes_read = None, 0
     for sequence, *sizes in following.values_list("sequence", "input__size", "output__size")[:BATCH]:
@@ -256,7 +267,7 @@ def _text(action: Action, found: Mapping[int, Head], deleted: Deleted | None) ->
 
 
 def _tokens(action: Action, found: Mapping[int, Head], deleted: Deleted | None) -> int | None:
-    """How many tokens the step has as it is told; None where it is long, or the tokenizer is missing."""
+    """Return how many tokens the rendered step has, or None if it is long or the tokenizer is missing."""
     heads_of = {name: found[row] for name in ("input", "output") if (row := getattr(action, f"{name}_id"))}
     if sum(head.size for head in heads_of.values()) > LONGEST_COUNTED:
         return None
@@ -271,7 +282,7 @@ def _tokens(action: Action, found: Mapping[int, Head], deleted: Deleted | None) 
 
 
 def _meanings(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> list[ActionMeaning]:
-    """A vector for each text in which the model sees something; none at all where its files are missing."""
+    """Return a vector for each text that has one; none if the model's files are missing."""
     try:
         vectors = _embed([f"{text.names}\n{text.body}"[:LONGEST_NAME] for text in texts])
     except Unavailable:
@@ -298,9 +309,10 @@ def _keep(
     meanings: Sequence[ActionMeaning],
     batch: tuple[int, int, int],
 ) -> None:
-    """Keep the rows of a batch and how far that brings the session. Raises where it, or something of it, is erased meanwhile, or another was quicker.
+    """Store the rows of a batch and how far the session is indexed. Raises if steps were erased or another worker
+    was faster.
 
-    Whoever erases a session must not be given up for this: its wait is longer than ours.
+    An erasure must not fail because of this: it waits longer for the lock than this does.
     """
     through, last, erasures = batch
     _check_at_once()
@@ -338,13 +350,15 @@ def _keep_words(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> N
 
 
 def _erasures(session_id: UUID) -> int:
-    """How often steps of a session were rewritten so far."""
+    """Return how often steps of a session were rewritten so far."""
     found = IndexedSession.objects.filter(session_id=session_id).values_list("erasures", flat=True).first()
     return found or 0
 
 
 def _check_at_once() -> None:
-    """Have this transaction see at each statement, and not when it ends, that what it refers to is erased."""
+    """Check foreign keys of this transaction after each statement, not at its end, so that an erased reference is
+    noticed at once.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
 

@@ -1,6 +1,6 @@
-"""What is kept so that steps are found: their words, their meaning, how far each session is indexed, and who is at it.
+"""The search index: words and vectors of steps, how far each session is indexed, and leases.
 
-All of it is made from the record and can be made again. It goes with its actions, so a session that is erased takes it along.
+Everything here is derived from recorded steps and can be computed again. It is deleted with its steps.
 """
 
 from django.contrib.postgres.fields import ArrayField
@@ -16,7 +16,9 @@ from timemachine.recording.sessions.models import Action, Session
 
 
 class OfAction(models.Model):
-    """What every row about an action has. The session has no constraint: checking it would wait for whoever appends to it."""
+    """The common fields of index rows. The session has no foreign key constraint, whose check would wait for a
+    concurrent append.
+    """
 
     action = models.OneToOneField(Action, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
@@ -30,10 +32,10 @@ class OfAction(models.Model):
 
 
 class SearchedAction(OfAction):
-    """The words of an action, stemmed, and its identifiers behind a "=". `cut`: some of its text is not among them.
+    """The stems of a step's words, and its identifiers after "=". `cut`: the step has more text.
 
-    `tokens` is how many the step has as it is told (`recording.sessions.pure.turn_text`), by the tokenizer of `knowledge.embedding.wordllama`; None where it
-    was not counted.
+    `tokens` is the number of tokens of the rendered step (`recording.sessions.pure.turn_text`) by the tokenizer
+    of `knowledge.embedding.wordllama`; None if it was not counted.
     """
 
     kind = models.CharField(max_length=12)
@@ -55,7 +57,7 @@ class SearchedAction(OfAction):
 
 
 class ActionMeaning(OfAction):
-    """The vector of an action under one embedding model. An action in which the model sees nothing has none."""
+    """The vector of a step under one embedding model. A step without text has none."""
 
     model = models.CharField(max_length=200)
     vector = VectorField()
@@ -72,10 +74,11 @@ class ActionMeaning(OfAction):
 
 
 class ActionSketch(OfAction):
-    """A step in few bytes, for a scan of very many: what they are narrowed by, and the first dimensions of its vector, scaled to length 1.
+    """A step in few bytes, for scans: the fields of filters, and the first dimensions of its vector, scaled to
+    length 1.
 
-    `at` is when it was: its start, else its recording. `worth` is the importance that it was recorded with, else what its significance is
-    worth; what was said of it since is not in here. `vector` is None where the step has none.
+    `at` is its start, else its recording. `worth` is its recorded importance, else that of its recorded
+    significance; later changes are not included. `vector` is None if the step has none.
     """
 
     at = models.DateTimeField()
@@ -98,9 +101,9 @@ class ActionSketch(OfAction):
 
 
 class IndexedSession(models.Model):
-    """How far a session is indexed: all of its actions up to `indexed_through`.
+    """How far a session is indexed: all its steps up to `indexed_through`.
 
-    `erasures` counts how often steps of it were rewritten: who read a text before that must not keep what it was found by.
+    `erasures` counts rewrites of its steps: a worker that read before one must not store its result.
     """
 
     session = models.OneToOneField(Session, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
@@ -126,9 +129,11 @@ class Indexing(ProjectWork):
 
 
 class CountedWord(models.Model):
-    """A stem or identifier that many steps of a project hold, and about how many, when they were counted last; an empty one for how many steps there were.
+    """A stem or identifier in many steps of a project, and about how many at the last count; an empty one for the
+    number of steps.
 
-    A trigger deletes all of a project where something of it is erased; that must not wait for whoever counts, so nothing is referred to.
+    A trigger deletes all rows of a project when some of it is erased. There is no foreign key, so that this
+    waits for no count.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -1,4 +1,4 @@
-"""Search: the sessions in which something was said or done, best first, each with its best steps."""
+"""Search: the sessions with matching steps, best first, each with its best steps."""
 
 import base64
 import binascii
@@ -25,14 +25,16 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_by_id
 
 MOST_OF_SESSION: Final = 5
-"""How many steps of a session are shown where several sessions are searched."""
+"""How many steps of a session are shown if several sessions are searched."""
 MOST_OF_ONE: Final = 100
-"""How many steps are shown where one session is searched."""
+"""How many steps are shown if one session is searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A session in which something was found. `number` is how many of its steps hold the words, None where no words were looked for."""
+    """A session with its best steps. `number` is how many of its steps contain the words; None if no words were
+    searched for.
+    """
 
     session: Session
     hits: tuple[Hit, ...]
@@ -40,15 +42,17 @@ class Group:
 
     @property
     def more(self) -> int:
-        """How many of its steps that hold the words are not shown."""
+        """Return how many steps that contain the words are not shown."""
         return max(0, (self.number or 0) - sum("text" in hit.scores for hit in self.hits))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a search found. `next` is the opaque place to go on from; `not_indexed` is how many steps of the project no search finds yet.
+    """The result of a search. `next` is the opaque place of the next page; `not_indexed` is how many steps are not
+    searchable yet.
 
-    `is_any_left`: whether there was any step to look at. `too_common`: every word was too common to be looked for. `no_embeddings` is why nothing was compared by meaning, None where it was, or was not to be.
+    `is_any_left`: whether any step matched the filters. `too_common`: no word was rare enough to search for.
+    `no_embeddings` is why nothing was searched by meaning; None if it was, or was not requested.
     """
 
     wanted: Wanted
@@ -62,7 +66,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rows:
-    """The steps that were found, as rows: the score of each, by leg and in all, and those of every session, best first."""
+    """The matching rows with their scores, and the rows of each session, best first."""
 
     score: Mapping[int, float]
     legs: Mapping[str, Mapping[int, float]]
@@ -70,15 +74,16 @@ class _Rows:
     numbers: Mapping[UUID, int]
 
     def place(self, session: UUID) -> tuple[float, int]:
-        """Where a session stands: the best first, of equal ones the newest."""
+        """Return the sort key of a session: best first, among equals the newest."""
         return -self.score[self.sessions[session][0]], -session.int
 
 
 def search(project: Project, wanted: Wanted, *, limit: int, after: str | None = None) -> Found:
-    """The sessions of the project with steps that fit, at most `limit`, from the place `after` on. The same number of queries however many.
+    """Return at most `limit` sessions with matching steps, after the place `after`. The number of queries is
+    constant.
 
-    Raises `InvalidInput` for what cannot be searched for and for a place that was not given out, `NotFound` for a session of another's,
-    and `Unavailable` where only the meaning is asked for and the model for it is missing.
+    Raises `InvalidInput` for an invalid query, option or place, `NotFound` for an unknown session, and
+    `Unavailable` if only the meaning is searched and its model is missing.
     """
     scope = scope_of(project, wanted)
     asked = parse(wanted.q)
@@ -101,9 +106,10 @@ def search(project: Project, wanted: Wanted, *, limit: int, after: str | None = 
 
 
 def sessions_saying(project: Project, text: str) -> QuerySet[SearchedAction, UUID]:
-    """The ids of the project's sessions with an indexed step that holds the words, to be part of another query. Two queries at once.
+    """Return the ids of the project's sessions with an indexed step that matches the query, as a subquery. Runs
+    two queries.
 
-    Raises `InvalidInput` for what cannot be searched for.
+    Raises `InvalidInput` for an invalid query.
     """
     query = question_of(parse(text)).query
     holding = RawSQL("words @@ %s::tsquery", [query], BooleanField())
@@ -117,7 +123,7 @@ def _found(question: Question, asked: Asked, wanted: Wanted, scope: Scope) -> tu
     missing = None
     if wanted.mode != "text":
         try:
-            vector = table.question_vector(MODEL, asked.words)
+            vector = table.query_vector(MODEL, asked.words)
             semantic = by_meaning(vector, MODEL.name, question, scope, each)
         except Unavailable as why:
             if wanted.mode == "semantic":
@@ -143,13 +149,13 @@ def _rows(text: Sequence[Ranked], semantic: Sequence[Ranked], mode: str, each: i
     )
 
 
-# --- what is shown of it
+# --- results
 
 
 def _groups(
     project: Project, shown: Sequence[UUID], rows: _Rows, looked_for: tuple[Asked, Question]
 ) -> tuple[Group, ...]:
-    """The sessions with their steps; one that is erased meanwhile is left out."""
+    """Return the sessions with their steps, without sessions that were erased in the meantime."""
     sessions = sessions_by_id(project, shown)
     wanted = [action for session in shown for action in rows.sessions[session]]
     asked, question = looked_for

@@ -1,7 +1,8 @@
-"""The two legs of a search, in SQL: steps that hold the words, ranked by BM25 without rarity, and steps of a near meaning.
+"""The two retrievers of a search, in SQL: steps with the words, ranked by BM25 without rarity, and steps of
+similar meaning.
 
-Both look at one project only. Vectors are compared exactly: an approximate index over all projects, filtered to one, would find a
-part of what it should.
+Both search one project only. Vectors are compared exactly: an approximate index over all projects, filtered to
+one, would miss many.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from timemachine.memory.search.pure.payload_text import unmarked
 from timemachine.memory.search.pure.query import Asked, Clause
 
 WINDOW: Final = 1_000
-"""How many steps of each leg are ranked at most, `MOST_OF_SESSION` of any one session."""
+"""How many steps each retriever ranks at most, `MOST_OF_SESSION` of any one session."""
 
 _ENGLISH: Final = "pg_catalog.english"
 _LEXEMES: Final = """
@@ -57,9 +58,9 @@ AND EXISTS (SELECT FROM tm_searched_action w WHERE w.action_id = x.action_id AND
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What was asked as Postgres reads it. `query` is empty where every word is too common to be indexed.
+    """A query as Postgres reads it. `query` is empty if every word is too common to be indexed.
 
-    `terms` are the stems and identifiers that are to be found, each with its dimension and weight.
+    `terms` are the stems and identifiers to find, each with its dimension and weight.
     """
 
     query: str
@@ -68,18 +69,20 @@ class Question:
 
     @property
     def vector(self) -> str:
-        """The terms as Postgres reads a sparse vector."""
+        """Return the terms as a sparse vector in Postgres' text format."""
         return sparse({dimension: weight for _, dimension, weight in self.terms})
 
     @property
     def stems(self) -> frozenset[str]:
-        """The stems of the words."""
+        """Return the stems of the words."""
         return frozenset(term for term, *_ in self.terms if not term.startswith("="))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A step that a leg found, its session and its score; `number` is how many of its session hold the words."""
+    """A step that a retriever found, its session and its score; `number` is how many steps of its session contain
+    the words.
+    """
 
     action: int
     session: UUID
@@ -88,7 +91,7 @@ class Ranked:
 
 
 def question_of(asked: Asked) -> Question:
-    """What was asked as the database reads it. Two queries."""
+    """Return the query as Postgres reads it. Two queries."""
     facts: dict[str, Any] = {}
     query, binding = (_disjunction(groups, facts) for groups in (asked.groups, asked.binding))
     named = {clause.identifier for clause in asked.wanted if clause.identifier}
@@ -106,7 +109,7 @@ def question_of(asked: Asked) -> Question:
 
 
 def by_words(question: Question, scope: Scope, each: int) -> list[Ranked]:
-    """The steps that hold the words, best first, at most so many of each session. One query."""
+    """Return the steps that contain the words, best first, at most `each` of each session. One query."""
     if not question.query:
         return []
     sql = _BY_WORDS.format(joined=scope.joined, conditions=scope.conditions)
@@ -121,7 +124,9 @@ def by_words(question: Question, scope: Scope, each: int) -> list[Ranked]:
 def by_meaning(
     vector: Sequence[float], model: str, question: Question, scope: Scope, each: int
 ) -> list[Ranked]:
-    """The steps that are nearest to a vector and not far, best first, at most so many of each session. One query."""
+    """Return the steps nearest to a vector, above the least similarity, best first, at most `each` of each
+    session. One query.
+    """
     if not vector:
         return []
     sql = _BY_MEANING.format(
@@ -141,9 +146,10 @@ def by_meaning(
 
 
 def lexemes_of(words: Sequence[str]) -> dict[str, frozenset[str]]:
-    """The stems of each word. One query."""
+    """Return the stems of each word. One query."""
     return {
-        word: frozenset(stems) for word, stems in prepared_statements.rows(_STEMS, {"words": list(words)})
+        word: frozenset(stems)
+        for word, stems in prepared_statements.fetch_rows(_STEMS, {"words": list(words)})
     }
 
 
@@ -158,7 +164,7 @@ def _few_of_each(ranked: Sequence[Ranked], each: int) -> list[Ranked]:
 
 
 def _disjunction(groups: Sequence[Sequence[Clause]], facts: dict[str, Any]) -> str:
-    """A tsquery of groups of which one is to hold, as SQL; what it says is put among the facts."""
+    """Return a tsquery of alternative groups as SQL, and add its texts to the parameters."""
     return " || ".join(f"({_conjunction(group, facts)})" for group in groups) or "''::tsquery"
 
 

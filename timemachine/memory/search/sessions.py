@@ -1,4 +1,4 @@
-"""The list of sessions, newest first: filtered, and page by page from the place where the last one ended."""
+"""The list of sessions, newest first, filtered and in pages."""
 
 import base64
 import binascii
@@ -33,11 +33,12 @@ _STEPS_ENDED_AT: Final = Case(When(status=Session.RECORDING, then=Subquery(_LAST
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which sessions are shown; an empty text asks for any, and all that is asked for must hold.
+    """A filter for sessions; all conditions must hold, and an empty text matches any.
 
-    `named` is looked for in names and keys, `q` there and in what the steps say, in the language of the search. `tool`, `kind` and `model`
-    ask for sessions with such an action; `since` and `until` are about the start: times as people write them, a date alone the whole day.
-    `min_cost` is in USD; `held` is `yes` for those under legal hold, `no` for the others.
+    `named` is searched in names and keys, `q` there and in steps, in the query language of the search. `tool`,
+    `kind` and `model` match sessions with such a step. `since` and `until` are about the start: RFC 3339, or a
+    date for the whole day. `min_cost` is in USD. `held` is `yes` for sessions under legal hold, `no` for
+    others.
     """
 
     q: str = ""
@@ -60,7 +61,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionsPage:
-    """Some sessions and the opaque place to go on from, None at the end."""
+    """Some sessions and the opaque place of the next page, None at the end."""
 
     sessions: Sequence[Session]
     next: str | None
@@ -69,7 +70,12 @@ class SessionsPage:
 def sessions_page(
     project: Project, wanted: Wanted, after: str | None = None, limit: int = PAGE
 ) -> SessionsPage:
-    """One page of the project's sessions, each with `is_held`, and while it records with `steps_ended_at`, the latest end of its steps. One query, three where something is looked for in what steps say. Raises `InvalidInput` where `after` was not given out by this list."""
+    """Return one page of the project's sessions, each with `is_held`, and with `steps_ended_at` while it is
+    recording.
+
+    `steps_ended_at` is the latest end of its steps. One query, three if steps are searched. Raises
+    `InvalidInput` for an invalid filter or place.
+    """
     found = (
         sessions_matching(project, wanted)
         .select_related("collection")
@@ -84,7 +90,7 @@ def sessions_page(
 
 
 def sessions_matching(project: Project, wanted: Wanted) -> QuerySet[Session]:
-    """The project's sessions that fit, newest first. Raises `InvalidInput` for a kind, a status or a `held` that there is not."""
+    """Return the project's sessions that match, newest first. Raises `InvalidInput` for an invalid filter."""
     _check(wanted)
     sessions = Session.objects.of(project)
     if wanted.q:
@@ -107,12 +113,12 @@ def _check(wanted: Wanted) -> None:
 
 
 def _named(text: str) -> Q:
-    words = storable(text)  # a pattern does not go through the field
+    words = storable(text)  # patterns are not converted by the model field
     return Q(name__icontains=words) | Q(key__icontains=words)
 
 
 def _saying(project: Project, text: str) -> Q:
-    """Sessions with a step that holds the words; none where the text has nothing that a search could look for."""
+    """Return the condition for sessions with a step that matches the query; none if the text is not a valid query."""
     try:
         return Q(id__in=sessions_saying(project, text))
     except InvalidInput:

@@ -1,1 +1,1 @@
-"""Training pairs: what a session's problem was and what solved it, as chats and as preferences, with what is withheld left out."""
+"""Training pairs: the problem of a session and its solution, as chats or preferences, redacted."""

@@ -1,4 +1,4 @@
-"""Training pairs as they are sent: JSON lines, one pair each, while they are read."""
+"""Stream training pairs as JSON lines."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ FIRST: Final = 5
 
 
 def sent(project: Project, wanted: Wanted) -> StreamingHttpResponse:
-    """The answer that streams the pairs, a line each. Raises before it begins where that cannot be asked for."""
+    """Return the response that streams the pairs, one per line. Raises errors in the options before it begins."""
     report = begin(project, wanted)
     name = f"training-{wanted.form}-{wanted.what}{'-' if wanted.part else ''}{wanted.part}.jsonl"
     headers = {
@@ -32,7 +32,9 @@ def sent(project: Project, wanted: Wanted) -> StreamingHttpResponse:
 
 
 def reported(project: Project, wanted: Wanted) -> TrainingReport:
-    """What an export contains, and its first pairs; reads only as many sessions with a solution as nobody waits long for."""
+    """Return what an export contains, and its first pairs. Reads only a limited number of sessions with a
+    solution.
+    """
     report = begin(project, wanted)
     found = learned(project, report, whole=False)
     first = list(islice(found, FIRST))

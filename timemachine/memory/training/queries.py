@@ -1,4 +1,4 @@
-"""Training pairs read from the sessions of a project, with a report of what was left out and why."""
+"""Read training pairs from the sessions of a project, with a report of what was left out and why."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -29,23 +29,23 @@ from timemachine.text.redaction.pure.values import Tally
 from timemachine.text.redaction.queries import profile_of
 
 SHOWN: Final = 200
-"""So many of what was left out are told one by one; all are counted."""
+"""How many of the left out sessions and steps are listed; all are counted."""
 MOST_SESSIONS: Final = 500
 MOST_TURNS: Final = 5_000
 MOST_BYTES: Final = 16 * 1024 * 1024
-"""So much is read while somebody waits for a report: sessions, turns of them, and bytes that these say."""
+"""How much is read for a report: sessions, turns, and bytes of text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """A pair of a session, and the part of the data that its session belongs to."""
+    """A pair, its session, and the part of the data that the session belongs to."""
 
     session: Session
     part: str
     pair: Pair
 
     def line(self, form: str) -> dict[str, Any]:
-        """As a line of the file."""
+        """Return the line of the exported file."""
         return self.pair.as_chat() if form == "chat" else self.pair.as_preference()
 
 
@@ -60,9 +60,10 @@ class NotExported:
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """What an export came to: pairs by part and by rule, sessions by part, what was withheld, and what was left out and why.
+    """The result of an export: pairs by part and by rule, sessions by part, what was withheld, and what was left
+    out and why.
 
-    `unread` sessions with a solution were not read for it, as it would have taken too long.
+    `unread` sessions with a solution were not read, because it would have taken too long.
     """
 
     wanted: Wanted
@@ -80,23 +81,27 @@ class Report:
 
 
 def begin(project: Project, wanted: Wanted) -> Report:
-    """A report with nothing in it yet. Raises `NotFound` for a profile that there is not, `InvalidInput` for one that is retired, or a time that is none."""
+    """Return an empty report. Raises `NotFound` for an unknown profile, `InvalidInput` for a retired one or an
+    invalid time.
+    """
     asked = {name: getattr(wanted, name) for name in SESSIONS}
     found = sessions_matching(project, SessionsWanted(**asked))
     return Report(wanted=wanted, profile=profile_of(project, wanted.redaction), found=found)
 
 
 def confirmed_in(sessions: QuerySet[Session]) -> QuerySet[Action]:
-    """The turns that the recorder or a person said to be what solved it: what is in force of their significance says so."""
+    """Return the turns that are marked as solutions by the recorder or a person, according to the significance in
+    force.
+    """
     found = Action.objects.filter(session__in=sessions).annotate(in_force=SIGNIFICANCE)
     return found.filter(in_force__in=CONFIRMED)
 
 
 def learned(project: Project, report: Report, *, whole: bool = True) -> Iterator[Learned]:
-    """The pairs of the project's sessions, those of a session after the other, oldest first; what becomes of each is added to the report.
+    """Yield the pairs of the project's sessions, oldest session first, and add the results to the report.
 
-    Pairs of all parts are counted; those of the part that is wanted come. A session is read whole; those that do not fit into what is read
-    while somebody waits are only counted where not the `whole` is asked for.
+    Pairs of all parts are counted, those of the requested part are yielded. Sessions are read completely.
+    Unless `whole`, reading stops at the limits for a report, and the remaining sessions are only counted.
     """
     wanted = report.wanted
     report.sessions = report.found.count()
@@ -113,7 +118,7 @@ def learned(project: Project, report: Report, *, whole: bool = True) -> Iterator
 
 
 def _fitting(sessions: QuerySet[Session], report: Report) -> Iterator[Session]:
-    """The first of them that are read while somebody waits; the others are counted."""
+    """Yield the sessions within the limits of a report, and count the others."""
     turns, size = MOST_TURNS, MOST_BYTES
     report.unread = max(0, sessions.count() - MOST_SESSIONS)
     for session in sessions[:MOST_SESSIONS]:
@@ -169,7 +174,7 @@ _OF_TURN: Final = (
 
 
 def _redacted(row: Row, report: Report) -> Turn:
-    """The turn as the profile leaves it."""
+    """Return the turn redacted by the profile."""
     turn = row.turn
     kind, message = turn.error
     error = None if turn.error == (None, None) else {"type": kind, "message": message}

@@ -1,1 +1,1 @@
-"""What a session says to the agent itself: its turns in order, or the part of them that matters."""
+"""Transcripts: the turns of a session in order, or the important ones, as input for an agent."""

@@ -1,4 +1,4 @@
-"""What compression does to a session, in turns and tokens."""
+"""The effect of compressing a session, in turns and tokens."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,9 @@ from timemachine.recording.sessions.models import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """What compression does to a session: the turns that stay as they are, those that fall to 0.30, and whether some tokens are estimated."""
+    """The effect of compression: turns that keep their importance, turns that fall to 0.30, and whether some
+    tokens are estimated.
+    """
 
     kept: Amount
     falls: Amount
@@ -17,7 +19,9 @@ class Effect:
 
 
 def effect_on(session: Session) -> Effect:
-    """What compressing the session does, or did: of one that was compressed before more was recorded, the turns behind stay."""
+    """Return the effect of compressing the session now, or of its compression. Turns recorded after the
+    compression keep their importance.
+    """
     now = compression_of(session)
     found = transcript_of(session, Asked(staying=session.last_sequence if now is None else now.through))
     falls = Amount(

@@ -1,4 +1,4 @@
-"""What somebody asks to be told, as they wrote it."""
+"""Parse the options of a transcript."""
 
 from collections.abc import Mapping
 from math import isfinite
@@ -21,9 +21,10 @@ def asked_for(
     min_importance: str | float | None = None,
     budget: str | int | None = None,
 ) -> Asked:
-    """The words of each field apart, with commas between them, and the numbers as numbers. Raises `InvalidInput`, which names the field.
+    """Return the filter for these options: lists separated by commas, and numbers. Raises `InvalidInput`, which
+    names the field.
 
-    Another word for a role, as `assistant`, is the role as which it is recorded.
+    Synonyms of a role, such as `assistant`, become the role that is recorded.
     """
     return Asked(
         significances=_known("significance", significance, SIGNIFICANCES),
@@ -76,7 +77,7 @@ def _budget(given: str | int | None) -> int | None:
     found = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_TOKENS)) else 0
     if not 1 <= found <= MOST_TOKENS:
         raise InvalidInput(
-            f"{str(given)[:40]!r} is no number of tokens; write a whole number from 1 to {MOST_TOKENS:,}, as 4000.",
+            f"{str(given)[:40]!r} is not a number of tokens. Enter a whole number from 1 to {MOST_TOKENS:,}, for example 4000.",
             code="invalid_field",
             field="budget",
         )

@@ -1,4 +1,4 @@
-"""What is proposed for the steps of a session, and the yes or no that somebody says to it."""
+"""Suggestions for the significance of a session's steps, and accepting or dismissing them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ from timemachine.recording.sessions.models import ErasedTurn, Session
 from timemachine.recording.sessions.pure.turn_text import message_text
 
 MOST_READ: Final = 20_000
-"""So many steps of a session are read, its first ones."""
+"""How many steps of a session are read, from the first on."""
 MOST_BYTES: Final = 16 * 1024
 AT_ONCE: Final = 2_000
 NEAR: Final = 1_000
-"""So many calls before a result are remembered, for its arguments."""
+"""How many calls before a result are remembered, for its arguments."""
 
 _OF_AGENT: Final = frozenset({"ask", "llm_call", "tool_call", "put", "find", "memory_op"})
 _CALLS: Final = frozenset({"tool_call", "tool_result"})
@@ -45,14 +45,14 @@ _SAYING: Final = ["message", "ask", "llm_call", "tool_call", "tool_result"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposed:
-    """What is proposed for a session, and how many of its steps were read for that, from the first on."""
+    """The suggestions for a session, and how many of its steps were read, from the first on."""
 
     proposals: list[Proposal]
     read: int
 
 
 def proposed(session: Session) -> Proposed:
-    """What the rules propose for steps that nobody said to matter, without what somebody declined. Reads `MOST_READ` steps at most."""
+    """Return suggestions for steps without a significance, except dismissed ones. Reads at most `MOST_READ` steps."""
     lines, open_steps = list[Line](), set[int]()
     for line, is_open in _lines(session):
         lines.append(line)
@@ -71,7 +71,7 @@ def accept(session: Session, sequence: int, rule: str, *, by: str) -> Significan
 
 
 def decline(session: Session, sequence: int, rule: str, *, by: str) -> None:
-    """Say no to a proposal, which is not made again. Raises `NotFound` where it is not made (any more)."""
+    """Dismiss a suggestion for good. Raises `NotFound` if it is not suggested (any more)."""
     _proposal(session, sequence, rule)
     decline_proposal(session, sequence, rule, by=by)
 
@@ -82,13 +82,13 @@ def _proposal(session: Session, sequence: int, rule: str) -> Proposal:
             return each
     raise NotFound(
         _answered(session, sequence, rule)
-        or f"Nothing is proposed for step {sequence} by the rule {rule[:40]!r}; the list of proposals shows what is.",
+        or f"There is no suggestion for step {sequence} by the rule {rule[:40]!r}. See the list of suggestions.",
         code="proposal_not_found",
     )
 
 
 def _answered(session: Session, sequence: int, rule: str) -> str:
-    """What was said to the proposal before; empty where nothing was."""
+    """Return the earlier answer to the suggestion as a sentence, or an empty text."""
     if rule not in RULES:
         return ""
     asked = {"session": session, "rule": rule}
@@ -101,7 +101,7 @@ def _answered(session: Session, sequence: int, rule: str) -> str:
 
 
 def _lines(session: Session) -> Iterator[tuple[Line, bool]]:
-    """Each step as the rules read it, and whether something may be proposed for it."""
+    """Return each step as the rules read it, and whether it may get a suggestion."""
     after = read = 0
     calls: dict[str, tuple[str | None, Any]] = {}
     while read < MOST_READ:
@@ -146,7 +146,7 @@ def _line(row: tuple[Any, ...], calls: dict[str, tuple[str | None, Any]]) -> Lin
 def _call(
     kind: str, tool: str | None, call_id: str | None, given: Any, calls: dict[str, tuple[str | None, Any]]
 ) -> tuple[str | None, Any]:
-    """Of what a step is the outcome: the tool and the arguments, which for a result apart are those of its call."""
+    """Return the tool and the arguments of an outcome; a separate result has those of its call."""
     if kind not in _CALLS:
         return None, None
     if kind == "tool_call" and call_id is not None:
@@ -160,7 +160,7 @@ def _call(
 
 
 def _value(media_type: str | None, size: int | None, data: Any) -> Any:
-    """A payload's value; of one that is long, or that is not what it says, its beginning as text."""
+    """Return a payload's value, or the beginning of its text if it is long or not what its media type says."""
     if media_type is None:
         return None
     if size is not None and size <= MOST_BYTES:

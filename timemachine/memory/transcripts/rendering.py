@@ -1,4 +1,4 @@
-"""A transcript as it is sent, piece by piece: as a JSON document, as words for a prompt, as messages of a chat."""
+"""Render a transcript piece by piece: as a JSON document, as text for a prompt, or as chat messages."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -19,9 +19,10 @@ _PIECE: Final = 64 * 1024
 
 
 def as_json(found: Transcript) -> Iterator[str]:
-    """One document: what is told of how much, and `items`, a turn each; `left_out_before` says how many turns are not told before it,
+    """Yield one JSON document: how much is included, and one of `items` per turn.
 
-    `deleted` when, by whom and why one went that was deleted.
+    `left_out_before` is the number of turns left out before it, `deleted` when, by whom and why a deleted turn
+    was deleted.
     """
     items = (_written(turn.document) for turn in found.turns())
     yield from _document(
@@ -30,12 +31,14 @@ def as_json(found: Transcript) -> Iterator[str]:
 
 
 def as_messages(found: Transcript) -> Iterator[str]:
-    """One document: what is told of how much, and `messages` with `role` and `content`, in which marks stand as words to the agent."""
+    """Yield one JSON document: how much is included, and `messages` with `role` and `content`; gaps are marked in
+    the text.
+    """
     yield from _document(TranscriptHead.of(found).model_dump(), "messages", map(_written, _messages(found)))
 
 
 def as_text(found: Transcript) -> Iterator[str]:
-    """A line of what it is, and every turn, with marks where some are left out."""
+    """Yield a heading, then every turn, with marks for gaps."""
     yield paragraph(in_words(found))
     for turn in found.turns():
         if turn.left_out:
@@ -46,7 +49,7 @@ def as_text(found: Transcript) -> Iterator[str]:
 
 
 def in_words(found: Transcript) -> str:
-    """What is told of how much, as a sentence."""
+    """Return how much of the session is included, as a sentence."""
     session, kept, recorded = found.session, found.kept, found.recorded
     about = "about " if found.estimated else ""
     marks = f", {found.marks:,} more for marks" if found.marks else ""
@@ -63,7 +66,7 @@ FORMS: Final[Mapping[str, tuple[str, Callable[[Transcript], Iterator[str]]]]] = 
     "text": ("text/plain; charset=utf-8", as_text),
     "messages": ("application/json", as_messages),
 }
-"""Each form by its name: its media type, and what writes it."""
+"""The forms by name: media type and renderer."""
 
 
 def _messages(found: Transcript) -> Iterator[dict[str, str]]:
@@ -79,7 +82,7 @@ def _mark(turns: int) -> Iterator[dict[str, str]]:
 
 
 def _written(document: Mapping[str, Any]) -> str:
-    """As JSON; a text that is no UTF-8 with escapes, by the slower writer that has them."""
+    """Return the document as JSON. Text that is not valid UTF-8 is escaped by a slower encoder."""
     try:
         return to_json(document).decode()
     except ValueError:
@@ -95,9 +98,10 @@ def _document(head: Mapping[str, Any], name: str, items: Iterator[str]) -> Itera
 
 
 def sent(found: Transcript, form: str) -> StreamingHttpResponse:
-    """The answer that streams the transcript in one of `FORMS`. Where it cannot be told to its end, it ends with `CUT_OFF`.
+    """Return the response that streams the transcript in one of `FORMS`. If it fails midway, it ends with
+    `CUT_OFF`.
 
-    The first piece is read at once: raises what goes wrong with it, `Conflict` (`erased_meanwhile`) among that.
+    The first piece is read at once and raises its errors, `Conflict` (`erased_meanwhile`) among them.
     """
     media_type, write = FORMS[form]
     headers = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
@@ -107,7 +111,7 @@ def sent(found: Transcript, form: str) -> StreamingHttpResponse:
 
 
 def _in_pieces(parts: Iterator[str]) -> Iterator[bytes]:
-    """The parts as bytes, many together: each piece that is sent costs the server something."""
+    """Yield the parts as bytes, many at a time, because each piece has a cost."""
     waiting: list[str] = []
     size = 0
     for part in parts:
@@ -120,5 +124,5 @@ def _in_pieces(parts: Iterator[str]) -> Iterator[bytes]:
 
 
 def _sendable(text: str) -> str:
-    """The text without what UTF-8 cannot hold."""
+    """Return the text without characters that UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,6 @@
-"""A summary of a session as a frame of a collection: by a named model, or quoted from the turns that matter most; linked to its steps."""
+"""Summarise a session as a frame of a collection, by a model or by quoting its most important turns, with
+references to its steps.
+"""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -10,7 +12,7 @@ from django.db.models import F, QuerySet
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, ModelFailed, NotFound
-from timemachine.knowledge.commands import NewFrame, check_name, collection_named, put
+from timemachine.knowledge.commands import NewFrame, check_name, get_or_create_collection, put_frames
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.llm.calling import complete
 from timemachine.llm.concurrency import call_slot, release_connection
@@ -28,14 +30,14 @@ from timemachine.recording.sessions.pure.turn_text import content_of, omission_m
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 
 TOKENS: Final = 6_000
-"""So many tokens of the session a model is given: the most important turns that fit, in their order."""
+"""How many tokens of the session a model gets: the most important turns that fit, in order."""
 EXTRACTIVE: Final = "local:extractive-5"
-"""Who summarises where no model is named: so many turns are quoted, those of the highest importance."""
+"""The default summariser, which quotes this many of the most important turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Made:
-    """A summary with the steps that it names, and what its making used."""
+    """A summary with the steps that it cites, and what it used."""
 
     text: str
     steps: tuple[int, ...]
@@ -46,15 +48,15 @@ class _Made:
 def summarise(
     session: Session, *, by: str, collection: str = "", use_model: str = EXTRACTIVE
 ) -> SessionSummary:
-    """Put a summary of the session into a collection, its own where none is named; the same collection has one frame of it, with versions.
+    """Put a summary of the session into a collection (default: its own), as one frame per session with versions.
 
-    Raises `InvalidInput` for a session without turns, a collection that is not said, and a model that cannot be; `ModelFailed` and
-    `Unavailable` as asking a model does: nothing is put then.
+    Raises `InvalidInput` for a session without turns, a missing collection or an unknown model; `ModelFailed`
+    and `Unavailable` like an ask. Nothing is stored then.
     """
     name = collection.strip() or (session.collection.name if session.collection else "")
     if not name:
         raise InvalidInput(
-            "This session has no collection; name the one that the summary is put into.",
+            "This session has no collection. Choose one for the summary.",
             code="collection_needed",
             field="collection",
         )
@@ -65,16 +67,16 @@ def summarise(
         )
     model = usable_model(session.project_id, use_model or EXTRACTIVE)
     made = _quoted(session, model) if model.provider == LOCAL else _written(session, model)
-    return _kept(session, collection_named(session.project, name, by=by), model, made, by)
+    return _kept(session, get_or_create_collection(session.project, name, by=by), model, made, by)
 
 
 def summaries_of(session: Session) -> QuerySet[SessionSummary]:
-    """The summaries of a session, the latest first."""
+    """Return the summaries of a session, latest first."""
     return SessionSummary.objects.filter(session=session).select_related("collection").order_by("-id")
 
 
 def _quoted(session: Session, model: ModelName) -> _Made:
-    """The beginnings of the turns that matter most, of equal ones the latest, in their order."""
+    """Return the beginnings of the most important turns, the latest among equals, in order."""
     gone = ErasedTurn.objects.filter(session=session).values("sequence")
     weighed = Action.objects.filter(session=session).exclude(sequence__in=gone).annotate(now=IMPORTANCE)
     best = weighed.order_by(F("now").desc(nulls_last=True), "-sequence").values_list("sequence", flat=True)
@@ -85,7 +87,7 @@ def _quoted(session: Session, model: ModelName) -> _Made:
 
 
 def _written(session: Session, model: ModelName) -> _Made:
-    """What the model makes of the turns that fit."""
+    """Return the model's summary of the turns that fit."""
     found = list(transcript_of(session, Asked(budget=TOKENS)).turns())
     prompt = asked(_lines(found))
     messages = (Message(role="system", content=SYSTEM_PROMPT), Message(role="user", content=prompt))
@@ -150,11 +152,11 @@ def _kept(session: Session, collection: Collection, model: ModelName, made: _Mad
     )
     try:
         with transaction.atomic():
-            (done,) = put(collection, [frame], by=by)
+            (done,) = put_frames(collection, [frame], by=by)
             return _remembered(session, collection, done.frame, model, made, by, at)
     except IntegrityError as why:
         raise NotFound(
-            "The session was deleted while it was summarised; nothing is put, and the call may have been billed.",
+            "The session was deleted while it was summarised. Nothing was stored; the call may have been billed.",
             code="session_not_found",
         ) from why
 
@@ -184,7 +186,7 @@ def _remembered(
 
 
 def _standing(session: Session, collection: Collection) -> int | None:
-    """The number of the frame that has the session's summary in that collection, where it still stands."""
+    """Return the number of the current frame with the session's summary in that collection, or None."""
     earlier = SessionSummary.objects.filter(session=session, collection=collection).order_by("-id").first()
     if earlier is None:
         return None

@@ -1,7 +1,8 @@
-"""A session told again: every turn in its order, or those that matter, and how much of it that is.
+"""The transcript of a session: all its turns in order, or the important ones, and what share of the session that
+is.
 
-Never by similarity and never the first so many: what is not told was not asked for, or did not fit into the tokens that were allowed,
-and it is said how many turns that were.
+Turns are never selected by similarity or just from the start. A turn is left out only if the filter excludes it
+or it does not fit into the token budget, and the number of such turns is given.
 """
 
 from bisect import bisect_right
@@ -33,12 +34,14 @@ from timemachine.recording.sessions.pure.turn_text import (
 from timemachine.recording.sessions.read_snapshot import snapshot
 
 MOST_COUNTED: Final = 2_000
-"""So many turns whose tokens no worker counted yet are counted while somebody waits, up to `MOST_BYTES` of them; more are estimated."""
+"""How many turns are tokenized on request if no worker has done so, up to `MOST_BYTES` of text; others are
+estimated.
+"""
 MOST_BYTES: Final = 512 * 1024
 BYTES_A_TOKEN: Final = 4
-"""By which tokens are estimated: about what English prose has."""
+"""Bytes per token for estimates, about what English prose has."""
 BYTES_BEFORE: Final = 16
-"""About how many bytes say whose turn it is."""
+"""About how many bytes name the speaker of a turn."""
 
 _TOKENS: Final = Subquery(SearchedAction.objects.filter(action=OuterRef("pk")).values("tokens"))
 _SIZE: Final = Coalesce("input__size", 0) + Coalesce("output__size", 0)
@@ -46,9 +49,10 @@ _SIZE: Final = Coalesce("input__size", 0) + Coalesce("output__size", 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Which turns are to be told: those that have one of each that is named, at least the importance, and together no more tokens than `budget`.
+    """A filter for turns: one value of each given field, at least this importance, and at most `budget` tokens in
+    total.
 
-    `staying`: those that compression of the steps up to that one leaves as they are.
+    `staying`: only turns that keep their importance when the steps up to this one are compressed.
     """
 
     significances: tuple[str, ...] = ()
@@ -61,7 +65,7 @@ class Asked:
 
     @property
     def condition(self) -> Q:
-        """The condition on actions that have `weighed` and `now_significance`."""
+        """Return the condition on actions that have `weighed` and `now_significance`."""
         found = Q()
         for name, wanted in (
             ("now_significance", self.significances),
@@ -78,35 +82,35 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """So many turns and so many tokens."""
+    """A number of turns and a number of tokens."""
 
     turns: int
     tokens: int
 
 
 class Told(NamedTuple):
-    """A turn that is told, and how many turns are left out before it."""
+    """A turn of a transcript, and how many turns are left out before it."""
 
     row: Row
     left_out: int
 
     @property
     def turn(self) -> Turn:
-        """What is said of it."""
+        """Return the content of the turn."""
         return self.row.turn
 
     @property
     def document(self) -> dict[str, Any]:
-        """The same as the API gives it."""
+        """Return the turn as the API's JSON object."""
         return self.row.document | {"left_out_before": self.left_out}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """What is told of a session up to its step `through`, and how much that is of what it recorded.
+    """The selected turns of a session up to its step `through`, and what share of the recorded session they are.
 
-    `marks`: the tokens of what stands in the place of turns in its text, left out or deleted; they are in no other figure, and count
-    towards the budget. `estimated`: some tokens were not counted by the tokenizer, but estimated from the bytes.
+    `marks`: the tokens of the marks for left out and deleted turns; they are in no other number and count
+    towards the budget. `estimated`: some tokens are estimated from bytes.
     """
 
     session: Session
@@ -117,17 +121,18 @@ class Transcript:
     marks: int
     estimated: bool
     sequences: Sequence[int] | None = field(repr=False)
-    """Those that are told; None for every one."""
+    """The selected steps; None for all."""
 
     @property
     def left_out_after(self) -> int:
-        """How many turns are left out behind the last that is told."""
+        """Return how many turns are left out after the last selected one."""
         return 0 if self.sequences is None else list(gaps(self.sequences, self.through))[-1]
 
     def turns(self, after: int = 0) -> Iterator[Told]:
-        """The turns in their order, those behind the step `after`, read as they are told.
+        """Yield the turns after the step `after`, in order, reading them as needed.
 
-        Raises `Conflict` (`erased_meanwhile`) behind the last one that is there, where the session was deleted before all were read.
+        Raises `Conflict` (`erased_meanwhile`) after the last existing turn if the session was deleted in the
+        meantime.
         """
         chosen, missing, until = None, {}, self.through
         if self.sequences is not None:
@@ -144,7 +149,7 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
-    """The tokens of turns that no worker counted, by sequence, and whether some of them are estimated."""
+    """Tokens by sequence for turns without a stored count, and whether some are estimated."""
 
     tokens: Mapping[int, int]
     estimated: bool
@@ -154,9 +159,9 @@ _NOTHING_MISSING: Final = _Missing({}, estimated=False)
 
 
 def transcript_of(session: Session, asked: Asked) -> Transcript:
-    """What of the session is told to whoever asks so; of one that still records, what stood when it was asked.
+    """Return the transcript of the session, of a running session as it is now.
 
-    Where only some turns are asked for, those that were deleted are left out.
+    With a filter, deleted turns are left out.
     """
     through = session.last_sequence
     if asked == Asked():
@@ -166,7 +171,7 @@ def transcript_of(session: Session, asked: Asked) -> Transcript:
     actions = Action.objects.filter(session=session, sequence__lte=through).annotate(
         weighed=IMPORTANCE, now_significance=SIGNIFICANCE
     )
-    with snapshot():  # a worker counts meanwhile
+    with snapshot():  # a worker may store counts in the meantime
         known = counted(session.id, through)
         missing = _missing(session, actions) if known.known < known.turns else _NOTHING_MISSING
         chosen = None if asked == Asked() else _chosen(actions, asked, through, missing.tokens)
@@ -192,13 +197,13 @@ def _transcript(
 
 
 def _marks(told: Sequence[int], through: int) -> int:
-    """The tokens of the marks of what is left out."""
+    """Return the tokens of the marks for gaps."""
     sizes = Counter(filter(None, gaps(told, through)))
     return sum(often * _tokens(paragraph(omission_mark(size))) for size, often in sizes.items())
 
 
 def _notices(session: Session, deleted: Sequence[int]) -> int:
-    """The tokens of what stands where turns were deleted."""
+    """Return the tokens of the notices for deleted turns."""
     told = rows(session.id, 0, session.last_sequence, deleted)
     return sum(_tokens(paragraph(text_of(row.turn))) for row in told)
 
@@ -225,7 +230,7 @@ def _chosen(
 
 
 def _missing(session: Session, actions: QuerySet[Action]) -> _Missing:
-    """Short ones are counted now, as many as nobody waits long for; the others are estimated."""
+    """Count the tokens of short turns, up to the limits above, and estimate the others."""
     there = actions.filter(~IS_DELETED).annotate(tokens=_TOKENS, bytes=_SIZE)
     uncounted = there.filter(tokens=None).order_by("sequence")
     sizes = dict(uncounted.values_list("sequence", "bytes"))
@@ -247,7 +252,7 @@ def _missing(session: Session, actions: QuerySet[Action]) -> _Missing:
 
 
 def estimate(size: int) -> int:
-    """About how many tokens so many bytes are, with what stands before them."""
+    """Return about how many tokens this many bytes are, including the name of the speaker."""
     return -(-(size + BYTES_BEFORE) // BYTES_A_TOKEN)
 
 

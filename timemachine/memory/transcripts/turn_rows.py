@@ -1,4 +1,6 @@
-"""The turns of a session as rows, in plain SQL that is prepared: to make these statements from models takes longer than they do."""
+"""Read the turns of a session with prepared SQL. Building these statements with the ORM takes longer than running
+them.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ PAGE: Final = 1_000
 PAGE_BYTES: Final = 16 * 1024 * 1024
 _WHOLE: Final = 2**31 - 1
 _PARTS: Final = 3
-"""What a turn was given, what it said, and its error."""
+"""The parts of a turn: input, output and error."""
 
 _OF: Final = "a.session_id = %(session)s AND a.sequence > %(after)s AND a.sequence <= %(through)s"
 _CHOSEN: Final = f"{_OF} AND a.sequence = ANY(%(chosen)s::bigint[])"
@@ -64,7 +66,9 @@ WITH a AS (
 
 
 class Row(NamedTuple):
-    """A turn: what is told of it, what it weighs, when it was. `cut`: it has only the beginning of what was given, said, or went wrong."""
+    """A turn with its importance, tags and times. `cut`: only the beginnings of its input, output and error were
+    read.
+    """
 
     turn: Turn
     importance: float | None
@@ -75,7 +79,7 @@ class Row(NamedTuple):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The same as a document, in which `deleted` stands where it was."""
+        """Return the JSON object of the turn; `deleted` marks a deleted one."""
         turn = self.turn
         kind, message = turn.error
         told = {
@@ -100,7 +104,9 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """How many turns there are, of how many the tokens are known, how many tokens those are, and which turns were deleted, which have none."""
+    """The number of turns, how many have token counts and their sum, and the sequences of deleted turns, which
+    have none.
+    """
 
     turns: int
     known: int
@@ -109,15 +115,17 @@ class Counted:
 
 
 def counted(session: UUID, through: int) -> Counted:
-    """What a session has up to that step, at one moment."""
-    turns, known, tokens, deleted = prepared_statements.rows(
+    """Return the counts of a session up to that step, from one snapshot."""
+    turns, known, tokens, deleted = prepared_statements.fetch_rows(
         _COUNTED, {"session": session, "through": through}
     )[0]
     return Counted(turns=turns, known=known, tokens=tokens, deleted=deleted)
 
 
 def rows(session: UUID, after: int, through: int, chosen: Sequence[int] | None = None) -> Iterator[Row]:
-    """The turns behind the step `after` up to `through`, in order, of those that are `chosen`: so many at once as memory has room for."""
+    """Yield the turns after `after` up to `through`, in order, optionally only the `chosen` ones; reads as many at
+    once as fit into memory.
+    """
     if chosen is None:
         yield from _pages(_PAGE, {"session": session, "through": through, "longest": _WHOLE}, after)
         return
@@ -125,9 +133,9 @@ def rows(session: UUID, after: int, through: int, chosen: Sequence[int] | None =
 
 
 def heads(session: UUID, chosen: Sequence[int], longest: int) -> Iterator[Row]:
-    """The turns that are chosen, in order, with at most so many bytes of what each was given and said, and characters of its error.
+    """Yield the chosen turns, in order, with at most `longest` bytes of input and output, and characters of error.
 
-    What is cut is a text, though it was none.
+    A value that is cut becomes text.
     """
     for some in batched(chosen, PAGE):
         facts = {"session": session, "through": some[-1], "chosen": list(some), "longest": longest}
@@ -135,7 +143,9 @@ def heads(session: UUID, chosen: Sequence[int], longest: int) -> Iterator[Row]:
 
 
 def heads_of(places: Sequence[tuple[UUID, int]], longest: int) -> dict[tuple[UUID, int], Row]:
-    """The turns at these places (session and sequence), with no more of each than `heads` has: so many in one query as memory has room for."""
+    """Return the turns at these places (session and sequence), cut like those of `heads`; reads as many per query
+    as fit into memory.
+    """
     found = {}
     for some in batched(places, max(1, PAGE_BYTES // (_PARTS * longest))):
         sessions, sequences = zip(*some, strict=True)
@@ -147,7 +157,7 @@ def heads_of(places: Sequence[tuple[UUID, int]], longest: int) -> dict[tuple[UUI
 
 
 def _pages(sql: str, facts: dict[str, Any], after: int) -> Iterator[Row]:
-    """Page after page, each of as many turns as fit into `PAGE_BYTES`, and of the first at least that has any."""
+    """Yield the rows page by page, each with as many turns as fit into `PAGE_BYTES`, the first with at least one."""
     last, longest = after, facts["longest"]
     while last < facts["through"] and (page := _fetched(sql, facts | {"after": last})):
         for row in page:
@@ -156,7 +166,7 @@ def _pages(sql: str, facts: dict[str, Any], after: int) -> Iterator[Row]:
 
 
 def _fetched(sql: str, facts: dict[str, Any]) -> list[tuple[Any, ...]]:
-    return prepared_statements.ask(sql, facts, binary=True).rows()
+    return prepared_statements.send(sql, facts, binary=True).rows()
 
 
 def _row(row: tuple[Any, ...], longest: int) -> Row:

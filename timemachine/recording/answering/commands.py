@@ -14,11 +14,10 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid7
 from timemachine.knowledge import find as finding
-from timemachine.knowledge.commands import NewFrame, Put
-from timemachine.knowledge.commands import put as put_frames
-from timemachine.knowledge.empty_results import Emptiness, emptiness
-from timemachine.knowledge.find import Findings, Found, Query
+from timemachine.knowledge.commands import NewFrame, PutResult, put_frames
+from timemachine.knowledge.find import FindResult, FrameHit, Query
 from timemachine.knowledge.models import Collection
+from timemachine.knowledge.queries import EmptyReason, empty_reason
 from timemachine.llm.concurrency import release_connection
 from timemachine.llm.prices import failed_price
 from timemachine.llm.pure.cancellation import Listening
@@ -41,7 +40,7 @@ log = logging.getLogger(__name__)
 class PutDone:
     """The frames that were put, and the sequences of their actions if a session recorded them."""
 
-    puts: list[Put]
+    puts: list[PutResult]
     sequences: list[int]
 
 
@@ -49,22 +48,22 @@ class PutDone:
 class FindDone:
     """The findings, the sequence of the action if a session recorded it, and `empty` if there was nothing to find."""
 
-    findings: Findings
+    findings: FindResult
     sequence: int | None
-    empty: Emptiness | None = None
+    empty: EmptyReason | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskDone:
     """The answer and the findings, the sequence of the action if a session recorded it, and `empty` as for a find."""
 
-    findings: Findings
+    findings: FindResult
     answered: Answered
     sequence: int | None
-    empty: Emptiness | None = None
+    empty: EmptyReason | None = None
 
 
-def _nobody(findings: Findings) -> None:  # noqa: ARG001
+def _nobody(findings: FindResult) -> None:  # noqa: ARG001
     return
 
 
@@ -75,7 +74,7 @@ class AskObserver:
     `ask` is the id of the running ask, or None.
     """
 
-    found: Callable[[Findings], None] = _nobody
+    found: Callable[[FindResult], None] = _nobody
     listening: Listening = field(default_factory=Listening)
     ask: UUID | None = None
 
@@ -170,7 +169,7 @@ def ask(
     return AskDone(findings=findings, answered=answered, sequence=sequence, empty=empty)
 
 
-def retrieval_draft(findings: Findings) -> RetrievalDraft:
+def retrieval_draft(findings: FindResult) -> RetrievalDraft:
     """Return the findings as they are recorded."""
     return RetrievalDraft(
         mode=findings.query.mode,
@@ -189,8 +188,8 @@ def retrieval_draft(findings: Findings) -> RetrievalDraft:
     )
 
 
-def _emptiness(collection: Collection, findings: Findings) -> Emptiness | None:
-    return None if findings.hits else emptiness(collection, findings.as_of)
+def _emptiness(collection: Collection, findings: FindResult) -> EmptyReason | None:
+    return None if findings.hits else empty_reason(collection, findings.as_of)
 
 
 def _check(session: Session | None, agent: str | None) -> None:
@@ -201,7 +200,7 @@ def _check(session: Session | None, agent: str | None) -> None:
 
 
 def _record(
-    session: Session | None, asked: ActionDraft, findings: Findings, ask_id: UUID | None
+    session: Session | None, asked: ActionDraft, findings: FindResult, ask_id: UUID | None
 ) -> int | None:
     if session is None:
         return None
@@ -220,7 +219,7 @@ def _record(
 
 
 def _recorded_failure(
-    session: Session | None, asked: ActionDraft, findings: Findings, ask_id: UUID | None
+    session: Session | None, asked: ActionDraft, findings: FindResult, ask_id: UUID | None
 ) -> int | None:
     """Return the step of a failed ask; None if it cannot be recorded, because the provider's error matters more."""
     try:
@@ -231,7 +230,7 @@ def _recorded_failure(
 
 
 def _put_draft(
-    collection: Collection, frame: NewFrame, done: Put, started: datetime, duration_ms: float | None
+    collection: Collection, frame: NewFrame, done: PutResult, started: datetime, duration_ms: float | None
 ) -> ActionDraft:
     return ActionDraft(
         kind="put",
@@ -250,7 +249,7 @@ def _origin(frame: NewFrame) -> dict[str, Any] | None:
     return None if found is None else place_in_file(f"{found.source}", frame.uri, found.start, found.end)
 
 
-def _find_draft(findings: Findings, started: datetime | None) -> ActionDraft:
+def _find_draft(findings: FindResult, started: datetime | None) -> ActionDraft:
     return ActionDraft(
         kind="find",
         layer="agent",
@@ -261,7 +260,7 @@ def _find_draft(findings: Findings, started: datetime | None) -> ActionDraft:
     )
 
 
-def _ask_draft(findings: Findings, answered: Answered, started: datetime) -> ActionDraft:
+def _ask_draft(findings: FindResult, answered: Answered, started: datetime) -> ActionDraft:
     return ActionDraft(
         kind="ask",
         id=str(uuid7()),
@@ -284,7 +283,7 @@ def _ask_draft(findings: Findings, answered: Answered, started: datetime) -> Act
 
 
 def _failed_draft(
-    findings: Findings, model: ModelName, failed: TimeMachineError, started: datetime
+    findings: FindResult, model: ModelName, failed: TimeMachineError, started: datetime
 ) -> ActionDraft:
     priced = failed_price(model, failed, now())
     return ActionDraft(
@@ -304,7 +303,7 @@ def _failed_draft(
     )
 
 
-def _hit_draft(hit: Found) -> HitDraft:
+def _hit_draft(hit: FrameHit) -> HitDraft:
     metadata: dict[str, Any] | None = hit.metadata or None
     return HitDraft(
         rank=hit.rank,

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, NotFound
-from timemachine.knowledge.find import Query, check
+from timemachine.knowledge.find import Query, check_query
 from timemachine.llm.concurrency import call_slot
 from timemachine.llm.pure.cancellation import Cancellation
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
@@ -45,7 +45,7 @@ def active_ask(project: Project, question: str, *, session: Session | None = Non
     Raises `Unavailable` (`too_many_asks`) if every place is taken, `InvalidInput` for a question that cannot be
     searched for.
     """
-    check(Query(text=question))
+    check_query(Query(text=question))
     with call_slot():
         ask = AskUnderWay.objects.create(project=project, session=session, question=question)
         recorded = True

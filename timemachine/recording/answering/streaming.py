@@ -12,7 +12,7 @@ from django.db import connection
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.knowledge.find import Findings
+from timemachine.knowledge.find import FindResult
 from timemachine.llm.concurrency import release_connection
 from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.recording.answering.commands import AskDone, AskObserver
@@ -44,7 +44,7 @@ class Quiet:
     """Nothing happened for a while."""
 
 
-type AskEvent = Begun | Findings | RetryWait | Written | Quiet | AskDone | TimeMachineError
+type AskEvent = Begun | FindResult | RetryWait | Written | Quiet | AskDone | TimeMachineError
 
 
 def ask_events(
@@ -80,7 +80,7 @@ def after_start(events: Iterator[AskEvent]) -> Iterator[AskEvent]:
         if isinstance(event, TimeMachineError):
             raise event
         first.append(event)
-        if isinstance(event, Findings | AskDone):
+        if isinstance(event, FindResult | AskDone):
             break
     return chain(first, events)
 

@@ -10,10 +10,16 @@ from timemachine.core.payloads.commands import store
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import file_content
 from timemachine.core.pure.errors import Conflict, InvalidInput, TooLarge
-from timemachine.knowledge.commands import NewFrame, Put
+from timemachine.knowledge.commands import NewFrame, PutResult
 from timemachine.knowledge.models import Collection, Source
-from timemachine.knowledge.replacing import EditedFrame, EndedFrame, edited_beside, ended_frames
-from timemachine.knowledge.sources import keep_source, note_put
+from timemachine.knowledge.sources import (
+    EditedFrame,
+    EndedFrame,
+    edited_frames,
+    ended_frames,
+    record_put,
+    store_source,
+)
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.intake.models import FAILED, Intake
 from timemachine.recording.intake.preparing import HandedIn, Prepared
@@ -34,7 +40,7 @@ class FilePut:
 
     source: Source | None
     frames: list[NewFrame]
-    puts: list[Put]
+    puts: list[PutResult]
     sequences: list[int]
     ended: int
     ended_frames: list[EndedFrame]
@@ -71,7 +77,7 @@ def put_at_once(
 
     Raises `Conflict` if an earlier file with its URI is still being put, because the newer file must win.
     """
-    source = None if prepared.source is None else keep_source(collection, prepared.source, by=by)
+    source = None if prepared.source is None else store_source(collection, prepared.source, by=by)
     if must_wait(collection, prepared):
         raise Conflict(
             "An earlier file with this URI is still being processed. Send this one again when it has finished.",
@@ -80,7 +86,7 @@ def put_at_once(
     frames = prepared.of_source(None if source is None else source.id)
     done = answering.put(collection, frames, by=by, session=session)
     new = sum(1 for each in done.puts if not each.already_there)
-    note = None if source is None else note_put(source, frames, by=by, new=new, replace=prepared.replace)
+    note = None if source is None else record_put(source, frames, by=by, new=new, replace=prepared.replace)
     return FilePut(
         source=source,
         frames=frames,
@@ -88,7 +94,7 @@ def put_at_once(
         sequences=done.sequences,
         ended=note.ended if note else 0,
         ended_frames=ended_frames(note) if note else [],
-        edited=[] if source is None else edited_beside(source),
+        edited=[] if source is None else edited_frames(source),
     )
 
 

@@ -10,7 +10,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.knowledge.models import Collection
-from timemachine.knowledge.replacing import EditedFrame, EndedFrame, edited_beside, ended_frames
+from timemachine.knowledge.sources import EditedFrame, EndedFrame, edited_frames, ended_frames
 from timemachine.recording.intake.models import DONE, Intake
 
 
@@ -46,7 +46,7 @@ def ended_by(intake: Intake) -> list[EndedFrame]:
 
 def edited_beside_it(intake: Intake) -> list[EditedFrame]:
     """Return the frames that were edited by hand while another frame has their old text from this file, once it is done."""
-    return edited_beside(intake.source) if intake.status == DONE and intake.source is not None else []
+    return edited_frames(intake.source) if intake.status == DONE and intake.source is not None else []
 
 
 def with_the_next(collections: Iterable[Collection]) -> list[Collection]:

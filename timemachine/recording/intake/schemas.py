@@ -8,9 +8,9 @@ from django.urls import reverse
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema
-from timemachine.knowledge.commands import NewFrame, Put
-from timemachine.knowledge.replacing import MOST_NAMED, EditedFrame, EndedFrame
+from timemachine.knowledge.commands import NewFrame, PutResult
 from timemachine.knowledge.schemas.collections import SourceOut
+from timemachine.knowledge.sources import MOST_NAMED, EditedFrame, EndedFrame
 from timemachine.recording.answering.schemas import FramePut
 from timemachine.recording.importing.schemas import FileFailure, FileStatus, LineSkipped
 from timemachine.recording.intake.commands import FilePut
@@ -85,7 +85,7 @@ class FilePassage(FramePut):
     page: Any  # as the frame's metadata has it: a number in a PDF, otherwise null
 
     @classmethod
-    def of(cls, frame: NewFrame, put: Put) -> "FilePassage":
+    def of(cls, frame: NewFrame, put: PutResult) -> "FilePassage":
         """The passage and the frame that it became."""
         origin = frame.origin
         return cls.model_construct(

@@ -16,7 +16,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, TimeMachineError
 from timemachine.knowledge.commands import NewFrame
 from timemachine.knowledge.models import Collection, Source
-from timemachine.knowledge.sources import keep_source, note_put
+from timemachine.knowledge.sources import record_put, store_source
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.intake.models import DONE, FAILED, RUNNING, Intake
 from timemachine.recording.intake.preparing import HandedIn, Prepared, prepare
@@ -110,7 +110,7 @@ def _begun(lease: Lease[Intake], intake: Intake, prepared: Prepared) -> list[New
     """Store the source and return the passages with their places in it."""
     source = None
     if prepared.source is not None:
-        source = keep_source(intake.collection, prepared.source, by=intake.put_by)
+        source = store_source(intake.collection, prepared.source, by=intake.put_by)
     _write(lease, total=len(prepared.frames), source=source)
     return prepared.of_source(None if source is None else source.id)
 
@@ -147,7 +147,7 @@ def _finish(lease: Lease[Intake], intake: Intake, prepared: Prepared, frames: Se
     source = Source.objects.filter(intakes=intake).select_related("collection").first()
     if source is not None:
         new = Intake.objects.values_list("new", flat=True).get(id=intake.id)
-        ended = note_put(source, frames, by=intake.put_by, new=new, replace=prepared.replace).ended
+        ended = record_put(source, frames, by=intake.put_by, new=new, replace=prepared.replace).ended
     _write(lease, status=DONE, ended=ended, finished_at=now())
     lease.release()
 

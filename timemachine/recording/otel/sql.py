@@ -38,7 +38,7 @@ def lock_project(project: Project, *, exclusively: bool) -> None:
     if exclusively:
         rows.select_for_update(no_key=True).get()
     else:
-        prepared_statements.ask("SELECT FROM tm_project WHERE id = %(id)s FOR SHARE", {"id": project.pk})
+        prepared_statements.send("SELECT FROM tm_project WHERE id = %(id)s FOR SHARE", {"id": project.pk})
 
 
 def describe_session(

@@ -73,7 +73,7 @@ def is_branched(session: Session) -> bool:
 
 def branch_count(session: Session) -> int:
     """Return the number of sessions that branched from this one."""
-    return int(prepared_statements.rows(_COUNT, {"session": session.id})[0][0])
+    return int(prepared_statements.fetch_rows(_COUNT, {"session": session.id})[0][0])
 
 
 def branches_at(session: Session, sequence: int, most: int) -> list[Session]:

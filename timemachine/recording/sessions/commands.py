@@ -250,7 +250,7 @@ def known_ids(ids: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], tuple[i
     }
     return {
         (session, original(named)): (at, source)
-        for session, named, at, source in prepared_statements.rows(_KNOWN, facts)
+        for session, named, at, source in prepared_statements.fetch_rows(_KNOWN, facts)
     }
 
 
@@ -294,4 +294,4 @@ def _insert_hits(placed: Sequence[_Placed], payload_ids: action_rows.PayloadIds)
 def _count(sessions: Sequence[Session]) -> None:
     """Write the counters of these sessions in one statement."""
     new = [{name: getattr(session, name) for name in ("id", *action_rows.COUNTERS)} for session in sessions]
-    prepared_statements.ask(_COUNTED, {"new": json.dumps(new, default=str)})
+    prepared_statements.send(_COUNTED, {"new": json.dumps(new, default=str)})

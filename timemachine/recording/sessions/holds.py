@@ -27,7 +27,7 @@ def holds_on(session: Session | UUID) -> list[Hold]:
 
 def held_among(sessions: Iterable[UUID]) -> set[UUID]:
     """Return which of these sessions are under a hold. One query."""
-    return {session for (session,) in prepared_statements.rows(_HELD, {"sessions": list(sessions)})}
+    return {session for (session,) in prepared_statements.fetch_rows(_HELD, {"sessions": list(sessions)})}
 
 
 def require_no_hold(session: Session) -> None:

@@ -8,7 +8,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, parse_typed_time
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import whole_number
-from timemachine.knowledge.collection_time import check_has_come
+from timemachine.knowledge.collection_time import check_not_in_future
 from timemachine.recording.sessions.queries import action_of, session_of
 
 # An invalid or incomplete time with an hour. A session's key may look like a date, but a text with an hour is meant as a time.
@@ -36,7 +36,7 @@ def resolve_moment(project: Project, text: str | None) -> datetime | None:
             code="not_a_time",
             field="as_of",
         ) from why
-    check_has_come(found, now())
+    check_not_in_future(found, now())
     return found
 
 

@@ -40,7 +40,7 @@ def rows_with[Row: models.Model](
     """Yield the same rows, each with the values that follow those columns."""
     keys = [model._meta.get_field(name) for name in related]
     plans = [_plan(model), *(_plan(key.related_model) for key in keys)]
-    for row in prepared_statements.rows(sql, facts):
+    for row in prepared_statements.fetch_rows(sql, facts):
         values = iter(row)
         found, *others = [_made(plan, list(islice(values, len(plan.names)))) for plan in plans]
         for key, other in zip(keys, others, strict=True):

@@ -8,7 +8,7 @@ from typing import Final
 from django.db.models import Count, Q, QuerySet
 
 from timemachine.knowledge.models import Collection, Frame
-from timemachine.knowledge.queries import GONE
+from timemachine.knowledge.queries import DELETING_CAUSES
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.puts import frames_put, put_records
 from timemachine.recording.timeline.state import (
@@ -122,7 +122,7 @@ def _moments_of_puts(session: Session, steps: Sequence[Action]) -> dict[int, dat
 def _changed(collection: Collection, since: datetime, until: datetime) -> CollectionChanges:
     frames = Frame.objects.filter(collection=collection)
     arrived = frames.filter(valid_from__gt=since, valid_from__lte=until)
-    gone = frames.filter(valid_until__gt=since, valid_until__lte=until, ended_by__in=GONE)
+    gone = frames.filter(valid_until__gt=since, valid_until__lte=until, ended_by__in=DELETING_CAUSES)
     came = arrived.aggregate(new=Count("id", filter=Q(version=1)), all=Count("id"))
     return CollectionChanges(
         since=since,

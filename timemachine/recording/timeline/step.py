@@ -107,7 +107,7 @@ class Step:
 def nearest(session: Session, number: int) -> int | None:
     """Return the recorded step nearest to that number, the earlier of two; None for a session without steps. One query."""
     target = max(1, min(number, session.last_sequence))
-    ((*found,),) = prepared_statements.rows(_NEAREST, {"session": session.id, "target": target})
+    ((*found,),) = prepared_statements.fetch_rows(_NEAREST, {"session": session.id, "target": target})
     there = [sequence for sequence in found if sequence is not None]
     return min(there, key=lambda sequence: (abs(sequence - target), sequence), default=None)
 
@@ -159,7 +159,7 @@ def heads(payload_ids: Iterable[int | None], first_bytes: int = FIRST_BYTES) -> 
 def neighbours(session: Session, action: Action, shown: Filter = EVERYTHING) -> Neighbours:
     """Return the neighbours of a step. One query, three with a filter."""
     facts = {"session": session.id, "sequence": action.sequence, "kind": action.kind}
-    found = Neighbours(*prepared_statements.rows(_NEIGHBOURS, facts)[0])
+    found = Neighbours(*prepared_statements.fetch_rows(_NEIGHBOURS, facts)[0])
     if not shown:
         return found
     steps = Action.objects.filter(matching(shown), session=session).values_list("sequence", flat=True)

@@ -107,7 +107,7 @@ class Spent:
 def spent_on(session: Session) -> Spent:
     """Return what was spent on judging a session's answers. The session's own totals do not include it."""
     facts = {"session": session.id, "asking": ASKING, "lost": now() - LONGEST_CALL}
-    ((judgements, dollars, unknown),) = prepared_statements.rows(_SPENT, facts)
+    ((judgements, dollars, unknown),) = prepared_statements.fetch_rows(_SPENT, facts)
     return Spent(judgements=judgements, cost_usd=dollars, unknown=unknown)
 
 

@@ -3,8 +3,8 @@
 from typing import Any, Literal, cast
 
 from timemachine.core.pure.schemas import Schema
-from timemachine.knowledge.frame_ranks import Place, Standing
-from timemachine.knowledge.sentence_frames import Holder
+from timemachine.knowledge.frame_ranks import FrameRank, VersionRanks
+from timemachine.knowledge.sentence_frames import SentenceFrame
 from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.replay.runs.frame_ranks import FrameRanks, RankPage, StepRanks
 
@@ -22,7 +22,7 @@ class FrameSought(Schema):
     says: str
 
     @classmethod
-    def of(cls, holder: Holder) -> "FrameSought":
+    def of(cls, holder: SentenceFrame) -> "FrameSought":
         """The frame."""
         return cls.model_construct(
             frame=holder.frame,
@@ -117,14 +117,14 @@ class RankPageOut(Schema):
         )
 
 
-def _standing(standing: Standing | None) -> FrameStanding | None:
+def _standing(standing: VersionRanks | None) -> FrameStanding | None:
     if standing is None:
         return None
     places: dict[str, Any] = {mode: _place(place) for mode, place in standing.places.items()}
     return FrameStanding.model_construct(version=standing.version, **places)
 
 
-def _place(place: Place) -> FramePlace:
+def _place(place: FrameRank) -> FramePlace:
     return FramePlace.model_construct(
         rank=place.rank,
         of=place.of,

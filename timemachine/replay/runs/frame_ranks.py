@@ -8,11 +8,11 @@ from typing import Final
 from django.db.models import Min
 
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
-from timemachine.knowledge.frame_ranks import Standing, Standings, standings_of
+from timemachine.knowledge.frame_ranks import RankReport, VersionRanks, frame_ranks_of_queries
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.knowledge.queries import versions_of
-from timemachine.knowledge.query_vectors import models_with_vectors
-from timemachine.knowledge.sentence_frames import Holder, holders, in_words
+from timemachine.knowledge.sentence_frames import SentenceFrame, frames_with_sentence, versions_text
+from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.plan import steps_in
@@ -36,8 +36,8 @@ class FrameRanks:
 
     frame: int
     recorded_rank: int | None
-    then: Standing | None
-    now: Standing | None
+    then: VersionRanks | None
+    now: VersionRanks | None
     says: str
 
 
@@ -63,7 +63,7 @@ class StepRanks:
 class RankPage:
     """The frames that are searched for, and a page of steps; `next` is the step to continue after."""
 
-    frames: Sequence[Holder]
+    frames: Sequence[SentenceFrame]
     steps: Sequence[StepRanks]
     next: int | None
 
@@ -106,7 +106,7 @@ def rank_page(
 
 def _frames_to_rank(
     collection: Collection, session: Session, sequences: Sequence[int], frame: int | None, text: str
-) -> list[Holder]:
+) -> list[SentenceFrame]:
     if (frame is None) == (not text):
         raise InvalidInput(
             "Give either the number of a frame or a sentence from it.",
@@ -115,13 +115,16 @@ def _frames_to_rank(
         )
     if frame is not None:
         title = versions_of(collection, frame).values_list("title", flat=True).last()
-        return [Holder(frame=frame, title=title or None, by="named")]
+        return [SentenceFrame(frame=frame, title=title or None, by="named")]
     last = Action.objects.filter(session=session, sequence__in=sequences[-1:]).first()
-    return holders(collection, text, [None, moment_of(last)] if last is not None else [None])
+    return frames_with_sentence(collection, text, [None, moment_of(last)] if last is not None else [None])
 
 
 def _step_ranks(
-    collection: Collection, action: Action, holders_to_rank: Sequence[Holder], with_vectors: Sequence[str]
+    collection: Collection,
+    action: Action,
+    holders_to_rank: Sequence[SentenceFrame],
+    with_vectors: Sequence[str],
 ) -> StepRanks:
     numbers = [each.frame for each in holders_to_rank]
     recorded = {hit.frame: hit for hit in reversed(frozen.hits_of(action)) if isinstance(hit.frame, int)}
@@ -129,7 +132,7 @@ def _step_ranks(
         query, query_now = (
             query_of(action, ReplayOptions(as_of=moment), with_vectors) for moment in ("recorded", "now")
         )
-        then, now = standings_of(collection, [query, query_now], numbers)
+        then, now = frame_ranks_of_queries(collection, [query, query_now], numbers)
     except TimeMachineError as why:
         return _not_ranked(action, why)
     missing = [number for number in numbers if then.frames.get(number) is None]
@@ -151,7 +154,7 @@ def _step_ranks(
 
 
 def _ranks_of(
-    holder: Holder, mode: str, hit: Hit | None, at: tuple[Standings, Standings], absent: str
+    holder: SentenceFrame, mode: str, hit: Hit | None, at: tuple[RankReport, RankReport], absent: str
 ) -> FrameRanks:
     then, now = (each.frames.get(holder.frame) for each in at)
     rank = hit.rank if hit else None
@@ -172,11 +175,11 @@ def _absent(collection: Collection, numbers: Sequence[int], moment: datetime) ->
     return {number: NOT_YET if moment < since else DELETED for number, since in born}
 
 
-def _version_note(holder: Holder, version: int | None) -> str:
+def _version_note(holder: SentenceFrame, version: int | None) -> str:
     """Return a note on the version at that rank if it does not contain the sentence."""
     if holder.versions is None or version is None or version in holder.versions:
         return ""
-    return f"; as version {version}, which does not hold the sentence ({in_words(holder.versions)} did)"
+    return f"; as version {version}, which does not hold the sentence ({versions_text(holder.versions)} did)"
 
 
 def _not_ranked(action: Action, why: TimeMachineError) -> StepRanks:
@@ -194,7 +197,7 @@ def _not_ranked(action: Action, why: TimeMachineError) -> StepRanks:
     )
 
 
-def rank_words(mode: str, recorded_rank: int | None, then: Standing | None, absent: str = DELETED) -> str:
+def rank_words(mode: str, recorded_rank: int | None, then: VersionRanks | None, absent: str = DELETED) -> str:
     """Return the rank of the frame in the step in words; `absent` if it did not exist."""
     if recorded_rank is not None:
         return f"found at rank {recorded_rank}"
@@ -207,7 +210,7 @@ def rank_words(mode: str, recorded_rank: int | None, then: Standing | None, abse
     return f"existed at rank {place.rank:,} of {place.of:,}; {adaptive}" + _elsewhere(mode, then)
 
 
-def _elsewhere(mode: str, then: Standing) -> str:
+def _elsewhere(mode: str, then: VersionRanks) -> str:
     """Name the other modes that would have found it within the recorded top-k."""
     found: Mapping[str, int] = {
         other: place.rank

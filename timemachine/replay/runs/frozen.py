@@ -8,7 +8,7 @@ from django.db.models import Prefetch, Q, QuerySet, Sum, prefetch_related_object
 
 from timemachine.core.payloads.queries import current_sha256, text, value
 from timemachine.knowledge.models import Frame
-from timemachine.knowledge.queries import since
+from timemachine.knowledge.queries import later_state
 from timemachine.recording.answering.model_asks import ContextPassage
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.runs.pure.context import FrozenFrame
@@ -57,7 +57,7 @@ def frames_of(hits: Sequence[Hit]) -> list[FrozenFrame]:
             version=hit.version,
             recorded_sha256=hit.sha256,
             sha256_now=current_sha256(hit.payload) if hit.payload is not None else None,
-            since=since(hit.stored_frame) if hit.stored_frame is not None else None,
+            since=later_state(hit.stored_frame) if hit.stored_frame is not None else None,
         )
         for hit in hits
     ]

@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.knowledge.query_vectors import searchable_name
+from timemachine.knowledge.vectors import stored_model_name
 from timemachine.llm.queries import usable_model
 from timemachine.recording.sessions.deletions import IS_DELETED
 from timemachine.recording.sessions.models import Action, Session
@@ -66,7 +66,7 @@ class Planner:
             return options
         place = (session.collection.id, asked)
         if place not in self._searchable:
-            self._searchable[place] = searchable_name(session.collection, asked)
+            self._searchable[place] = stored_model_name(session.collection, asked)
         return options.model_copy(update={"embedding_model": self._searchable[place]})
 
 

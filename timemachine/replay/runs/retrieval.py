@@ -7,8 +7,8 @@ from typing import Any
 from timemachine.core.pure.clock import parse_time, written
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.knowledge import find as finding
-from timemachine.knowledge.find import Findings, Query
-from timemachine.knowledge.query_vectors import models_with_vectors
+from timemachine.knowledge.find import FindResult, Query
+from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -18,7 +18,7 @@ from timemachine.text.pure.difference.ranking import Ranked, RankingDiff, compar
 
 def repeat_search(
     action: Action, hits: Sequence[Hit], options: ReplayOptions
-) -> tuple[Findings, dict[str, Any]]:
+) -> tuple[FindResult, dict[str, Any]]:
     """Return what the step's query finds with these options, and how that differs from its recorded hits.
 
     Raises: `InvalidInput` if its query was not recorded, and whatever a find raises.
@@ -89,7 +89,7 @@ def diff_json(compared: RankingDiff) -> dict[str, Any]:
     }
 
 
-def _settings_json(findings: Findings) -> dict[str, Any]:
+def _settings_json(findings: FindResult) -> dict[str, Any]:
     return {
         "mode": findings.query.mode,
         "top_k": findings.query.top_k,

@@ -13,7 +13,7 @@ from timemachine.core.leases import briefly
 from timemachine.core.payloads.commands import store
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import Content, content_of
-from timemachine.knowledge.find import Found
+from timemachine.knowledge.find import FrameHit
 from timemachine.recording.answering.model_asks import Answered
 from timemachine.replay.runs import commands
 from timemachine.replay.runs.leases import StepLease
@@ -157,7 +157,7 @@ def _write_hits(result: Result, payload_ids: Mapping[Content, int]) -> None:
     )
 
 
-def _hit(step: ReplayStep, hit: Found | NamedPassage, payload_id: int) -> ReplayHit:
+def _hit(step: ReplayStep, hit: FrameHit | NamedPassage, payload_id: int) -> ReplayHit:
     return ReplayHit(
         step=step,
         rank=hit.rank,

@@ -8,7 +8,7 @@ from typing import Any
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Cancelled, ModelFailed, TimeMachineError
 from timemachine.core.pure.process_pool import run_in_pool
-from timemachine.knowledge.find import Found
+from timemachine.knowledge.find import FrameHit
 from timemachine.llm.prices import failed_price
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
@@ -47,7 +47,7 @@ class Outcome:
     status: str = "done"
     context: str | None = None
     frames: list[dict[str, Any]] | None = None
-    found: Sequence[Found | NamedPassage] = ()
+    found: Sequence[FrameHit | NamedPassage] = ()
     retrieval: dict[str, Any] | None = None
     answered: Answered | None = None
     verdict: str | None = None
@@ -201,7 +201,7 @@ def _cancelled(outcome: Outcome, cancelled: Cancelled) -> Outcome:
     return replace(_failed(outcome, cancelled), status="cancelled", verdict=None, evidence=None)
 
 
-def _passages(work: _Work, found: Sequence[Found | NamedPassage]) -> list[ContextPassage]:
+def _passages(work: _Work, found: Sequence[FrameHit | NamedPassage]) -> list[ContextPassage]:
     if not work.intent.find_again and not work.intent.choose:
         return frozen.passages_of(work.hits)
     return [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in found]

@@ -7,7 +7,7 @@ from typing import Any
 from timemachine.core.payloads.queries import text
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput, NotFound
-from timemachine.knowledge.match_reasons import Matched
+from timemachine.knowledge.hit_rows import MatchedTerms
 from timemachine.knowledge.models import Frame
 from timemachine.knowledge.queries import frames_at
 from timemachine.recording.sessions.models import Action, Hit
@@ -33,7 +33,7 @@ class NamedPassage:
     stored_frame: int | None
     score: float | None = None
     scores: dict[str, float] | None = None
-    matched: Matched = field(default_factory=Matched)
+    matched: MatchedTerms = field(default_factory=MatchedTerms)
 
 
 def named_passages(

@@ -170,7 +170,7 @@ def latest_runs(suites: Sequence[Suite]) -> dict[UUID, SuiteRun]:
 
 def failing_count(project: Project) -> int:
     """Return how many suites could not start when due, or whose latest due run failed or has failed conditions. One query."""
-    return int(prepared_statements.rows(_WENT_WRONG, {"project": project.id})[0][0])
+    return int(prepared_statements.fetch_rows(_WENT_WRONG, {"project": project.id})[0][0])
 
 
 def run_of(suite: Suite, number: int | str) -> SuiteRun:

@@ -11,7 +11,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.ids import uuid7
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
-from timemachine.knowledge.query_vectors import searchable_name
+from timemachine.knowledge.vectors import stored_model_name
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.runs.plan import steps_in
 from timemachine.replay.runs.pure.options import ReplayOptions
@@ -32,7 +32,7 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
         raise InvalidInput("The session has no collection to search in.", code="collection_needed")
     models = grid.embedding_models or (collection.embedding_model,)
     whole = grid.model_copy(
-        update={"embedding_models": [searchable_name(collection, name) for name in models]}
+        update={"embedding_models": [stored_model_name(collection, name) for name in models]}
     )
     chosen, steps = settings_of(whole), steps_in(session, ReplayOptions())
     check_size(len(chosen), len(steps))

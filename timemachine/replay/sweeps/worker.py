@@ -8,7 +8,7 @@ from uuid import UUID
 from timemachine.core.leases import Lease, LeaseLost
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.knowledge.embedding.wordllama import count_tokens
-from timemachine.knowledge.find import Findings, Query, find
+from timemachine.knowledge.find import FindResult, Query, find
 from timemachine.recording.answering.model_asks import CallParameters, ContextPassage, prompt_of
 from timemachine.recording.sessions.models import Action
 from timemachine.replay.runs import frozen
@@ -109,7 +109,7 @@ def grounded_frames(action: Action) -> set[int]:
     }
 
 
-def _tokens(findings: Findings) -> int:
+def _tokens(findings: FindResult) -> int:
     """Return the tokens that the passages add to a prompt: the difference between the prompts with and without them."""
     passages = [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in findings.hits]
     text = findings.query.text

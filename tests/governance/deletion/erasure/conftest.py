@@ -10,7 +10,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import content_of
 from timemachine.governance.sharing.commands import create_link
 from timemachine.governance.sharing.pure.terms import Terms
-from timemachine.knowledge.commands import make_collection
+from timemachine.knowledge.commands import create_collection
 from timemachine.memory.search.indexing import work_off
 from timemachine.recording.annotations.notes import commands as notes
 from timemachine.recording.importing.models import FileImport
@@ -60,7 +60,7 @@ def session(project: Project) -> Session:
     content = content_of("a file")
     Intake.objects.create(
         project=project,
-        collection=make_collection(project, "files", by="test"),
+        collection=create_collection(project, "files", by="test"),
         session=begun,
         recorded=True,
         name=f"{SENTENCE}.md",

@@ -234,7 +234,7 @@ def test_proposals_are_made_for_steps_without_a_word_and_taken_or_refused(api: P
     assert again.json()["message"].startswith("This proposal for step 5 was answered already: ")
     assert again.json()["message"].endswith(" said yes.")
     never = api.post("/sessions/story/proposals", {"sequence": 4, "rule": "decision", "accept": False})
-    assert "Nothing is proposed for step 4 by the rule 'decision'" in never.json()["message"]
+    assert "There is no suggestion for step 4 by the rule 'decision'" in never.json()["message"]
 
 
 def test_the_result_of_a_tool_that_begins_with_error_has_failed(api: Program) -> None:

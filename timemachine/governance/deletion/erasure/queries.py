@@ -76,7 +76,7 @@ def erased_fields_of(session: Session | UUID, sequences: Sequence[int]) -> dict[
 
 def has_marks(session: Session) -> bool:
     """Return whether anything of a session was erased, so that it may contain marks. One query."""
-    return bool(prepared_statements.rows(_HAS_MARKS, {"session": session.id}))
+    return bool(prepared_statements.fetch_rows(_HAS_MARKS, {"session": session.id}))
 
 
 def erased_passages(hits: Sequence[Hit]) -> set[int]:

@@ -1,8 +1,8 @@
-"""Which wordings are one pattern. Pure.
+"""Group wordings into patterns. Pure.
 
-A longer wording joins a shorter one when it has all of its words and hardly more: words may be added, none may be exchanged for another.
-Only wordings that no shorter one claims are joined, so nothing is joined over a third; and one that two of them claim stands alone.
-What comes out depends on the wordings only, not on the order in which they came.
+A longer wording joins a shorter one if it contains all of its words and few others: words may be added but not
+exchanged. Only wordings that no shorter one claims are joined, so nothing is joined through a third; a wording
+claimed by two of them stays alone. The result depends only on the wordings, not on their order.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -11,17 +11,17 @@ from typing import Final
 from timemachine.memory.patterns.pure.wording import NOT, Wording
 
 FEWEST: Final = 4
-"""How many words two wordings share at least, that which negates not counted."""
+"""How many words two wordings share at least, not counting negations."""
 SHARE: Final = 2 / 3
-"""How much of the longer one's words the shorter one has at least."""
+"""Which share of the longer wording's words the shorter one has at least."""
 _DIRECTED: Final = frozenset({"to", "from", "into", "than", "before", "after", "by", "onto"})
 
 
 def joins(short: Wording, long: Wording) -> bool:
-    """Whether the longer wording says what the shorter one says, and hardly more.
+    """Return whether the longer wording means the same as the shorter one.
 
-    It has all of the shorter one's words, at least `FEWEST`, which are at least `SHARE` of its own; both negate or neither; and where one of
-    them says from where to where, the words stand in the same order.
+    It must have all of the shorter one's words, at least `FEWEST`, which are at least `SHARE` of its own. Both
+    negate or neither does. If one of them names a direction (from, to), the words must have the same order.
     """
     if short.text == long.text:
         return True
@@ -36,7 +36,7 @@ def joins(short: Wording, long: Wording) -> bool:
 
 
 def grouped[Key: Hashable](wordings: Mapping[Key, Wording]) -> dict[Key, Key]:
-    """The pattern of each wording, known by its shortest one."""
+    """Return the pattern of each wording, identified by its shortest wording."""
     by_word: dict[str, list[Key]] = {}
     found: dict[Key, Key] = {}
     for key in sorted(wordings, key=lambda each: _length(wordings[each])):
@@ -49,7 +49,7 @@ def grouped[Key: Hashable](wordings: Mapping[Key, Wording]) -> dict[Key, Key]:
 
 
 def _near[Key](words: Iterable[str], by_word: Mapping[str, list[Key]]) -> Iterator[Key]:
-    """Those among which every one is whose words are all among these."""
+    """Return the candidates that could include every wording whose words are all among these."""
     for word in words:
         yield from by_word.get(word, ())
 

@@ -1,17 +1,17 @@
-"""Whether a call of a tool is a failed one made again. Pure."""
+"""Decide whether a tool call retries a failed one. Pure."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
 MOSTLY: Final = 0.5
-"""More than this part of the arguments is the same in a call that is made again with others."""
+"""A retry with changed arguments has more than this share of the arguments in common."""
 
 
 def changed_between(failed: Any, again: Any) -> tuple[str, ...] | None:
-    """The names of the arguments that another call of the same tool changed, none where it changed none; None where it is another call.
+    """Return the names of the arguments that a retry changed (empty if none), or None if it is another call.
 
-    It is the same call with others where both name their arguments and more than half of them are the same: of a shell, which takes one, only
-    the same command is the same call.
+    It is a retry with changes if both calls name their arguments and more than half of them are equal. A shell
+    takes one argument, so only the same command is a retry.
     """
     if failed == again:
         return () if failed is not None else None

@@ -1,8 +1,8 @@
-"""What a step says that may come again: what went wrong, or what a person asked. Pure.
+"""Extract from a step what may occur again: what went wrong, or what a person asked. Pure.
 
-A step went wrong where it was recorded with an error, where it was given the significance `error`, or where what a tool returned says so in a
-form that programs use: it begins with an error's name, with an exit code other than 0, or is an object with such a field. That somebody
-only tells of an error is none.
+A step went wrong if it was recorded with an error, has the significance `error`, or if the tool's result has a
+form that programs use for errors: it begins with an error's name or with an exit code other than 0, or is an
+object with such a field. A text that only mentions an error is not one.
 """
 
 import json
@@ -19,7 +19,7 @@ ERROR: Final = "error"
 QUESTION: Final = "question"
 KINDS: Final[tuple[Kind, ...]] = (ERROR, QUESTION)
 FAILED: Final = "error"
-"""The significance by which a person or a program says that a step was a mistake."""
+"""The significance by which a person or a program marks a step as a mistake."""
 LONGEST: Final = 2_000
 _LONGEST_QUESTION: Final = 400
 _LINES: Final = 3
@@ -43,7 +43,9 @@ _ASKED: Final = ("question", "query", "text", "content")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What of a step says so. `input` and `output` are values; of long payloads their beginnings, as text."""
+    """The fields of a step that matter here. `input` and `output` are values; of long payloads, their beginnings
+    as text.
+    """
 
     kind: str
     layer: str | None = None
@@ -56,7 +58,7 @@ class Step:
 
 
 def said_by(step: Step) -> tuple[Kind, str] | None:
-    """What the step says that may come again, and whether it is an error or a question."""
+    """Return the step's error or question and which of the two it is, or None."""
     failed = failure_of(step)
     if failed:
         return ERROR, failed
@@ -65,7 +67,7 @@ def said_by(step: Step) -> tuple[Kind, str] | None:
 
 
 def failure_of(step: Step) -> str | None:
-    """What went wrong, in the words that tell it best; None where nothing did."""
+    """Return what went wrong, in the most specific words, or None."""
     if step.error_type is not None or step.error_message is not None:
         return _recorded(step)
     if step.kind in {"tool_call", "tool_result"} or (step.kind == "message" and step.layer == "tool"):
@@ -78,7 +80,9 @@ def failure_of(step: Step) -> str | None:
 
 
 def question_of(step: Step) -> str | None:
-    """What a person asked: the question of an ask, or the sentences of a user's message that end in a question mark."""
+    """Return what a person asked: the question of an ask, or the sentences of a user's message that end in a
+    question mark.
+    """
     if step.kind == "ask":
         return _question(step.input)[:_LONGEST_QUESTION] or None
     if step.kind != "message" or step.role != "user":
@@ -89,7 +93,9 @@ def question_of(step: Step) -> str | None:
 
 
 def gist(text: str) -> str:
-    """The words that tell a failure: the last line that names an exception, else the first lines behind an exit code."""
+    """Return the part of a text that describes a failure: the last line that names an exception, else the first
+    lines after an exit code.
+    """
     lines = [line.strip() for line in text[-LONGEST * 8 :].splitlines() if line.strip()]
     named = [line for line in lines if _EXCEPTION.fullmatch(line)]
     if named:
@@ -111,7 +117,7 @@ def _recorded(step: Step) -> str:
 
 
 def _returned(value: Any) -> str | None:
-    """What a tool returned where that says that it failed."""
+    """Return a tool's result if it reports a failure."""
     if isinstance(value, Mapping):
         return _failed_object(value)
     text = _text(value)
@@ -147,7 +153,7 @@ def _texts(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _text(value: Any) -> str:
-    """A value as text: the texts of its parts where it has such, else as JSON."""
+    """Return a value as text: the texts of its parts if it has any, else JSON."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""How often a pattern came, day by day or week by week. Pure."""
+"""How often a pattern occurred per day or week. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Final, Literal
 from timemachine.core.pure.numbers import counted
 
 DAYS: Final = 31
-"""A pattern that came within so many days is counted by days, one that came over longer by weeks."""
+"""Patterns within at most this many days are counted by day, others by week."""
 WEEKS: Final = 52
 _WEEK: Final = 7
 _LASTS: Final = {"day": 1, "week": _WEEK}
@@ -16,7 +16,9 @@ _LASTS: Final = {"day": 1, "week": _WEEK}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend:
-    """So many steps in each day, or week from Monday, from `begins` on; `before` are those of weeks further back than are shown."""
+    """Number of steps per day, or per week from Monday, starting at `begins`. `before` counts steps of earlier
+    weeks that are not shown.
+    """
 
     unit: Literal["day", "week"]
     begins: date
@@ -25,7 +27,7 @@ class Trend:
 
     @property
     def brief(self) -> str:
-        """The same beside a small picture: `9 times over 3 weeks`, or `6 times, all on 9 November 2026`."""
+        """Return a short text for a small chart: `9 times over 3 weeks`, or `6 times, all on 9 November 2026`."""
         if len(self.counts) == 1 and not self.before:
             return self.words
         older = f", {self.before:,} before" if self.before else ""
@@ -33,7 +35,9 @@ class Trend:
 
     @property
     def words(self) -> str:
-        """What a picture of it shows: `9 times over 3 weeks from 2 November 2026, most in that of 9 November 2026: 5`."""
+        """Return the chart as text: `9 times over 3 weeks from 2 November 2026, most in that of 9 November 2026:
+        5`.
+        """
         most = max(self.counts)
         at = written(self.begins + timedelta(days=self.counts.index(most) * _LASTS[self.unit]))
         busiest = f"on {at}" if self.unit == "day" else f"in the week of {at}"
@@ -45,7 +49,7 @@ class Trend:
 
 
 def trend(days: Mapping[date, int]) -> Trend | None:
-    """The counts of days as a trend; None of no days."""
+    """Return the trend for counts by day, or None if there are none."""
     if not days:
         return None
     first, last = min(days), max(days)
@@ -63,7 +67,7 @@ def trend(days: Mapping[date, int]) -> Trend | None:
 
 
 def written(day: date) -> str:
-    """The day as people write it: `9 November 2026`."""
+    """Return the day in words: `9 November 2026`."""
     return f"{day.day} {day:%B %Y}"
 
 

@@ -1,10 +1,10 @@
-"""The windows in which a rule counts: the calendar's day, week (from Monday) and month, in UTC. Pure."""
+"""The windows in which a rule counts: the calendar day, week (from Monday) and month, in UTC. Pure."""
 
 from datetime import UTC, datetime, timedelta
 
 
 def window_of(moment: datetime, window: str) -> tuple[datetime, datetime]:
-    """The begin and the end of the day, week or month that the moment is in."""
+    """Return the begin and the end of the day, week or month that contains the moment."""
     day = moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     if window == "day":
         return day, day + timedelta(days=1)

@@ -1,8 +1,9 @@
-"""What a text says apart from what is another each time: numbers, ids, paths, quoted values, addresses and times. Pure.
+"""Reduce a text to a wording, without the values that vary: numbers, ids, paths, quoted values, addresses and
+times. Pure.
 
-Codes stay, because they tell errors apart: what stands behind `status`, `code`, `errno`, `exit` and their like, and what a message begins
-with before a colon. What was withheld or erased counts as another each time. A text that has few words beside what it quotes
-(`KeyError: 'name'`) keeps what it quotes and the paths that it names.
+Codes stay, because they distinguish errors: the value after `status`, `code`, `errno`, `exit` and similar
+words, and what a message begins with before a colon. Withheld and erased text counts as a value. A text with
+few words besides quoted values (`KeyError: 'name'`) keeps the quoted values and the paths in it.
 """
 
 import re
@@ -16,13 +17,13 @@ from timemachine.text.pure.language.words import FUNCTION_WORDS, WORD, folded, s
 from timemachine.text.redaction.pure.marks import PATTERN
 
 LONGEST: Final = 2_000
-"""How many characters of a text are looked at: its first ones."""
+"""How many characters of a text are read."""
 ENOUGH: Final = 3
-"""How many words a text has beside its values, so that they may go; a word that negates is not counted."""
+"""How many words a text must have besides its values for the values to be dropped; negations are not counted."""
 TELLING: Final = 2
-"""How many words a text has at least to stand without the name of its tool."""
+"""How many words a text must have to stand without the name of its tool."""
 NOT: Final = "not"
-"""What every word that negates is compared as."""
+"""Every negation is compared as this word."""
 
 _MARK: Final = re.compile(r"<(?:time|address|quoted|path|id|number|withheld)>")
 _PIECES: Final = re.compile(
@@ -78,21 +79,23 @@ _OF_EVERY_ERROR: Final = frozenset({"error", "exception"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """A text as it comes again. `words` are its content words as stems, each once, in their order; `NOT` where it negates anything."""
+    """A text without the values that vary. `words` are the stems of its content words, without duplicates, in
+    order, with `NOT` for a negation.
+    """
 
     text: str
     words: tuple[str, ...]
 
     @property
     def digest(self) -> str:
-        """By which the same wording is known."""
+        """Return the hash that identifies the wording."""
         return text_sha256(self.text)
 
 
 def wording_of(text: str, tool: str | None = None) -> Wording | None:
-    """The text without what is another each time; None where nothing is left to compare.
+    """Return the text without the values that vary, or None if nothing remains to compare.
 
-    A text of fewer than `TELLING` words says nothing by itself: the name of the tool goes before it.
+    A text of fewer than `TELLING` words is too general by itself, so the name of the tool is put before it.
     """
     given = searchable(text[:LONGEST])
     bare = _written(given, keep_values=False)
@@ -104,7 +107,7 @@ def wording_of(text: str, tool: str | None = None) -> Wording | None:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The content words of a wording as stems, each once, in the order of their first place."""
+    """Return the stems of the content words of a wording, without duplicates, in order of appearance."""
     return tuple(dict.fromkeys(_stems(_MARK.sub(" ", text))))
 
 
@@ -118,7 +121,7 @@ def _stems(text: str) -> Iterator[str]:
 
 
 def _content(text: str) -> list[str]:
-    """The words that are left, without those that negate, and those that stand in quotation marks or in a path."""
+    """Return the remaining words without negations, and the words in quotation marks and in paths."""
     return [word for word in words_of(_PIECES.sub(_without_values, text)) if word != NOT]
 
 
@@ -137,5 +140,5 @@ def _written(text: str, *, keep_values: bool) -> str:
 
 
 def _word(said: str) -> str:
-    """A word with digits in it: the parts between hyphens and underscores that have one are ids, the others stay."""
+    """Return a word without its parts that contain digits, which are ids; hyphens and underscores separate parts."""
     return _PARTS.sub(lambda part: "<id>" if _DIGIT.search(part[0]) else part[0], said)

@@ -1,6 +1,7 @@
-"""What a question is about, apart from how people ask a memory for it. Pure.
+"""The subject of a question, without the words by which people query a memory. Pure.
 
-"What did we figure out?" names no subject: then there is nothing to look for, and what mattered most is told instead.
+"What did we figure out?" has no subject: nothing can be searched for, and the most important turns are returned
+instead.
 """
 
 import re
@@ -17,12 +18,12 @@ _ASKING: Final = FUNCTION_WORDS | word_set(
     told top up went work worked
     """
 )
-"""Words without content, and those by which people ask a memory."""
+"""Words without content, and words by which people query a memory."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
 def subject_of(text: str) -> str:
-    """The text where it names something to look for; empty where it has only words by which people ask."""
+    """Return the text if it names something to search for; empty if it has only words of asking."""
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
     plain = (re.sub(r"(?:n't|'(?:s|d|ll|re|ve|m))$", "", word) for word in words)
     return text if any(word not in _ASKING for word in plain) else ""

@@ -1,6 +1,7 @@
-"""From when until when words like "last Tuesday", "3 days ago" and "the week of 16 November" say, where they are said. Pure.
+"""The time span that an expression like "last Tuesday", "3 days ago" or "the week of 16 November" means. Pure.
 
-A date is read by `dateparser`, always as one that has passed; how long it lasts is what it was said in: a day, a week from Monday, a month, a year.
+Dates are parsed by `dateparser`, always as past dates. The span has the length of the unit: a day, a week from
+Monday, a month, a year.
 """
 
 import re
@@ -23,7 +24,7 @@ MONTH: Final = f"(?:{'|'.join(_MONTHS)})"
 SHORT: Final = "(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 SHORT_DAY: Final = "(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)"
 SHORT_MONTH: Final = "(?-i:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
-"""These have to be written as names: `sat`, `sun` and `mar` are words."""
+"""These must be capitalised like names: `sat`, `sun` and `mar` are also words."""
 YEAR: Final = r"(?:19|20)\d\d"
 UNIT: Final = "(?:minute|hour|day|week|month|year)"
 NUMBER: Final = (
@@ -39,13 +40,13 @@ _WEEK: Final = timedelta(days=7)
 _MONTH: Final = timedelta(days=31)
 _YEAR: Final = timedelta(days=364)
 FROM_NOW: Final = re.compile(r"\b(?:last|past|previous|ago|yesterday|today|tonight|this)\b", re.IGNORECASE)
-"""What is counted from now, wherever it stands."""
+"""Expressions that are relative to now."""
 
 type Span = tuple[datetime, datetime]
 
 
 def span_of(words: str, now: datetime) -> Span | None:
-    """From when until when the words say, in the time of where they were said; None where they say no time that there is."""
+    """Return the local span that the words mean, or None if they mean no existing time."""
     text = _plainly(words)
     ways = (_of_a_time, _slashed, _weekend, _lasting, _ago, _weekday_of_last_week, _part, _date)
     try:
@@ -55,9 +56,11 @@ def span_of(words: str, now: datetime) -> Span | None:
 
 
 def span_between(first: str, second: str, now: datetime, *, before: bool = False) -> Span | None:
-    """From the first until the second, or before it. An end that would lie before the begin is the next one behind it, which may still be to come.
+    """Return the span from the first time until the second, or before it. If the end precedes the begin, the next
+    one after it is taken.
 
-    None where one of both says no time that there is, or the end lies before the begin all the same.
+    That end may be in the future. Returns None if either time does not exist or the end still precedes the
+    begin.
     """
     start, end = span_of(first, now), span_of(second, now)
     if start is None:
@@ -70,7 +73,9 @@ def span_between(first: str, second: str, now: datetime, *, before: bool = False
 
 
 def _behind(begin: datetime, first: str, second: str) -> Span | None:
-    """The second as it is said a week, a month or a year behind the begin: within the same month, it is a day of that."""
+    """Return the second time in the week, month or year after the begin: within the same month, it is a day of
+    that month.
+    """
     if FROM_NOW.search(second):
         return None
     one, other = (_OF_A_YEAR.search(words) for words in (first, second))
@@ -83,17 +88,17 @@ def _behind(begin: datetime, first: str, second: str) -> Span | None:
 
 
 def month_of(name: str) -> int:
-    """Which month of the year a name of one, whole or short, is."""
+    """Return the number of a month by its full or short name."""
     return 1 + next(place for place, month in enumerate(_MONTHS) if month.startswith(name[:3].lower()))
 
 
 def _plainly(words: str) -> str:
-    """The words in lower case, with whole names of days and months."""
+    """Return the words in lower case, with full names of days and months."""
     text = " ".join(words.lower().split()).removeprefix("the ").removeprefix("earlier ")
     text = text.replace("half an hour ago", "30 minutes ago")
     text = re.sub(
         rf"^(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({MONTH}|{SHORT})$", r"\2 \1", text
-    )  # else the parser takes 18 for a year
+    )  # else the parser reads 18 as a year
     text = re.sub(r"(\d)\s?([hd])$", lambda found: f"{found[1]} {_UNITS[found[2]]}", text)
     return re.sub(
         r"\b(mon|tue|wed|thu|fri|sat|sun)(?:s|r|rs)?$",
@@ -103,7 +108,9 @@ def _plainly(words: str) -> str:
 
 
 def _of_a_time(text: str, now: datetime) -> Span | None:
-    """`week of 16 November`, `first week of May`, `end of October`: its week, seven days of it, its last or first third."""
+    """Read `week of 16 November`, `first week of May`, `end of October`: its week, seven days of it, its last or
+    first third.
+    """
     found = re.fullmatch(
         r"(?:(first|second|third|fourth|last) )?(week|end|beginning|start) of (?:the )?(.+)", text
     )
@@ -118,7 +125,9 @@ def _of_a_time(text: str, now: datetime) -> Span | None:
 
 
 def _week_of(nth: str | None, begin: datetime, until: datetime) -> Span | None:
-    """The week that a day is in; of a longer time, the seven days that are its first or second ones, or its last; None where none is said."""
+    """Return the week of a day, or of a longer time its first, second or last seven days; None if no number is
+    given.
+    """
     if until - begin <= timedelta(days=1):
         return _whole(begin, "week")
     if nth is None:
@@ -130,7 +139,7 @@ def _week_of(nth: str | None, begin: datetime, until: datetime) -> Span | None:
 
 
 def _slashed(text: str, now: datetime) -> Span | None:
-    """`20/11/2026`, where only one of its numbers can be the month."""
+    """Read `20/11/2026` if only one of its numbers can be the month."""
     found = re.fullmatch(r"(\d{1,2})/(\d{1,2})/(\d{4})", text)
     if found is None:
         return None
@@ -144,7 +153,7 @@ def _slashed(text: str, now: datetime) -> Span | None:
 
 
 def _weekend(text: str, now: datetime) -> Span | None:
-    """Saturday and Sunday: `last weekend` those of the week before, `this weekend` the last that has begun; `week before last`."""
+    """Read `last weekend` (of the week before), `this weekend` (the last that has begun) and `week before last`."""
     monday = _midnight(now) - timedelta(days=now.weekday())
     if text == "week before last":
         return monday - timedelta(days=14), monday - timedelta(days=7)
@@ -155,7 +164,7 @@ def _weekend(text: str, now: datetime) -> Span | None:
 
 
 def _lasting(text: str, now: datetime) -> Span | None:
-    """`last 3 days`, `past hour`, `past week`: up to now."""
+    """Read `last 3 days`, `past hour`, `past week`: up to now."""
     found = re.fullmatch(rf"(?:last|past) ({NUMBER}) ({UNIT})s?|(?:past ()|last ()(?=hour))({UNIT})", text)
     if found is None:
         return None
@@ -164,7 +173,9 @@ def _lasting(text: str, now: datetime) -> Span | None:
 
 
 def _ago(text: str, now: datetime) -> Span | None:
-    """`2 hours ago`: a quarter of that to both sides, at least a unit; days and longer last as dates do."""
+    """Read `2 hours ago` with a quarter of that, at least one unit, on both sides; days and longer units last as
+    dates do.
+    """
     found = re.fullmatch(rf"({NUMBER}) ({UNIT})s? ago( today)?", text)
     if found is None:
         return None
@@ -184,7 +195,7 @@ def _weekday_of_last_week(text: str, now: datetime) -> Span | None:
 
 
 def _part(text: str, now: datetime) -> Span | None:
-    """`yesterday morning`, `last Tuesday evening`, `tonight`; a night goes on until six."""
+    """Read `yesterday morning`, `last Tuesday evening`, `tonight`; a night lasts until six."""
     if text == "last night":
         midnight = _midnight(now)
         return midnight - timedelta(hours=6), midnight + timedelta(hours=6)
@@ -197,7 +208,7 @@ def _part(text: str, now: datetime) -> Span | None:
 
 
 def _date(text: str, now: datetime) -> Span | None:
-    """A date, a month, a year, a week, or a time of a day (then its hour, or its minute where one is said)."""
+    """Read a date, a month, a year, a week, or a time of day (an hour, or a minute if given)."""
     nth = re.fullmatch(rf"({NTH}) of (last|this) month", text)
     if nth:
         month_before = _whole(_midnight(now).replace(day=1) - timedelta(days=nth[2] == "last"), "month")
@@ -211,15 +222,17 @@ def _date(text: str, now: datetime) -> Span | None:
     if period == "time":
         return moment, moment + (timedelta(minutes=1) if ":" in text else timedelta(hours=1))
     begin, until = _whole(moment, period)
-    if begin > now:  # a year that is still to come
+    if begin > now:  # a future year
         return None
-    if month and until > now:  # "last November", said in November
+    if month and until > now:  # "last November" in November
         return _whole(begin.replace(year=begin.year - 1), period)
     return begin, until
 
 
 def _misread(text: str, period: str) -> bool:
-    """Whether a day or month was said and none was found: the parser takes "31 June" for a June in 1931, and 2026-13 for a year."""
+    """Return whether a given day or month was not understood: the parser reads "31 June" as a June in 1931, and
+    2026-13 as a year.
+    """
     no_day = bool(re.search(r"\d", text)) and not re.search(YEAR, text) and period in {"month", "year"}
     return no_day or "/" in text or bool(re.fullmatch(r"\d{4}-(?:00|1[3-9]|[2-9]\d)", text))
 
@@ -247,7 +260,7 @@ def _parser(now: datetime, day: str) -> Any:
 
 @cache
 def _dateparser() -> Any:
-    """Loaded where it is used first: it reads its languages, which takes a tenth of a second."""
+    """Import the parser on first use, because it reads its languages for a tenth of a second."""
     from dateparser.date import DateDataParser
 
     return DateDataParser
@@ -258,7 +271,7 @@ def _number(word: str) -> str:
 
 
 def _whole(moment: datetime, period: str) -> Span:
-    """The day, week, month or year that a moment is in."""
+    """Return the day, week, month or year that contains the moment."""
     day = _midnight(moment)
     if period == "week":
         begin = day - timedelta(days=day.weekday())

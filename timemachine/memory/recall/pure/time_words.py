@@ -1,8 +1,10 @@
-"""Words of time in a question: "last Tuesday", "in May", "yesterday", "since 3 March", "last session". Pure.
+"""Time expressions in a question: "last Tuesday", "in May", "yesterday", "since 3 March", "last session". Pure.
 
-What is read as a time has to stand as one: behind a preposition, beside "last" or "ago", or as a whole date. So `may`, `second` and
-`march` stay words of the question, as does all that stands in quotation marks or in an identifier. A date is read by `dateparser`, always
-as one that has passed; what looks like a time and says none that is over (31 February, next Friday) stays words, and it is said why. How long it lasts is what it was said in: a day, a week from Monday, a month, a year.
+An expression must be recognisable as a time: after a preposition, with "last" or "ago", or as a complete date.
+So `may`, `second` and `march` stay words of the question, as does everything in quotation marks or in an
+identifier. Dates are parsed by `dateparser`, always as past dates. What looks like a time but is not a past one
+(31 February, next Friday) stays words, with the reason. The span has the length of the unit: a day, a week from
+Monday, a month, a year.
 """
 
 import re
@@ -63,7 +65,7 @@ _STRONG: Final = "|".join(
         f"{MONTH},? {YEAR}",
     )
 )
-"""What says a time by itself."""
+"""Expressions that are a time by themselves."""
 _COUNTED: Final = (
     r"(?:ms|seconds?|minutes?|hours?|days?|tokens?|steps?|turns?|bytes|characters|lines|rows|files|items|users|words|"
     r"requests?|times|[km]b|px|iterations|cases|ways|places)"
@@ -81,10 +83,10 @@ _WEAK: Final = "|".join(
         rf"(?:{MONTH}|{SHORT}) \d{{1,2}}(?! {_COUNTED}\b)",
     )
 )
-"""What says a time only behind a preposition."""
+"""Expressions that are a time only after a preposition."""
 _BARE_YEAR: Final = rf"{YEAR}(?! (?:{_COUNTED}\b|(?!(?:was|is|has|does|this|us|as|its|his)\b)[a-z]+s\b))"
 _IN_A_YEAR: Final = "(?:in|since|before|until|during)"
-"""Behind these a number is a year; elsewhere, or before what is counted, it is one of many numbers."""
+"""After these a number is a year; elsewhere, or before something counted, it is just a number."""
 _PLAIN: Final = f"(?:{_STRONG}|{_WEAK})(?:{CLOCK})?"
 _ATOM: Final = (
     f"(?:(?:(?:first |second |third |fourth |last )?week|end|beginning|start) of (?:the )?)?{_PLAIN}"
@@ -106,7 +108,7 @@ _SESSION: Final = (
     f"|(?:last|previous) {_TALK})"
     rf"(?! (?!(?:{_BEHIND_A_SESSION})\b)\w)"
 )
-"""Not where another word follows: a "session cookie" is no session, nor is one that "expired"."""
+"""Not before another word: a "session cookie" is not a session, nor is one that "expired"."""
 _NUMBERED: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 _MONTH_AT_LAST: Final = rf"(?:(?!may\b){MONTH}|(?-i:May)|{SHORT})"
 _DAYS_OF: Final = (
@@ -127,17 +129,17 @@ _SAID: Final = re.compile(
     re.IGNORECASE,
 )
 _ROLLING: Final = frozenset(["in", "within", "over", "during"])
-"""Behind these, "the last week" runs up to now; elsewhere it is the one that began a Monday ago or more."""
+"""After these, "the last week" lasts until now; elsewhere it is the calendar week before."""
 MOST_READINGS: Final = 8
-"""How many times of one question are read: its first ones. What follows stays words."""
+"""How many time expressions of a question are read; later ones stay words."""
 MOST_TRIED: Final = 32
-"""How many places of a question that look like a time are looked at."""
+"""How many places of a question that look like a time are tried."""
 _LOOKS_BACK: Final = re.compile(r"\b(?:last|past|previous|ago|yesterday)\b", re.IGNORECASE)
 _NOT_READ: Final = re.compile(
     f"{_BEFORE}(?:(?P<future>{FUTURE})|{VAGUE}){_AFTER}".replace(" ", r"\s+"), re.IGNORECASE
 )
 _PLAIN_LETTERS: Final = str.maketrans("ſ\N{KELVIN SIGN}ıİ", "skiI")
-"""The letters that an expression which looks at no case takes for others, and that no table of words has."""
+"""Letters that case-insensitive patterns equate with others but word tables do not have."""
 _QUOTED: Final = re.compile(r'"[^"]*"|`[^`]*`')
 
 
@@ -146,11 +148,13 @@ type _Open = tuple[datetime | None, datetime | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Words of a question that say a time: which characters they are, and from when until when, in UTC; `until` is the first moment behind it.
+    """A time expression: its characters, and from when until when it lasts, in UTC; `until` is the first moment
+    after it.
 
-    None where it is open. `previous_session`: they name the session before, or so many `sessions` behind those that are `passed_over`, whose times
-    are still to be found; `how` is `before` or `after` where they say the time before or after it, else empty; `of_any_kind`: they say a meeting, a chat
-    or a conversation, for which any session stands.
+    None means open. `previous_session`: it names the previous session, or `sessions` of them after
+    `passed_over` more recent ones, whose times are looked up later. `how` is `before` or `after` if it means
+    the time before or after it, else empty. `of_any_kind`: it says a meeting, chat or conversation, which means
+    any session.
     """
 
     words: str
@@ -167,7 +171,9 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """Words of a question that look like a time and are not read as one: which characters they are, and why. They stay words."""
+    """Words of a question that look like a time but are not read as one: their characters, and the reason. They
+    stay words.
+    """
 
     words: str
     start: int
@@ -177,7 +183,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
-    """A question, read: what is left of it to be looked for, its words of time, and those that look like a time and are none that can be read."""
+    """A parsed question: the remaining text to search for, its time expressions, and those that could not be read."""
 
     text: str
     readings: tuple[Reading, ...]
@@ -185,9 +191,10 @@ class Spoken:
 
 
 def read(question: str, now: datetime, zone: ZoneInfo, *, only_past: bool = False) -> Spoken:
-    """The words of time in a question that is asked now, in that time zone. A question without any is left as it is.
+    """Return the question parsed as of `now` in that time zone. A question without time expressions stays
+    unchanged.
 
-    `only_past`: only those that look back, as "last week" and "2 days ago" do, and "May 20th" need not.
+    `only_past`: only expressions that look back, such as "last week" and "2 days ago", but not "May 20th".
     """
     here = _moved(now, zone).replace(tzinfo=None)
     bare = _QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), question.translate(_PLAIN_LETTERS))
@@ -205,13 +212,13 @@ def read(question: str, now: datetime, zone: ZoneInfo, *, only_past: bool = Fals
 
 
 def _meant[T: (Reading, Unread)](found: Iterator[T], *, only_past: bool) -> tuple[T, ...]:
-    """The first ones; with `only_past` of those that look back."""
+    """Return the first ones; with `only_past`, of those that look back."""
     meant = (each for each in found if not only_past or _LOOKS_BACK.search(each.words))
     return tuple(islice(meant, MOST_READINGS))
 
 
 def _unread(question: str, bare: str, looked_at: Sequence["_Said"]) -> Iterator[Unread]:
-    """What looks like a time and is none, in the order of the question."""
+    """Yield what looks like a time but is not one, in order."""
     found = {(said.start, said.end): said.why for said in looked_at if said.why}
     for match in islice(_NOT_READ.finditer(bare), MOST_TRIED):
         start, end = match.span()
@@ -235,9 +242,10 @@ def _readings(question: str, found: Sequence["_Said"], zone: ZoneInfo) -> Iterat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    """A time as it was said, in the time of where it was: `words` are those of one closed time, `session` is a reading of the session before.
+    """A time expression in local time. `words` are those of a closed span, `session` is a reading of a previous
+    session.
 
-    `why`: why it is none that can be read.
+    `why`: why it could not be read.
     """
 
     start: int
@@ -250,7 +258,7 @@ class _Said:
 
 
 def _joined(bare: str, now: datetime, zone: ZoneInfo) -> tuple[list[_Said], list[_Said]]:
-    """The times that were said, those that stand side by side and are one within the other as one; and what looks like one and is none."""
+    """Return the time expressions, with adjacent and nested ones joined, and those that could not be read."""
     found: list[_Said] = []
     failed: list[_Said] = []
     for match in islice(_SAID.finditer(bare), MOST_TRIED):
@@ -282,14 +290,14 @@ def _said(match: re.Match[str], now: datetime) -> _Said | None:
 
 
 def _is_empty(said: _Said, zone: ZoneInfo) -> bool:
-    """Whether nothing lies between its ends: an hour that the clock leaves out in spring, "the last 0 days"."""
+    """Return whether the span is empty: an hour that is skipped in spring, or "the last 0 days"."""
     if said.begin is None or said.until is None:
         return False
     return _in_utc(said.begin, zone) >= _in_utc(said.until, zone)
 
 
 def _session(said: re.Match[str]) -> Reading:
-    """Which of the sessions before is named, its place still to be said."""
+    """Return which previous session is named, without its place."""
     how = (said["how"] or "").lower()
     count = " ".join((said["count"] or "1").lower().split())
     return Reading(
@@ -305,7 +313,7 @@ def _session(said: re.Match[str]) -> Reading:
 
 
 def _why(said: re.Match[str], now: datetime) -> str | None:
-    """Why a time that was said is none, by the first part of it that is none."""
+    """Return why an expression is not a time, by its first part that is not one."""
     ends = _ends(said)
     parts = ends or (said["within"] or said["year"] or said["alone"],)
     otherwise = BACKWARDS if ends else UNKNOWN
@@ -313,7 +321,7 @@ def _why(said: re.Match[str], now: datetime) -> str | None:
 
 
 def _ends(said: re.Match[str]) -> tuple[str, str] | None:
-    """The two ends of a time that has two: `between 3 and 5 May` has the third and the fifth."""
+    """Return the two ends of a range: `between 3 and 5 May` has the third and the fifth."""
     if said["day"]:
         first, last = (said[day].rstrip("stndrhSTNDRH") for day in ("day", "last_day"))
         return f"{first} {said['month']}", f"{last} {said['month']}"
@@ -321,7 +329,7 @@ def _ends(said: re.Match[str]) -> tuple[str, str] | None:
 
 
 def _as_one(first: _Said, second: _Said, between: str, now: datetime) -> _Said | None:
-    """Both as one time, where they are: "in May of last year", "after 3 May and before 5 May"; None where each is one for itself."""
+    """Return both as one span: "in May of last year", "after 3 May and before 5 May"; None if they are separate."""
     span = None
     if first.words and second.words and not between.strip(" \t\n,"):
         span = _nested(first, second, now) or _nested(second, first, now)
@@ -331,7 +339,7 @@ def _as_one(first: _Said, second: _Said, between: str, now: datetime) -> _Said |
 
 
 def _nested(outer: _Said, inner: _Said, now: datetime) -> Span | None:
-    """The inner time as it lies within the outer one, read from that one's end; None where it does not."""
+    """Return the inner time within the outer one, read as of its end; None if it is not within."""
     if outer.begin is None or outer.until is None or outer.begin >= now:
         return None
     from_then = min(now, outer.until - timedelta(seconds=1))
@@ -374,7 +382,7 @@ def _in_utc(moment: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _moved(moment: datetime, zone: tzinfo) -> datetime:
-    """The moment in another zone, in which it may lie beyond the first or last day of all calendars: then it is that."""
+    """Return the moment in another zone, limited to the first and last day of the calendar."""
     try:
         return moment.astimezone(zone)
     except OverflowError:

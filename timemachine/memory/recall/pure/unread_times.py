@@ -1,4 +1,4 @@
-"""Why words that look like a time are not read as one. Pure."""
+"""Explain why words that look like a time are not read as one. Pure."""
 
 import re
 from calendar import monthrange
@@ -14,7 +14,7 @@ EITHER: Final = "day and month can be told from it in two ways"
 UNKNOWN: Final = "which time that is cannot be told"
 
 FAR: Final = 10
-"""A number that is a year later than in so many years is taken for a number."""
+"""A number later than this many years from now is not a year."""
 _LEAP: Final = 2_024
 _ISO: Final = re.compile(r"(?P<year>\d{4})-(?P<month>\d\d)(?:-(?P<day>\d\d))?\b")
 _SLASHED: Final = re.compile(r"(?P<one>\d{1,2})/(?P<two>\d{1,2})/(?P<year>\d{4})")
@@ -33,15 +33,15 @@ FUTURE: Final = "|".join(
         r"\d{1,3} (?:days|weeks|months|years) from now",
     )
 )
-"""What says a time that is still to come."""
+"""Expressions of a future time."""
 VAGUE: Final = (
     "(?:last|this|past|previous) (?:quarter|spring|summer|autumn|fall|winter|sprint|semester|decade|century)"
 )
-"""What says a time of which nobody here knows the days."""
+"""Expressions of a time without exact dates."""
 
 
 def why_unread(words: str, now: datetime) -> str | None:
-    """Why the words, which look like a time, say none that is over; None where they say a number more likely."""
+    """Return why the words, which look like a time, are not a past time; None if they are more likely a number."""
     text = " ".join(words.split())
     years = [int(year) for year in _YEAR.findall(text)]
     if slashed := _SLASHED.search(text):
@@ -58,7 +58,7 @@ def why_unread(words: str, now: datetime) -> str | None:
 
 
 def _of_slashed(one: int, two: int, year: int, now: datetime) -> str:
-    """Where one of both alone can be the month, or both say the same, the day is told from it."""
+    """Explain a date with slashes. If only one number can be the month, or both are equal, its day is known."""
     if one != two and min(one, two) >= 1 and max(one, two) <= _MONTHS:
         return EITHER
     day, month = (one, two) if two <= _MONTHS else (two, one)

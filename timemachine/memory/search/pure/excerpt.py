@@ -1,4 +1,4 @@
-"""The passage of a step that is shown with a hit, and which of its words are marked. Pure."""
+"""Choose the passage of a step that is shown with a hit, and its highlighted words. Pure."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Final
 
 SIZE: Final = 240
-"""How many characters a passage has at most."""
+"""Maximum number of characters of a passage."""
 LOOKED_AT: Final = 200
-"""How many places of a text are compared, at most."""
+"""Maximum number of places in a text that are compared."""
 _BEFORE: Final = 60
 _SHORT_STEM: Final = 4
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -18,7 +18,7 @@ _SPACE: Final = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A text of a step, and what of the step it is: its error, output, input or name."""
+    """A text of a step, and which part it is: error, output, input or name."""
 
     part: str
     text: str
@@ -26,7 +26,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Some characters of one part of a step; `begins` and `ends` where the text does."""
+    """An excerpt of one part of a step; `begins` and `ends` tell whether it includes the begin and the end of the
+    part.
+    """
 
     part: str
     text: str
@@ -35,7 +37,7 @@ class Passage:
 
 
 def passage(sources: Sequence[Source], stems: Collection[str]) -> Passage | None:
-    """The passage with the most of what was looked for, the beginning of the first text where none has any of it."""
+    """Return the passage with the most search terms, or the beginning of the first text if there are none."""
     told = [source for source in sources if source.text.strip()]
     if not told:
         return None
@@ -52,12 +54,12 @@ def passage(sources: Sequence[Source], stems: Collection[str]) -> Passage | None
 
 
 def words_in(text: str) -> list[str]:
-    """The words of a passage, each once, in lower case."""
+    """Return the words of a passage, without duplicates, in lower case."""
     return [*dict.fromkeys(word.lower() for word in _WORD.findall(text))]
 
 
 def marks(text: str, matching: Collection[str], literals: Collection[str]) -> list[tuple[int, int]]:
-    """Which characters are marked: words that match and what was named literally, as starts and ends, none within another."""
+    """Return the ranges to highlight: matching words and literal terms, without overlaps."""
     found = [word.span() for word in _WORD.finditer(text) if word.group().lower() in matching]
     for literal in literals:
         alone = rf"(?<!\w){re.escape(literal)}(?!\w)"
@@ -66,7 +68,7 @@ def marks(text: str, matching: Collection[str], literals: Collection[str]) -> li
 
 
 def _joined(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans with those that overlap, touch, or have one sign between them made one."""
+    """Return the ranges, merged if they overlap, touch or are one character apart."""
     joined: list[tuple[int, int]] = []
     for start, end in spans:
         if joined and _adjoin(text, joined[-1][1], start):
@@ -81,7 +83,7 @@ def _adjoin(text: str, end: int, start: int) -> bool:
 
 
 def _pattern(stems: Collection[str]) -> re.Pattern[str] | None:
-    """Where a word may stand that has one of the stems: a stem may end in another letter than its word."""
+    """Return a pattern for words that may have one of the stems; a stem may end in another letter than its word."""
     begun = [re.escape(stem[:-1] if len(stem) > _SHORT_STEM and stem.isalpha() else stem) for stem in stems]
     return (
         re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(begun, key=len, reverse=True))})", re.IGNORECASE)
@@ -92,7 +94,7 @@ def _pattern(stems: Collection[str]) -> re.Pattern[str] | None:
 
 def _around(source: Source, at: int) -> Passage:
     start = max(0, at - _BEFORE)
-    if start:  # not in the middle of a word, where there is room
+    if start:  # if possible, not in the middle of a word
         space = _SPACE.search(source.text, start, at)
         start = space.end() if space else start
     end = min(len(source.text), start + SIZE)

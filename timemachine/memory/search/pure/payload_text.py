@@ -1,7 +1,7 @@
-"""The text by which a payload is found. Pure.
+"""Extract the searchable text of a payload. Pure.
 
-Of JSON it is the strings and numbers that are values, in their order; names of fields are not what anybody said. Only the beginning
-of a payload is looked at, so JSON is read token by token and may end anywhere.
+From JSON, the strings and numbers that are values are taken in order; field names are not. Only the beginning
+of a payload is read, so JSON is read token by token and may end anywhere.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Final
 from timemachine.core.pure.postgres_text import searchable
 
 LONGEST: Final = 256 * 1024
-"""How many bytes of a payload are searched: its first ones."""
+"""How many bytes of a payload are searchable."""
 
 _TOKEN: Final = re.compile(r'"((?:[^"\\]++|\\.)*+)(?:"(:?)|\\?\Z)|(-?\d[\d.eE+-]*+)', re.DOTALL)
 _MARKUP: Final = str.maketrans("<>", "  ")
@@ -19,13 +19,13 @@ _BROKEN_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
 def text_of(media_type: str, head: bytes) -> str:
-    """What is searched of a payload that begins so, in a form that Postgres takes."""
+    """Return the searchable text of a payload that begins with these bytes, in a form that Postgres accepts."""
     written = head.decode("utf-8", "replace")
     return searchable(_values(written) if media_type == "application/json" else written)
 
 
 def unmarked(text: str) -> str:
-    """The text without signs that make markup: what stands in tags and scripts is searched, too."""
+    """Return the text without markup characters, so that text inside tags and scripts is searchable, too."""
     return text.translate(_MARKUP)
 
 
@@ -41,7 +41,7 @@ def _values(written: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """The text that a JSON string stands for; what is cut in the middle of an escape loses that."""
+    """Return the text of a JSON string; an escape that is cut off at the end is dropped."""
     if "\\" not in text:
         return text
     try:

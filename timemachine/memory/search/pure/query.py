@@ -1,6 +1,6 @@
-"""What is asked of a search, as people write it in a search field: `timeout "null check" -staging or parser.js:42`. Pure.
+"""Parse the query language of the search field: `timeout "null check" -staging or parser.js:42`. Pure.
 
-Words beside each other are all wanted, `"…"` as they stand, `-` not at all, and `or` divides what is wanted instead of each other.
+All words must occur, `"…"` matches a phrase, `-` excludes, and `or` separates alternatives.
 """
 
 import re
@@ -21,7 +21,7 @@ _SAYS_SOMETHING: Final = re.compile(r"\w")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """A word or phrase that a step must hold, or must not; an `identifier` is looked up whole."""
+    """A word or phrase that must occur or must not; an `identifier` is looked up exactly."""
 
     text: str
     negated: bool = False
@@ -30,38 +30,40 @@ class Clause:
 
     @property
     def binds(self) -> bool:
-        """Whether it holds for what is found by its meaning, too: who quotes, excludes or names something means it."""
+        """Return whether it also applies to semantic results: quotes, exclusions and identifiers are meant
+        literally.
+        """
         return self.negated or self.quoted or self.identifier is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What is asked: steps that fulfil every clause of any of the groups."""
+    """A parsed query: steps that match every clause of at least one group."""
 
     text: str
     groups: tuple[tuple[Clause, ...], ...]
 
     @property
     def wanted(self) -> tuple[Clause, ...]:
-        """The clauses that are to be found."""
+        """Return the clauses that must occur."""
         return tuple(clause for group in self.groups for clause in group if not clause.negated)
 
     @property
     def words(self) -> str:
-        """What is to be found as a text, for its meaning."""
+        """Return the text to search for by meaning."""
         return " ".join(clause.text for clause in self.wanted)
 
     @property
     def binding(self) -> tuple[tuple[Clause, ...], ...]:
-        """What holds for steps that are found by their meaning, too; empty where one of the groups binds nothing."""
+        """Return the clauses that apply to semantic results, too; empty if one of the groups has none."""
         bound = tuple(tuple(clause for clause in group if clause.binds) for group in self.groups)
         return bound if all(bound) else ()
 
 
 def parse(text: str) -> Asked:
-    """What was asked. Raises `InvalidInput` (`unknown_search`) with what to write instead."""
+    """Return the parsed query. Raises `InvalidInput` (`unknown_search`) with what to change."""
     if len(text) > LONGEST:
-        raise _refused(f"It has {len(text):,} characters; a search may have {LONGEST:,}.")
+        raise _refused(f"It has {len(text):,} characters; the limit is {LONGEST:,}.")
     groups: list[list[Clause]] = [[]]
     for clause in _clauses(searchable(text)):
         if clause is None:
@@ -70,16 +72,16 @@ def parse(text: str) -> Asked:
             groups[-1].append(clause)
     kept = [tuple(group) for group in groups if group]
     if not kept:
-        raise _refused("Write a word to look for.")
+        raise _refused("Enter a word to search for.")
     if sum(map(len, kept)) > MOST_CLAUSES:
-        raise _refused(f"It has more than {MOST_CLAUSES} words; leave some out.")
+        raise _refused(f"It has more than {MOST_CLAUSES} words. Leave some out.")
     if any(all(clause.negated for clause in group) for group in kept):
-        raise _refused("It only says what is not wanted. Write a word to look for beside it.")
+        raise _refused("It only excludes words. Add a word to search for.")
     return Asked(text=text, groups=tuple(kept))
 
 
 def _clauses(text: str) -> Iterator[Clause | None]:
-    """The clauses in their order; None where an `or` stands."""
+    """Yield the clauses in order; None for an `or`."""
     for found in _CLAUSE.finditer(text):
         negated, phrase, word = bool(found["negated"]), found["phrase"], found["word"]
         said = word if phrase is None else phrase
@@ -90,7 +92,7 @@ def _clauses(text: str) -> Iterator[Clause | None]:
 
 
 def _identifier(said: str) -> str | None:
-    """The identifier that the whole clause names, None where it names none or has other words."""
+    """Return the identifier that the complete clause is, or None."""
     if len(said.split()) != 1:
         return None
     return next(iter(identifiers(said)), None)

@@ -1,4 +1,4 @@
-"""What somebody wants to train on, as they wrote it. Pure."""
+"""Parse the options of a training export. Pure."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -10,9 +10,10 @@ from timemachine.memory.training.pure.split import PARTS, Split, split_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The form of a line (`chat`, `dpo`), what it tells (`resolution`, `chain`), of which sessions, and one part of them or all.
+    """The form of a line (`chat`, `dpo`), its content (`resolution`, `chain`), the sessions, and one part of the
+    data or all.
 
-    `redaction` is the id or name of a profile. An empty text asks for any.
+    `redaction` is the id or name of a profile. An empty text matches any.
     """
 
     form: str = "chat"
@@ -34,11 +35,11 @@ SESSIONS: Final = ("agent", "user", "tag", "q", "since", "until")
 def wanted_of(
     *, form: str, what: str, part: str, seed: str, shares: str, redaction: str, **sessions: str
 ) -> Wanted:
-    """What was asked for. Raises `InvalidInput`, which names the field."""
+    """Return the options of these texts. Raises `InvalidInput`, which names the field."""
     for name, value, known in (("form", form, FORMS), ("what", what, WHATS), ("part", part, ("", *PARTS))):
         if value not in known:
             raise InvalidInput(
-                f"`{name}` cannot be {value[:80]!r}; it is one of {', '.join(filter(None, known))}.",
+                f"Invalid `{name}` {value[:80]!r}. Use one of {', '.join(filter(None, known))}.",
                 code="invalid_field",
                 field=name,
                 allowed=[each for each in known if each],

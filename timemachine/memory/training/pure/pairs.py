@@ -1,11 +1,13 @@
-"""What of a session is learned from: its problem and what solved it, or the whole way there, and attempts that were rejected on it. Pure.
+"""Extract training pairs from a session: its problem and solution, or the complete way there, and rejected
+attempts. Pure.
 
-A session is cut behind each confirmed solution, a turn of significance `solution` or `breakthrough`: what lies between two of them is a
-stretch of its own, and what is solved where nothing was asked and nothing failed since goes on with the one before. The problem of a
-stretch is the first that the user said or asked in it, and the first error, where that is another turn; both stand before the solution.
+A session is divided after each confirmed solution, a turn of significance `solution` or `breakthrough`. A part
+without a new question or error continues the one before it. The problem of a part is the first thing the user
+said or asked in it, and the first error if that is another turn; both precede the solution.
 
-One thing shows in the record that an attempt of the agent, between problem and solution, was rejected: it `failed`. It recorded an error itself,
-or the next turn that is none of the agent's is an error. That it was a hypothesis shows nothing: the solution may confirm it.
+An attempt of the agent between problem and solution counts as rejected if it `failed`: it recorded an error
+itself, or the next turn that is not the agent's is an error. A hypothesis is not rejected, because the solution
+may confirm it.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -16,7 +18,7 @@ from timemachine.recording.sessions.pure.turn_text import Turn, content_of, mess
 from timemachine.text.redaction.pure.marks import PATTERN_OF_MARKS
 
 CONFIRMED: Final = ("solution", "breakthrough")
-"""The significance of a turn that somebody, or the recorder, said to be what solved it."""
+"""The significances by which a person or the recorder confirms a solution."""
 FORMS: Final = ("chat", "dpo")
 WHATS: Final = ("resolution", "chain")
 REASONS: Final = {
@@ -29,7 +31,7 @@ REASONS: Final = {
     "no_rejected_attempt": "the record shows no rejected attempt before the solution",
 }
 OF_SESSIONS: Final = frozenset({"no_solution", "recording"})
-"""The reasons for which a session is left out; for any other it is a solution."""
+"""Reasons for leaving out a session; all others leave out a solution."""
 RULES: Final = {"failed": "an attempt that recorded an error, or that an error answered"}
 type What = Literal["resolution", "chain"]
 type Message = dict[str, str]
@@ -37,9 +39,10 @@ type Message = dict[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A problem and what solved it: the messages, of which the last is the agent's, and the steps that they are of.
+    """A problem and its solution: messages, of which the last is the agent's, and the steps that they come from.
 
-    Of a preference `rejected` is what the agent tried instead, `rejected_step` its step, and `rule` what in the record shows that it was rejected.
+    In a preference, `rejected` is what the agent tried instead, `rejected_step` its step, and `rule` why it
+    counts as rejected.
     """
 
     solution: int
@@ -51,24 +54,26 @@ class Pair:
     rule: str | None = None
 
     def as_chat(self) -> dict[str, Any]:
-        """As OpenAI's fine-tuning takes it."""
+        """Return the pair in the format of OpenAI's fine-tuning."""
         return {"messages": [*self.prompt, self.chosen]}
 
     def as_preference(self) -> dict[str, Any]:
-        """As preferences are trained on: a prompt in messages, the chosen answer, the rejected one."""
+        """Return the pair in a format for preference training: a prompt of messages, the chosen answer, the
+        rejected one.
+        """
         return {"prompt": list(self.prompt), "chosen": [self.chosen], "rejected": [self.rejected]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A stretch of which nothing is learned, by the step of its solution, and why (one of `REASONS`)."""
+    """A part of a session that yields no pair, by the step of its solution, and the reason (one of `REASONS`)."""
 
     solution: int | None
     reason: str
 
 
 def chats_of(turns: Sequence[Turn], what: What, deleted: Collection[int] = ()) -> Iterator[Pair | LeftOut]:
-    """For each confirmed solution its pair, or why there is none."""
+    """Yield for each confirmed solution its pair, or why there is none."""
     for stretch in _stretches(turns):
         yield _chat(stretch, what, deleted)
 
@@ -76,7 +81,7 @@ def chats_of(turns: Sequence[Turn], what: What, deleted: Collection[int] = ()) -
 def preferences_of(
     turns: Sequence[Turn], what: What, deleted: Collection[int] = ()
 ) -> Iterator[Pair | LeftOut]:
-    """For each confirmed solution a preference over every attempt that was rejected before it, or why there is none."""
+    """Yield for each confirmed solution one preference per rejected attempt, or why there is none."""
     for stretch in _stretches(turns):
         found = _chat(stretch, what, deleted)
         if isinstance(found, LeftOut):
@@ -89,7 +94,7 @@ def preferences_of(
 
 
 def _stretches(turns: Sequence[Turn]) -> Iterator[Sequence[Turn]]:
-    """The turns up to each confirmed solution, from behind the one before it that was of another problem."""
+    """Yield the turns up to each confirmed solution, from the end of the previous problem."""
     stretch: Sequence[Turn] = ()
     begin = end = 0
     for place, turn in enumerate(turns, 1):
@@ -124,7 +129,7 @@ def _chat(stretch: Sequence[Turn], what: What, deleted: Collection[int]) -> Pair
 def _preferences(
     stretch: Sequence[Turn], found: Pair, what: What, deleted: Collection[int]
 ) -> Iterator[Pair]:
-    """The prompt of each is what was known when the attempt was made."""
+    """Yield preferences whose prompt is what was known when the attempt was made."""
     solution, problem = stretch[-1], {each.sequence for each in _problem(stretch)}
     for place, attempt in enumerate(stretch[:-1]):
         rule = _rejected_by(attempt, stretch[place + 1 :])
@@ -147,7 +152,7 @@ def _preferences(
 
 
 def _problem(stretch: Sequence[Turn]) -> list[Turn]:
-    """The first that the user said or asked, and the first error; of the turns before the solution, in their order."""
+    """Return the first user message or question and the first error before the solution, in order."""
     before = stretch[:-1]
     said = next((each for each in before if _is_users(each)), None)
     wrong = next((each for each in before if _is_error(each)), None)
@@ -156,7 +161,7 @@ def _problem(stretch: Sequence[Turn]) -> list[Turn]:
 
 
 def _rejected_by(attempt: Turn, after: Sequence[Turn]) -> str | None:
-    """What shows that an attempt of the agent was rejected; None where nothing does."""
+    """Return why an attempt of the agent counts as rejected, or None."""
     if not _is_agents(attempt):
         return None
     if attempt.error != (None, None):
@@ -174,7 +179,7 @@ def _is_error(turn: Turn) -> bool:
 
 
 def _is_agents(turn: Turn) -> bool:
-    """Whether it is something that the agent said or did, and no more than noting an error."""
+    """Return whether the agent said or did something beyond noting an error."""
     if turn.significance == "error":
         return False
     if turn.kind == "message":
@@ -183,13 +188,13 @@ def _is_agents(turn: Turn) -> bool:
 
 
 def _asked(turn: Turn) -> Message | None:
-    """The question in front of an answer that one step holds."""
+    """Return the question of a step that contains both question and answer."""
     found = [each for each in messages_of(turn) if each["role"] != "assistant"]
     return found[-1] if found and turn.kind in {"ask", "llm_call"} else None
 
 
 def _said_by_agent(turn: Turn) -> Message | None:
-    """The turn as the agent's words; None where it is not the agent's."""
+    """Return the turn as a message of the agent, or None if it is not the agent's."""
     if turn.kind == "message" and turn.role == "agent":
         return {"role": "assistant", "content": content_of(turn)}
     last = messages_of(turn)[-1:]
@@ -197,7 +202,7 @@ def _said_by_agent(turn: Turn) -> Message | None:
 
 
 def _prompt(told: Sequence[Turn], solution: Turn) -> tuple[Message, ...]:
-    """The messages before the answer; those of one speaker in a row are one. The answer is never joined to them: it is what is to be learned."""
+    """Return the messages before the answer, merging consecutive ones of one speaker, but never with the answer."""
     asked = _asked(solution)
     found: list[Message] = []
     for each in (*(message for turn in told for message in messages_of(turn)), *([asked] if asked else [])):
@@ -209,5 +214,5 @@ def _prompt(told: Sequence[Turn], solution: Turn) -> tuple[Message, ...]:
 
 
 def _says_something(message: Message) -> bool:
-    """Whether more than marks of what is withheld or erased is left."""
+    """Return whether anything besides marks for withheld or erased text remains."""
     return any(letter.isalnum() for letter in PATTERN_OF_MARKS.sub("", message["content"]))

@@ -1,4 +1,4 @@
-"""Which part of the data a session belongs to: always the same for the same seed, all pairs of a session together. Pure."""
+"""Assign sessions to parts of the data. With the same seed the assignment never changes. Pure."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -15,13 +15,15 @@ LONGEST_SEED: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """A seed, and how many of a hundred sessions belong to each of `PARTS`."""
+    """A seed, and how many percent of the sessions belong to each of `PARTS`."""
 
     seed: str = SEED
     shares: tuple[int, int, int] = DEFAULT
 
     def part_of(self, session: UUID) -> str:
-        """The part of a session: by SHA-256 of `seed:id`, its first 8 bytes as a number between 0 and 1, laid along the shares."""
+        """Return the part of a session: the first 8 bytes of the SHA-256 of `seed:id`, scaled to 0–1, select a
+        share.
+        """
         digest = sha256(f"{self.seed}:{session}".encode()).digest()
         place = int.from_bytes(digest[:8]) / 2**64 * 100
         train, valid, _ = self.shares
@@ -29,18 +31,18 @@ class Split:
 
 
 def split_of(seed: str, shares: str) -> Split:
-    """The split that was written: `80,10,10` are the shares of train, valid and test. Raises `InvalidInput`."""
+    """Return the split for shares like `80,10,10` of train, valid and test. Raises `InvalidInput`."""
     written = [each.strip() for each in shares.split(",")] if shares else [str(each) for each in DEFAULT]
     numbers = [int(each) for each in written if each.isascii() and each.isdigit() and len(each) < 4]  # noqa: PLR2004
     if len(written) != len(PARTS) or len(numbers) != len(PARTS) or sum(numbers) != 100:  # noqa: PLR2004
         raise InvalidInput(
-            "`shares` are three whole numbers that make 100 together, of train, valid and test: 80,10,10.",
+            "`shares` must be three whole numbers that add up to 100, for train, valid and test: 80,10,10.",
             code="invalid_field",
             field="shares",
         )
     if len(seed) > LONGEST_SEED:
         raise InvalidInput(
-            f"`seed` has at most {LONGEST_SEED} characters.", code="invalid_field", field="seed"
+            f"`seed` can have at most {LONGEST_SEED} characters.", code="invalid_field", field="seed"
         )
     train, valid, test = numbers
     return Split(seed=seed or SEED, shares=(train, valid, test))

@@ -1,8 +1,9 @@
-"""Which significance the words and errors of a session speak for, each with its reason. Pure.
+"""Suggest the significance of steps from their words and errors, each with a reason. Pure.
 
-The rules are few and can be checked by reading: where a step failed first, where a call that had failed went well when it was made again, and
-sentences in which somebody says that they decide, suppose, found a cause or see something solved. Questions say none of these, nor does
-what is negated, wished for or depends on something. At most one rule speaks for a step: of those that nobody said no to, the one that weighs most.
+The rules are few and easy to check: the step that failed first, the successful retry of a failed call, and
+sentences in which the agent decides, supposes, found a cause or sees something solved. Questions do not count,
+nor does what is negated, wished for or conditional. A step gets at most one suggestion: of the rules that were
+not dismissed, the one with the highest significance.
 """
 
 import re
@@ -16,12 +17,12 @@ from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE
 from timemachine.text.pure.language.sentences import sentence_texts
 
 LONGEST_READ: Final = 4_096
-"""So many characters of a step are read for its wording."""
+"""How many characters of a step are read."""
 LONGEST_QUOTED: Final = 160
 MOST_FAILED: Final = 200
-"""So many failed calls, the first ones, are looked at for one that went well later."""
+"""How many failed calls, from the first on, are checked for a later success."""
 MOST_LATER: Final = 500
-"""So many calls of the same tool behind a failed one are looked at."""
+"""How many later calls of the same tool are checked for a failed one."""
 
 _PROPOSED: Final = {
     "first_error": "error",
@@ -72,7 +73,9 @@ _MARKS: Final = " \t\r\n*_#>-•"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What the rules read of a step: whether the agent speaks, and its first words; for the outcome of a call its tool and its arguments; what went wrong."""
+    """What the rules read of a step: its first words, and whether the agent says them; the tool and arguments of a
+    call's outcome; its error.
+    """
 
     sequence: int
     kind: str
@@ -84,13 +87,13 @@ class Line:
 
     @property
     def failed(self) -> bool:
-        """Whether something went wrong; that a person said no to a call is nothing wrong."""
+        """Return whether something went wrong. A call that a person refused did not fail."""
         return self.error is not None and _REFUSED.search(self.error) is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """That a step may be of that significance, by which rule and why."""
+    """A suggested significance of a step, with the rule and the reason."""
 
     sequence: int
     rule: str
@@ -99,9 +102,9 @@ class Proposal:
 
 
 def proposals(lines: Sequence[Line], declined: Collection[tuple[int, str]] = ()) -> list[Proposal]:
-    """What the rules propose for the steps of a session, which come in their order; at most one for a step.
+    """Return suggestions for the steps of a session, given in order; at most one per step.
 
-    `declined` are the steps and rules that somebody said no to.
+    `declined` are the steps and rules that were dismissed.
     """
     every = [*_first_error(lines), *_errors_gone(lines), *_said(lines)]
     found = [each for each in every if (each.sequence, each.rule) not in declined]
@@ -118,7 +121,7 @@ def _first_error(lines: Sequence[Line]) -> Iterator[Proposal]:
 
 
 def _errors_gone(lines: Sequence[Line]) -> Iterator[Proposal]:
-    """For each call that failed and was made again, with the same arguments or mostly those, until it went well: the one that did."""
+    """Return the successful retry of each failed call, with equal or mostly equal arguments."""
     calls: dict[str, list[Line]] = {}
     for line in lines:
         if line.call is not None:
@@ -140,12 +143,12 @@ def _errors_gone(lines: Sequence[Line]) -> Iterator[Proposal]:
 
 
 def _outcomes(made: list[Line]) -> list[Line]:
-    """The steps that say how calls of a tool ended: the results where there are any, else the calls."""
+    """Return the steps that show how calls of a tool ended: results if there are any, else calls."""
     return [line for line in made if line.kind == "tool_result"] or made
 
 
 def _well(failed: Line, later: Sequence[Line]) -> Line | None:
-    """The same call that went well first, where it did not fail behind that."""
+    """Return the first successful retry of the call, unless the call failed again after it."""
     again = [line for line in later if changed_between(failed.given, line.given) is not None]
     well = next((line for line in again if line.error is None), None)
     if well is None or any(line.failed for line in again if line.sequence > well.sequence):

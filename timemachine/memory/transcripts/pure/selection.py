@@ -1,7 +1,7 @@
-"""Which turns are told where only so many tokens fit. Pure.
+"""Select turns for a token budget. Pure.
 
-The turns of the highest importance come first, of equal ones the latest; one that does not fit is passed over for the next that does.
-Every stretch that is left out costs its mark. They are told in their order.
+Turns are taken by importance, highest first, and among equals the latest first. One that does not fit is
+skipped. Each gap costs the tokens of its mark. The selected turns keep their order.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -12,12 +12,12 @@ from typing import Final
 from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE
 
 UNWEIGHED: Final = DEFAULT_IMPORTANCE["normal"]
-"""As what a turn counts, against others, that nobody gave an importance."""
+"""The importance of a turn without one, when turns compete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weighed:
-    """A turn that may be told: its importance, None where nobody gave it one, and how many tokens it takes."""
+    """A candidate turn: its importance (None if it has none) and its number of tokens."""
 
     sequence: int
     importance: float | None
@@ -25,9 +25,9 @@ class Weighed:
 
 
 def fitting(turns: Sequence[Weighed], budget: int, *, last: int, mark_tokens: int) -> list[Weighed]:
-    """The turns that are told with at most `budget` tokens, marks included, of a session of `last` turns; in their order.
+    """Return the turns of a session with `last` turns that fit into `budget` tokens, including marks, in order.
 
-    None where none fits: the mark that then says how many are left out may take more than the budget.
+    Returns nothing if none fits; the mark for what is left out may then exceed the budget.
     """
     ranked = sorted(turns, key=_rank)
     chosen = _without_marks(ranked, budget)
@@ -46,7 +46,9 @@ def _without_marks(ranked: Sequence[Weighed], budget: int) -> list[Weighed]:
 
 
 def _with_marks(ranked: Sequence[Weighed], budget: int, last: int, mark_tokens: int) -> list[Weighed]:
-    """Each turn that fits with the marks as they are then; who was passed over is tried once more, for marks become fewer between neighbours."""
+    """Return each turn that fits, counting marks; skipped turns are tried once more, because neighbouring turns
+    need fewer marks.
+    """
     chosen, told, used = list[Weighed](), {0, last + 1}, mark_tokens if last else 0
     for turn in (*ranked, *ranked):
         if turn.sequence in told:
@@ -66,7 +68,9 @@ def _cost(chosen: Sequence[Weighed], last: int, mark_tokens: int) -> int:
 
 
 def gaps(told: Collection[int], last: int) -> Iterator[int]:
-    """How many turns are left out before each of those that are told, and at the end; `told` are their sequences, in order."""
+    """Return how many turns are left out before each selected turn, and after the last; `told` are the selected
+    sequences, in order.
+    """
     for before, after in pairwise((0, *told, last + 1)):
         yield after - before - 1
 

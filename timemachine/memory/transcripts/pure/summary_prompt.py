@@ -1,6 +1,7 @@
-"""What a summary of a session is made of: quoted sentences with the steps they stand in, or what a model is asked and the steps that it names. Pure.
+"""The content of a summary: quoted sentences with their steps, or the prompt for a model and the steps that its
+answer cites. Pure.
 
-A template never changes once it was used; a better one gets the next number. `session-summary/1` is the first.
+A template never changes once it was used; a new version gets the next number. `session-summary/1` is the first.
 """
 
 import re
@@ -24,26 +25,26 @@ _NUMBER: Final = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cited:
-    """The steps that a summary names, in order: those that it was told, and those that it was not."""
+    """The steps that a summary cites, in order: those that it was given, and others."""
 
     known: tuple[int, ...]
     unknown: tuple[int, ...]
 
 
 def cited(text: str, told: Collection[int]) -> Cited:
-    """The steps that stand in square brackets in a text, each once."""
+    """Return the steps in square brackets in a text, without duplicates."""
     found = {int(number) for group in _CITED.findall(text) for number in _NUMBER.findall(group)}
     return Cited(known=tuple(sorted(found & set(told))), unknown=tuple(sorted(found - set(told))))
 
 
 def quoted(turns: Iterable[tuple[int, str]]) -> str:
-    """The first sentences of each turn, as they stand there, with its step: a line for each that says something."""
+    """Return the first sentences of each turn verbatim, one line per turn, with its step."""
     lines = ((step, _beginning(text)) for step, text in turns)
     return "\n".join(f"[{step}] {beginning}" for step, beginning in lines if beginning)
 
 
 def asked(told: Sequence[str]) -> str:
-    """What a model is given to summarise."""
+    """Return the prompt that asks a model for a summary."""
     whole = "\n\n".join(told)
     return f"<record>\n{whole.replace('</record>', '‹/record›')}\n</record>\n\nSummarise it."
 

@@ -57,13 +57,13 @@ def note_of(session: Session, note_id: UUID) -> Note:
 def note_counts(session: Session, sequences: Collection[int]) -> dict[int, int]:
     """Return the number of notes of each of these steps, without those that have none. One query."""
     facts = {"session": session.id, "sequences": list(sequences)}
-    return dict(prepared_statements.rows(_COUNTS, facts))
+    return dict(prepared_statements.fetch_rows(_COUNTS, facts))
 
 
 def noted_steps(session: Session, first: int, last: int, limit: int) -> list[int]:
     """Return the first steps from `first` to `last` that have a note, at most `limit`. One query."""
     facts = {"session": session.id, "first": first, "last": last, "limit": limit}
-    return [sequence for (sequence,) in prepared_statements.rows(_NOTED, facts)]
+    return [sequence for (sequence,) in prepared_statements.fetch_rows(_NOTED, facts)]
 
 
 def note_deleted(note: Note) -> NotFound:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, cast
 
 from django import forms
 
-from timemachine.knowledge.embedding.table import NO_SERVER, local_models, why_not
+from timemachine.knowledge.embedding.table import NO_SERVER, local_models, unavailable_reason
 from timemachine.knowledge.find import LARGEST_TOP_K
 from timemachine.llm.embedding_server import is_configured
 from timemachine.text.pure.documents.formats import ENDINGS
@@ -63,9 +63,9 @@ class EmbeddingForm(RecordForm):
 
     def __init__(self, data: Any = None, **options: Any) -> None:
         super().__init__(data, **options)
-        missing = {each.asked: why for each in local_models() if (why := why_not(each))}
+        missing = {each.short_name: why for each in local_models() if (why := unavailable_reason(each))}
         model = cast("forms.ChoiceField", self.fields["model"])
-        model.choices = [(each.asked, _listed(each.asked, missing)) for each in local_models()]
+        model.choices = [(each.short_name, _listed(each.short_name, missing)) for each in local_models()]
         cast("ModelSelect", model.widget).unusable = frozenset(missing)
         if not is_configured():
             del self.fields["server_model"]

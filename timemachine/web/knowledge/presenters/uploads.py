@@ -11,9 +11,9 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.safe_text import shown
 from timemachine.jobs.queue import enqueue
-from timemachine.knowledge.commands import Put
+from timemachine.knowledge.commands import PutResult
 from timemachine.knowledge.models import Collection
-from timemachine.knowledge.replacing import MOST_NAMED, EditedFrame, EndedFrame
+from timemachine.knowledge.sources import MOST_NAMED, EditedFrame, EndedFrame
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.intake import receive
 from timemachine.recording.intake.commands import check
@@ -71,7 +71,7 @@ def _check_uris(files: Sequence[HandedIn]) -> None:
     )
 
 
-def stored_sentence(puts: Sequence[Put], ended: int = 0, named: Sequence[EndedFrame] = ()) -> str:
+def stored_sentence(puts: Sequence[PutResult], ended: int = 0, named: Sequence[EndedFrame] = ()) -> str:
     """Return a sentence about new, unchanged and ended passages."""
     new = [done.frame.number for done in puts if not done.already_there]
     same = len(puts) - len(new)

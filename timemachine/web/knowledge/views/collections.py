@@ -16,15 +16,19 @@ from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineErro
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.jobs.queue import enqueue
-from timemachine.knowledge.commands import INDEXED_CHARACTERS, NewFrame, make_collection
-from timemachine.knowledge.commands import put as put_passages
-from timemachine.knowledge.empty_results import emptiness
-from timemachine.knowledge.find import Findings, Query, find
+from timemachine.knowledge.commands import INDEXED_CHARACTERS, NewFrame, create_collection
+from timemachine.knowledge.commands import put_frames as put_passages
+from timemachine.knowledge.find import FindResult, Query, find
 from timemachine.knowledge.models import Collection, Frame, Source, SourcePut
-from timemachine.knowledge.queries import collection_of, collections_of, deleted_frames, frames_at
-from timemachine.knowledge.reembedding import progress
-from timemachine.knowledge.replacing import replaced_by
-from timemachine.knowledge.sources import sources_of
+from timemachine.knowledge.queries import (
+    collection_of,
+    collections_of,
+    deleted_frames,
+    empty_reason,
+    frames_at,
+)
+from timemachine.knowledge.reembedding import embedding_progress
+from timemachine.knowledge.sources import replaced_by, sources_of
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.intake.models import DONE
 from timemachine.recording.intake.queries import intakes_of, with_the_next
@@ -66,7 +70,7 @@ def collections(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _list(request, access, form, status=422)
     try:
-        made = make_collection(access.project, form.cleaned_data["name"], by=access.user.email)
+        made = create_collection(access.project, form.cleaned_data["name"], by=access.user.email)
     except TimeMachineError as why:
         form.add_error("name", why.message)
         return _list(request, access, form, status=why.status)
@@ -135,10 +139,10 @@ def collection_page(
         "findings": findings,
         "retrieval": retrieval_json(findings) if findings else None,
         "hits": [of_found(found, hit) for hit in findings.hits] if findings else [],
-        "empty": emptiness(found, findings.as_of) if findings and not findings.hits else None,
+        "empty": empty_reason(found, findings.as_of) if findings and not findings.hits else None,
         "passage_form": PassageForm(),
         "files_form": FilesForm(),
-        "embedding": progress(found),
+        "embedding": embedding_progress(found),
         "embedding_form": EmbeddingForm() if access.administers else None,
         "may_record": access.may(OPERATOR),
         "here": _here(request, as_of),
@@ -171,7 +175,9 @@ def _here(request: HttpRequest, as_of: str) -> dict[str, str]:
     return asked | shown if asked["q"] else shown
 
 
-def _tried(request: HttpRequest, found: Collection, at: datetime | None) -> tuple[FindForm, Findings | None]:
+def _tried(
+    request: HttpRequest, found: Collection, at: datetime | None
+) -> tuple[FindForm, FindResult | None]:
     """Return the search form, and its results at the chosen time if there is a query."""
     if "q" not in request.GET:
         return FindForm(), None

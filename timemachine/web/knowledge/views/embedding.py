@@ -9,7 +9,7 @@ from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.queries import collection_of
-from timemachine.knowledge.reembedding import progress, reembed
+from timemachine.knowledge.reembedding import embedding_progress, reembed
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.web.access import of
 from timemachine.web.http import page, requested_part
@@ -27,7 +27,7 @@ def embedding(request: HttpRequest, name: str) -> HttpResponse:
     if request.method != "POST":
         if requested_part(request, ("embedded",)) is None:
             return see_other("collection", name)
-        context = {"collection": found, "embedding": progress(found)}
+        context = {"collection": found, "embedding": embedding_progress(found)}
         return page(request, "collections/embedding.html", context, parts=("embedded",))
     access.require(ADMIN)
     form = EmbeddingForm(request.POST)

@@ -70,7 +70,7 @@ def update(request: HttpRequest, name: str, number: int) -> HttpResponse:
         return _page(request, access, collection, number, form=form, status=422)
     try:
         new = _new_version(request, current, form)
-        done = commands.put(collection, [new], by=access.user.email)[0]
+        done = commands.put_frames(collection, [new], by=access.user.email)[0]
     except TimeMachineError as why:
         return _page(request, access, collection, number, form=form, status=form.refuse(why))
     enqueue(embed_backlog, collection.id)
@@ -86,7 +86,7 @@ def delete(request: HttpRequest, name: str, number: int) -> HttpResponse:
     access = of(request)
     access.require(OPERATOR)
     collection = collection_of(access.project, name)
-    ended = commands.delete(collection, number, by=access.user.email)
+    ended = commands.delete_frame(collection, number, by=access.user.email)
     stays = "its one version stays" if ended.version == 1 else f"its {ended.version:,} versions stay"
     messages.success(request, f"Frame {number} deleted; {stays} in the history.")
     return see_other("frame", collection.name, number)

@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.knowledge.query_vectors import models_with_vectors
+from timemachine.knowledge.vectors import models_with_vectors
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.sweeps.pure.grid import Grid
 from timemachine.web.form_parts import MODES

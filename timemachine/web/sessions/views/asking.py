@@ -14,7 +14,7 @@ from timemachine.core.pure.errors import TimeMachineError
 from timemachine.core.pure.numbers import counted
 from timemachine.core.pure.safe_text import shown
 from timemachine.core.pure.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
-from timemachine.knowledge.find import Findings
+from timemachine.knowledge.find import FindResult
 from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.recording.answering import running_asks
 from timemachine.recording.answering.commands import AskDone, AskObserver
@@ -64,7 +64,7 @@ def _event(session: Session, happening: AskEvent, address: Address) -> bytes:
             return KEEP_ALIVE
         case Begun():
             return event_bytes("begun", {"cancel": reverse("cancel_ask", args=[session.id, happening.id])})
-        case Findings():
+        case FindResult():
             return event_bytes("found", {"says": f"{counted(len(happening.hits), 'passage')} found."})
         case RetryWait():
             return event_bytes("waiting", {"says": shown(happening.message)})

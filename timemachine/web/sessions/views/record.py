@@ -19,7 +19,7 @@ from timemachine.core.pure.safe_text import shown
 from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.evidence.tasks import seal_session
 from timemachine.jobs.queue import enqueue
-from timemachine.knowledge.commands import collection_named
+from timemachine.knowledge.commands import get_or_create_collection
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import collection_of, collections_of
 from timemachine.recording.answering.running_asks import wait_for_asks
@@ -137,7 +137,7 @@ def _started(access: Access, said: dict[str, Any]) -> Session:
 
 def _collection(access: Access, said: dict[str, Any]) -> Collection | None:
     if said["new_collection"]:
-        return collection_named(access.project, said["new_collection"], by=access.user.email)
+        return get_or_create_collection(access.project, said["new_collection"], by=access.user.email)
     return collection_of(access.project, said["collection"]) if said["collection"] else None
 
 

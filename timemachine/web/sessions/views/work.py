@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from timemachine.core.accounts.models import OPERATOR
 from timemachine.core.pure.errors import TimeMachineError
 from timemachine.jobs.queue import enqueue
-from timemachine.knowledge.commands import NewFrame, collection_named
+from timemachine.knowledge.commands import NewFrame, get_or_create_collection
 from timemachine.knowledge.find import Query
 from timemachine.knowledge.models import Collection
 from timemachine.knowledge.queries import collection_of
@@ -179,7 +179,7 @@ def _put(
     require_open(session)
     with transaction.atomic():  # a passage that cannot be recorded is not put either
         by = access.user.email
-        collection = session.collection or collection_named(access.project, collection_name, by=by)
+        collection = session.collection or get_or_create_collection(access.project, collection_name, by=by)
         done = doing.put(collection, frames, by=by, session=session)
     enqueue(embed_backlog, collection.id)
     messages.success(request, stored_sentence(done.puts))
@@ -193,7 +193,7 @@ def _take(
     by = access.user.email
 
     def into() -> Collection:
-        return session.collection or collection_named(access.project, collection_name, by=by)
+        return session.collection or get_or_create_collection(access.project, collection_name, by=by)
 
     taken = take(files, into, by=by, session=session)
     report_upload(request, taken)
