@@ -2,5 +2,6 @@
 
 from typing import Any
 
-type JsonObject = dict[str, Any]
+# not a `type` statement: Pydantic would describe every use in the OpenAPI document as a reference to it
+JsonObject = dict[str, Any]
 """A JSON object of unknown shape."""
