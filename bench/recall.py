@@ -52,7 +52,7 @@ def main() -> None:
     _, key = make_api_key(project, name="bench", scopes=("read",))
     browser = Client(headers={"Authorization": f"Bearer {key}"})
     sessions = {turns: recorded(project, turns) for turns in TURNS}
-    while indexing.work_off(project.id):
+    while indexing.index_new_steps(project.id):
         pass
     for turns, most in TURNS.items():
         bare = ("a plain SELECT", median_ms(partial(rows, sessions[turns]), RUNS))

@@ -21,9 +21,9 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.knowledge.embedding import table
 from timemachine.knowledge.ranking import dense
-from timemachine.memory.recall.conditions import among
+from timemachine.memory.recall.conditions import step_scope
 from timemachine.memory.recall.queries import recall
-from timemachine.memory.recall.questions import Wanted
+from timemachine.memory.recall.questions import RecallOptions
 from timemachine.memory.recall.retrievers import by_meaning
 from timemachine.memory.recall.schemas import RecallOut
 from timemachine.memory.search import indexing
@@ -48,12 +48,12 @@ def main() -> None:
     nearest = milliseconds([partial(_nearest, project, question) for question in questions])
     bare = ("the ten nearest vectors alone", quantile(nearest, 0.5))
     kinds = {
-        "a question": Wanted(queries=("{}",)),
-        "a question about last week": Wanted(queries=("{} last week",)),
-        "a question about the last session": Wanted(queries=("{} in the last session",)),
-        "of one agent": Wanted(queries=("{}",), agent="agent-3"),
-        "of importance from 0.9": Wanted(queries=("{}",), min_importance=0.9),
-        "with the turns around, as a prompt": Wanted(queries=("{}",), around=2, budget=2_000),
+        "a question": RecallOptions(queries=("{}",)),
+        "a question about last week": RecallOptions(queries=("{} last week",)),
+        "a question about the last session": RecallOptions(queries=("{} in the last session",)),
+        "of one agent": RecallOptions(queries=("{}",), agent="agent-3"),
+        "of importance from 0.9": RecallOptions(queries=("{}",), min_importance=0.9),
+        "with the turns around, as a prompt": RecallOptions(queries=("{}",), around=2, budget=2_000),
     }
     for name, wanted in kinds.items():
         took = milliseconds([partial(_ask, project, _of(wanted, question)) for question in questions])
@@ -71,7 +71,7 @@ def _recorded(chance: random.Random, words: Sequence[str]) -> Project:
         )
         at = begun + timedelta(minutes=80 * number)
         append(session.id, [_draft(chance, words, at + timedelta(seconds=turn)) for turn in range(TURNS)])
-    while indexing.work_off(project.id):
+    while indexing.index_new_steps(project.id):
         pass
     analyze("VACUUM ANALYZE")
     return project
@@ -104,8 +104,8 @@ def _word(chance: random.Random) -> str:
     )
 
 
-def _of(wanted: Wanted, question: str) -> Wanted:
-    return Wanted(
+def _of(wanted: RecallOptions, question: str) -> RecallOptions:
+    return RecallOptions(
         queries=(wanted.queries[0].format(question),),
         agent=wanted.agent,
         min_importance=wanted.min_importance,
@@ -114,7 +114,7 @@ def _of(wanted: Wanted, question: str) -> Wanted:
     )
 
 
-def _ask(project: Project, wanted: Wanted) -> None:
+def _ask(project: Project, wanted: RecallOptions) -> None:
     assert RecallOut.of(recall(project, wanted)).items
 
 
@@ -131,7 +131,10 @@ def _found(project: Project, questions: Sequence[str]) -> float:
     shares = []
     for question in questions:
         vector = table.query_vector(indexing.MODEL, question)
-        found = {each.action for each in by_meaning(among(project, Wanted(queries=(question,))), vector)}
+        found = {
+            each.action
+            for each in by_meaning(step_scope(project, RecallOptions(queries=(question,))), vector)
+        }
         shares.append(len(found.intersection(_nearest(project, question))) / 10)
     return statistics.mean(shares)
 

@@ -14,7 +14,7 @@ from bench.common.report import figure, finish
 from bench.common.timing import milliseconds, quantile, seconds
 from timemachine.core.accounts.models import Project
 from timemachine.memory.search import indexing
-from timemachine.memory.search.filters import Wanted
+from timemachine.memory.search.filters import SearchOptions
 from timemachine.memory.search.queries import search
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Action
@@ -33,7 +33,7 @@ def main() -> None:
         append(session.id, [_draft(chance, words, number, step) for step in range(STEPS)])
     took = seconds(lambda: index(project.id))
     figure("steps indexed", Action.objects.filter(project=project).count() / took, "/s")
-    figure("steps left", indexing.not_indexed(project), most=0)
+    figure("steps left", indexing.count_not_indexed(project), most=0)
     analyze()
     questions = [" ".join(chance.choices(words[50:2_000], k=2)) for _ in range(RUNS)]
     named = [f"run{n % SESSIONS}/module.py:{n % STEPS}" for n in range(RUNS)]
@@ -70,12 +70,12 @@ def _draft(chance: random.Random, words: Sequence[str], session: int, step: int)
 
 
 def index(project_id: UUID) -> None:
-    while indexing.work_off(project_id):
+    while indexing.index_new_steps(project_id):
         pass
 
 
 def ask(project: Project, q: str, mode: str) -> None:
-    search(project, Wanted(q=q, mode=mode), limit=10)
+    search(project, SearchOptions(q=q, mode=mode), limit=10)
 
 
 def ilike(project: Project, q: str) -> None:

@@ -43,8 +43,8 @@ from timemachine.memory.patterns.models import (
     Wording,
 )
 from timemachine.memory.search.models import (
+    ActionIndexRow,
     ActionMeaning,
-    ActionSketch,
     CountedWord,
     IndexedSession,
     Indexing,
@@ -96,8 +96,8 @@ from timemachine.text.redaction.models import RedactionProfile
 __all__ = [
     "AccessHead",
     "Action",
+    "ActionIndexRow",
     "ActionMeaning",
-    "ActionSketch",
     "Anchor",
     "AnchorReceipt",
     "AnswerCacheSwitch",

@@ -14,8 +14,8 @@ from timemachine.core.accounts.models import Project
 from timemachine.evidence.sealing.seals import seal_session
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.governance.deletion.retention.legal_holds import place
-from timemachine.memory.patterns.clustering import work_off as read_patterns
-from timemachine.memory.search.indexing import work_off
+from timemachine.memory.patterns.clustering import update_patterns as read_patterns
+from timemachine.memory.search.indexing import index_new_steps
 from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -40,7 +40,7 @@ def cookie(project: Project, settings: Settings) -> str:
         append(made.id, [*said, solved])
         end_session(made.id)
         seal_session(made.id)
-    work_off(project.id)
+    index_new_steps(project.id)
     read_patterns(project.id)
     return str(browser_of(project).cookies[configured.SESSION_COOKIE_NAME].value)
 
@@ -113,7 +113,7 @@ def test_no_name_of_a_tool_is_broken_beside_a_recalled_turn(
     made = start_session(project, name="Flights", by="test", key="flights")
     tool = ActionDraft(kind="tool_result", tool="update_reservation_flights", output="The flight was changed")
     append(made.id, [ActionDraft(kind="message", role="user", output="Which flight was changed?"), tool])
-    work_off(project.id)
+    index_new_steps(project.id)
     with opened(chromium, live_server, cookie, viewport={"width": 900, "height": 900}) as page:
         page.goto(f"{live_server.url}/recall/?q=which+flight+was+changed&around=1")
         name = page.locator(".around bdi", has_text="update_reservation_flights").first

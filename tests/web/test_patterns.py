@@ -14,7 +14,7 @@ from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, VIEWER, Project
 from timemachine.memory.patterns.models import PatternAlert, PatternRule, Wording
-from timemachine.memory.patterns.rules import make_rule
+from timemachine.memory.patterns.rules import create_rule
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.session_deletion import erase_session
 
@@ -207,7 +207,7 @@ def test_only_an_administrator_names_an_address_and_a_viewer_makes_no_rule(
 
 def test_more_rules_than_a_project_can_have_are_said_on_the_page(project: Project, browser: Client) -> None:
     for sessions in range(2, 22):
-        make_rule(project, sessions=sessions, window="day", by="ada")
+        create_rule(project, sessions=sessions, window="day", by="ada")
     answer = browser.post("/patterns/rules/", {"sessions": "2", "window": "week"})
     assert answer.status_code == 409
     assert "which is the maximum" in answer.content.decode()
@@ -223,7 +223,7 @@ def test_the_same_rule_is_not_made_twice(project: Project, browser: Client) -> N
 def test_what_came_again_is_not_told_when_its_sessions_were_deleted(
     project: Project, browser: Client
 ) -> None:
-    make_rule(project, sessions=2, window="week", by="ada")
+    create_rule(project, sessions=2, window="week", by="ada")
     sessions = [session_of(project, failed(SHORT)) for _ in range(2)]
     read(project)
     assert "1 recurring pattern" in page(browser, "/patterns/")

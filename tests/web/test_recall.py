@@ -10,9 +10,9 @@ from tests.memory.search.recorded import index, said, session_of
 from tests.web.test_search import words
 from timemachine.core.accounts.models import Project
 from timemachine.governance.deletion.erasure.commands import delete_turn
-from timemachine.memory.recall.prompt_text import prompt_of
+from timemachine.memory.recall.prompt_text import prompt_text
 from timemachine.memory.recall.queries import recall
-from timemachine.memory.recall.questions import Wanted
+from timemachine.memory.recall.questions import RecallOptions
 
 pytestmark = pytest.mark.django_db
 
@@ -105,7 +105,9 @@ def test_the_page_says_who_deleted_a_turn_around_and_why_and_a_prompt_does_not(
     page = words(viewer, "/recall/?q=glass&mode=text&around=1")
     assert re.search(r"deleted on 20\d\d-\d\d-\d\d [\d:.]+ UTC by Oskar", page)
     assert "asked for" in page
-    prompt = prompt_of(recall(project, Wanted(queries=("glass",), mode="text", around=1)), 1_000).text
+    prompt = prompt_text(
+        recall(project, RecallOptions(queries=("glass",), mode="text", around=1)), 1_000
+    ).text
     assert re.search(r"\[deleted 20\d\d-\d\d-\d\d \d\d:\d\d UTC\]", prompt)
     assert "Oskar" not in prompt
 

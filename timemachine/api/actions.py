@@ -24,7 +24,7 @@ from timemachine.governance.tasks import run_erasure
 from timemachine.jobs.queue import enqueue
 from timemachine.llm.prices import price_if_known
 from timemachine.memory.tasks import index_steps
-from timemachine.memory.transcripts.proposing import accept, decline, proposed
+from timemachine.memory.transcripts.proposing import accept, decline, proposals_for
 from timemachine.memory.transcripts.schemas import ProposalAnswer, ProposalOut, ProposalPage
 from timemachine.recording.annotations.notes import commands as notes
 from timemachine.recording.annotations.notes.queries import note_of, notes_after
@@ -179,7 +179,7 @@ def proposals(request: HttpRequest, session_id: str) -> ProposalPage:
     `decision`, `hypothesis`, `root_cause`, `solved`. `read` is how many steps were looked at, the first of the session.
     """
     session = session_of(caller(request, "read").project, session_id)
-    found = proposed(session)
+    found = proposals_for(session)
     items = [ProposalOut.of(each) for each in found.proposals]
     return ProposalPage.model_construct(
         items=items, next=None, read=found.read, recorded=session.last_sequence

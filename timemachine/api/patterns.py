@@ -12,23 +12,23 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.memory.patterns import rules
 from timemachine.memory.patterns.queries import (
-    Asked,
+    PatternFilter,
     alert_of,
     alerts_of,
-    counted_now,
-    page_now,
     pattern_of,
     patterns_after,
     patterns_of,
+    patterns_page,
     resolutions_of,
     rule_of,
     rules_of,
     session_place,
     sessions_of,
     trends_of,
+    with_current_counts,
     wordings_of,
 )
-from timemachine.memory.patterns.reader import not_read
+from timemachine.memory.patterns.reader import count_unread
 from timemachine.memory.patterns.schemas import (
     PatternAlertOut,
     PatternAlerts,
@@ -62,16 +62,16 @@ def index(request: HttpRequest, asked: Query[PatternsIn]) -> PatternPage | Simil
     project = caller(request, "read").project
     if asked.model_fields_set & _LIKE:
         return _similar(project, asked)
-    wanted = Asked(**asked.model_dump(include=set(Asked.__slots__)))
+    wanted = PatternFilter(**asked.model_dump(include=set(PatternFilter.__slots__)))
     found = patterns_of(project, wanted)
     if asked.after is not None:
         found = patterns_after(found, paging.read(asked.after, paging.name))
-    rows, place = page_now(found, wanted, checked_limit(asked.limit))
+    rows, place = patterns_page(found, wanted, checked_limit(asked.limit))
     trends, solved = trends_of(rows), resolutions_of([each.id for each in rows])
     return PatternPage.model_construct(
         items=[PatternOut.of(each, trends.get(each.id), solved.get(each.id)) for each in rows],
         next=place and paging.written([place]),
-        not_read=not_read(project.id),
+        not_read=count_unread(project.id),
     )
 
 
@@ -89,7 +89,7 @@ def alerts(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None 
 def seen(request: HttpRequest, alert_id: str) -> PatternAlertOut:
     """Mark an alert as seen: the navigation no longer shows it."""
     who = caller(request, "run")
-    return PatternAlertOut.of(rules.put_aside(alert_of(who.project, alert_id), by=who.by))
+    return PatternAlertOut.of(rules.dismiss_alert(alert_of(who.project, alert_id), by=who.by))
 
 
 @router.get("/rules", response=PatternRules, summary="List rules")
@@ -107,7 +107,7 @@ def make_rule(request: HttpRequest, payload: PatternRuleIn) -> Status[PatternRul
     counts, never with recorded text; setting one needs the scope `admin`.
     """
     who = caller(request, "admin" if payload.url else "run")
-    return Status(201, PatternRuleOut.of(rules.make_rule(who.project, by=who.by, **payload.model_dump())))
+    return Status(201, PatternRuleOut.of(rules.create_rule(who.project, by=who.by, **payload.model_dump())))
 
 
 @router.delete("/rules/{rule_id}", response=PatternRuleDeleted, summary="Delete a rule")
@@ -129,7 +129,7 @@ def read(
     The id of a pattern that became part of another returns that one. `limit` and `after` count sessions.
     """
     pattern = pattern_of(caller(request, "read").project, pattern_id)
-    counted_now([pattern])
+    with_current_counts([pattern])
     place = None if after is None else paging.read(after, paging.name)
     rows = sessions_of(pattern, limit=checked_limit(limit) + 1, after=place)
     shown = rows[:limit]
@@ -164,9 +164,9 @@ def _similar(project: Project, asked: PatternsIn) -> SimilarPatterns:
         if asked.similar_to
         else similar_to_text(project, asked.text, kind=asked.kind)
     )
-    trends = trends_of(counted_now([each.pattern for each in found]))
+    trends = trends_of(with_current_counts([each.pattern for each in found]))
     return SimilarPatterns.model_construct(
         items=[SimilarPattern.of_similar(each, trends.get(each.pattern.id)) for each in found],
         next=None,
-        not_read=not_read(project.id),
+        not_read=count_unread(project.id),
     )

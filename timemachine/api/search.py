@@ -7,7 +7,7 @@ from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit
 from timemachine.memory.recall.queries import recall as recalled
 from timemachine.memory.recall.schemas import RecallIn, RecallOut
-from timemachine.memory.search.filters import Wanted
+from timemachine.memory.search.filters import SearchOptions
 from timemachine.memory.search.queries import search as searched
 from timemachine.memory.search.schemas import SearchIn, SearchPage
 
@@ -23,7 +23,7 @@ def search(request: HttpRequest, asked: Query[SearchIn]) -> SearchPage:
     are found some seconds after they were recorded; `not_indexed` says how many are not yet.
     """
     project = caller(request, "read").project
-    wanted = Wanted(**asked.model_dump(exclude={"limit", "after"}))
+    wanted = SearchOptions(**asked.model_dump(exclude={"limit", "after"}))
     return SearchPage.of(searched(project, wanted, limit=checked_limit(asked.limit), after=asked.after))
 
 
@@ -43,4 +43,4 @@ def recall(request: HttpRequest, payload: RecallIn) -> RecallOut:
     solution, breakthrough and decision behind it in its session; equal words of several sessions once. Where turns were found and none fits, `tokens.least` says how many tokens the shortest takes.
     """
     project = caller(request, "read").project
-    return RecallOut.of(recalled(project, payload.wanted()))
+    return RecallOut.of(recalled(project, payload.options()))

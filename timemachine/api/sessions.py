@@ -21,7 +21,7 @@ from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.evidence.tasks import seal_session
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import get_or_create_collection
-from timemachine.memory.search.sessions import Wanted, sessions_page
+from timemachine.memory.search.sessions import SessionQuery, sessions_page
 from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.answering.running_asks import wait_for_asks
 from timemachine.recording.answering.summaries import remaining_summaries
@@ -97,7 +97,7 @@ def index(request: HttpRequest, wanted: Query[SessionFilter]) -> SessionPage:
     """The project's sessions, newest first."""
     project = caller(request, "read").project
     filters = wanted.model_dump(exclude={"limit", "after"})
-    found = sessions_page(project, Wanted(**filters), wanted.after, checked_limit(wanted.limit))
+    found = sessions_page(project, SessionQuery(**filters), wanted.after, checked_limit(wanted.limit))
     return SessionPage.model_construct(
         items=[SessionOut.of(session) for session in found.sessions], next=found.next
     )

@@ -5,27 +5,27 @@ from ninja import Query, Router
 
 from timemachine.api.access import caller
 from timemachine.api.openapi import file_answer
-from timemachine.memory.training.jsonl import reported, sent
+from timemachine.memory.training.jsonl import report_of, streamed_pairs
 from timemachine.memory.training.schemas import TrainingFilter, TrainingReport
 
 router = Router(tags=["memory"])
 
 
 @router.get("", summary="Training pairs", openapi_extra=file_answer("application/x-ndjson"))
-def pairs(request: HttpRequest, wanted: Query[TrainingFilter]) -> StreamingHttpResponse:
+def pairs(request: HttpRequest, filters: Query[TrainingFilter]) -> StreamingHttpResponse:
     """JSON lines from ended sessions with a turn of significance `solution` or `breakthrough`, set by the recorder or by a person.
 
     `form` is `chat` (`{"messages": […]}`, OpenAI's for fine-tuning) or `dpo` (`prompt`, `chosen`, `rejected`; one for each attempt that the record
     shows to be rejected). `what` tells the problem and its `resolution`, or the whole `chain`. `part` is one of `train`, `valid` and `test`, by a
     hash of `seed` and the session's id along `shares`. What the `redaction` profile finds is withheld.
     """
-    return sent(caller(request, "read").project, wanted.wanted())
+    return streamed_pairs(caller(request, "read").project, filters.options())
 
 
 @router.get("/report", response=TrainingReport, summary="What training pairs there are, and what is left out")
-def report(request: HttpRequest, wanted: Query[TrainingFilter]) -> TrainingReport:
+def report(request: HttpRequest, filters: Query[TrainingFilter]) -> TrainingReport:
     """How many pairs and sessions each part has, by which rule attempts were rejected, what was withheld, what was left out and why, and the `first` pairs.
 
     Sessions beyond what is read while somebody waits are `unread`: they are in the pairs, and in none of these numbers.
     """
-    return reported(caller(request, "read").project, wanted.wanted())
+    return report_of(caller(request, "read").project, filters.options())

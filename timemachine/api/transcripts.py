@@ -8,9 +8,9 @@ from timemachine.api.openapi import JSON, file_answer
 from timemachine.api.sessions import router as sessions_router
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.tasks import embed_backlog
-from timemachine.memory.transcripts.compressing import effect_on
-from timemachine.memory.transcripts.options import asked_for
-from timemachine.memory.transcripts.rendering import sent
+from timemachine.memory.transcripts.compressing import compression_effect
+from timemachine.memory.transcripts.options import turn_filter
+from timemachine.memory.transcripts.rendering import streamed
 from timemachine.memory.transcripts.schemas import (
     CompressionOut,
     SessionSummaries,
@@ -59,7 +59,7 @@ def transcript(
     turn fits, the one mark that reports this stands alone. Marks show where turns are left out. If it cannot be sent to its end, its last line is `cut off`, with which no JSON is whole.
     """
     session = session_of(caller(request, "read").project, session_id)
-    return sent(transcript_of(session, asked_for(**wanted.model_dump(exclude={"form"}))), wanted.form)
+    return streamed(transcript_of(session, turn_filter(**wanted.model_dump(exclude={"form"}))), wanted.form)
 
 
 @sessions_router.post(
@@ -156,4 +156,4 @@ def set_rule(request: HttpRequest, payload: CompressionRuleIn) -> CompressionRul
 
 def _compression(session: Session) -> CompressionOut:
     history = list(compressions_of(session)[:MOST_HISTORY])
-    return CompressionOut.of(compression_of(session), effect_on(session), history)
+    return CompressionOut.of(compression_of(session), compression_effect(session), history)

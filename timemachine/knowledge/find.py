@@ -245,13 +245,13 @@ def _rank(
 def _semantic(collection: Collection, meaning: QueryEmbedding, moment: Moment, depth: int) -> _SemanticSearch:
     """Return the semantic scores, from an index if it can serve the query and returns enough frames."""
     if not meaning.vector:
-        return _SemanticSearch(dict, None, meaning.weight)
+        return _SemanticSearch(dict, None, meaning.semantic_weight)
     asked = (collection.id, meaning.vector, meaning.model, moment.at, depth)
     if hnsw.can_serve(collection.id, meaning.model, moment.frame_count or 0, depth):
         found = hnsw.nearest(*asked)
         if len(found) >= depth:
-            return _SemanticSearch(lambda: found, APPROXIMATE, meaning.weight)
-    return _SemanticSearch(ranking.semantic(*asked, sees_all=moment.sees_all), EXACT, meaning.weight)
+            return _SemanticSearch(lambda: found, APPROXIMATE, meaning.semantic_weight)
+    return _SemanticSearch(ranking.semantic(*asked, sees_all=moment.sees_all), EXACT, meaning.semantic_weight)
 
 
 def _hits_and_below(ranked: Ranking, curve: Curve) -> tuple[tuple[FrameHit, ...], BelowCut | None]:

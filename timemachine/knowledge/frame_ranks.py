@@ -111,7 +111,7 @@ def frame_ranks_of_queries(
         if (state, model, _without_time_and_model(query)) not in ranked:
             legs = {"lexical": lexical[state], "semantic": semantic[model][state]} if state in seen else {}
             ranked[state, model, _without_time_and_model(query)] = _frames(
-                there[state], legs, query, meaning.weight
+                there[state], legs, query, meaning.semantic_weight
             )
     return [
         RankReport(
@@ -190,7 +190,7 @@ def _ranks_in_mode(
         score=score,
         legs={name: leg for name, leg in windows.items() if mode in (name, "hybrid")},
     )
-    shown = _KeptByCut(
+    shown = _CutSizes(
         by_top_k=cut(ranked, _rule(mode, query, query.top_k, adaptive=False)).keep,
         by_adaptive=cut(ranked, _rule(mode, query, WINDOW, adaptive=True)).keep,
     )
@@ -204,7 +204,7 @@ def _ranks_in_mode(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _KeptByCut:
+class _CutSizes:
     """How many frames each cut keeps."""
 
     by_top_k: int
@@ -237,7 +237,7 @@ def _rank_after_window(order: Sequence[int], whole: _Scores, row: int) -> int:
     return len(order) + better + alike - counted + 1
 
 
-def _frame_rank(ranked: tuple[int, float] | None, of: int, shown: _KeptByCut) -> FrameRank:
+def _frame_rank(ranked: tuple[int, float] | None, of: int, shown: _CutSizes) -> FrameRank:
     rank, score = ranked or (None, None)
     return FrameRank(
         rank=rank,

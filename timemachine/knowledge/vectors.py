@@ -68,7 +68,7 @@ class QueryEmbedding:
         return self.embedding_model.name
 
     @property
-    def weight(self) -> float:
+    def semantic_weight(self) -> float:
         """Return the weight of the semantic score in a hybrid find."""
         return self.embedding_model.semantic_weight
 

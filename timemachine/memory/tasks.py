@@ -15,16 +15,16 @@ def index_steps(project_id: UUID) -> Next:
     """Make the steps of a project searchable, for a while; then let other jobs run. Enqueues the reading for
     patterns at the end.
     """
-    return [(index_steps if indexing.work_off(project_id) else read_patterns, project_id)]
+    return [(index_steps if indexing.index_new_steps(project_id) else read_patterns, project_id)]
 
 
 @job(overdue=reader.overdue, at_start=True, only_if=reader.is_due)
 def read_patterns(project_id: UUID) -> Next:
     """Read the steps of a project for patterns, for a while; then let other jobs run."""
-    return [(read_patterns, project_id)] if clustering.work_off(project_id) else []
+    return [(read_patterns, project_id)] if clustering.update_patterns(project_id) else []
 
 
 @job(overdue=alerts.overdue)
 def send_pattern_alert(alert_id: UUID) -> None:
     """Report to the address of a rule that a pattern occurred again."""
-    alerts.tell(alert_id)
+    alerts.deliver_alert(alert_id)

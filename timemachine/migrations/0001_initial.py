@@ -2005,7 +2005,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="ActionSketch",
+            name="ActionIndexRow",
             fields=[
                 (
                     "action",

@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from timemachine.core.pure.numbers import counted
-from timemachine.memory.patterns.queries import unseen_in
+from timemachine.memory.patterns.queries import count_unseen_alerts
 from timemachine.replay.suites.queries import failing_count
 from timemachine.web.template_library import NOTHING, register
 
@@ -92,7 +92,7 @@ def suites_mark(context: Context) -> SafeString:
 def patterns_mark(context: Context) -> SafeString:
     """Return a header badge with the number of open pattern alerts; empty if there are none."""
     project = context.get("project")
-    number = unseen_in(project) if project else 0
+    number = count_unseen_alerts(project) if project else 0
     if not number:
         return NOTHING
     told = f"{counted(number, 'recurring pattern')}"

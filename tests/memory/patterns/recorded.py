@@ -7,7 +7,7 @@ from typing import Any
 from timemachine.core.accounts.models import Project
 from timemachine.memory.patterns import clustering
 from timemachine.memory.patterns.models import Wording
-from timemachine.memory.patterns.queries import Asked, patterns_of
+from timemachine.memory.patterns.queries import PatternFilter, patterns_of
 from timemachine.recording.importing.commands import import_file
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
@@ -55,13 +55,13 @@ def session_of(project: Project, *drafts: ActionDraft, key: str | None = None, *
 
 def read(project: Project) -> None:
     """Read what the project recorded, to its end."""
-    while clustering.work_off(project.id):
+    while clustering.update_patterns(project.id):
         pass
 
 
 def patterns(project: Project, **wanted: Any) -> list[Wording]:
     """The project's patterns, the one that was seen last first."""
-    return list(patterns_of(project, Asked(**wanted)))
+    return list(patterns_of(project, PatternFilter(**wanted)))
 
 
 def told(project: Project, **wanted: Any) -> dict[str, tuple[int, int]]:

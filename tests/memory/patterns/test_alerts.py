@@ -15,8 +15,8 @@ from timemachine.jobs.registry import overdue
 from timemachine.memory.patterns import alerts
 from timemachine.memory.patterns.models import PatternAlert, PatternRule
 from timemachine.memory.patterns.pure.windows import window_of
-from timemachine.memory.patterns.queries import alerts_of, unseen_in
-from timemachine.memory.patterns.rules import make_rule
+from timemachine.memory.patterns.queries import alerts_of, count_unseen_alerts
+from timemachine.memory.patterns.rules import create_rule
 from timemachine.memory.tasks import send_pattern_alert
 from timemachine.recording.sessions.session_deletion import erase_session
 
@@ -26,7 +26,7 @@ LONG = "not enough balance in payment method gift_card_8190333"
 
 
 def rule(project: Project, *, sessions: int = 2, kind: str | None = None, url: str = "") -> PatternRule:
-    return make_rule(project, sessions=sessions, window="week", by="ada", kind=kind, url=url)
+    return create_rule(project, sessions=sessions, window="week", by="ada", kind=kind, url=url)
 
 
 def found(project: Project) -> list[tuple[str, int]]:
@@ -39,7 +39,7 @@ def test_a_pattern_that_comes_again_often_enough_in_one_window_is_found_once(pro
         session_of(project, failed(SHORT), failed(SHORT))
         read(project)
         assert found(project) == ([] if number < 2 else [(f"Error: {SHORT}", number + 1)])
-    assert alerts.find(project.id) == 0
+    assert alerts.raise_alerts(project.id) == 0
 
 
 def test_a_new_rule_finds_what_came_often_enough_already(project: Project) -> None:
@@ -74,7 +74,7 @@ def test_an_alert_counts_the_sessions_of_its_window_that_are_there(project: Proj
     erase_session(lately[0])
     read(project)
     assert list(alerts_of(project)) == []
-    assert unseen_in(project) == 0
+    assert count_unseen_alerts(project) == 0
     session_of(project, failed(SHORT))
     read(project)
     assert [each.sessions for each in alerts_of(project)] == [2]
@@ -159,13 +159,13 @@ def test_an_address_that_does_not_take_it_is_told_again_later_and_not_for_ever(
             session_of(project, failed(SHORT))
         read(project)
         [due] = overdue(send_pattern_alert)
-        alerts.tell(due)
+        alerts.deliver_alert(due)
         alert = PatternAlert.objects.get()
         assert alert.problem == "It answered with 503: not now"
         assert (alert.told_at, alert.attempts) == (None, 1)
         assert alert.next_at is not None
         PatternAlert.objects.update(attempts=alerts.MOST_ATTEMPTS - 1, next_at=now())
-        alerts.tell(due)
+        alerts.deliver_alert(due)
     assert PatternAlert.objects.get().next_at is None
 
 
@@ -180,7 +180,7 @@ def test_an_address_in_a_private_network_is_refused_then_and_when_it_is_called(
     for _ in range(2):
         session_of(project, failed(SHORT))
     read(project)
-    alerts.tell(overdue(send_pattern_alert)[0])
+    alerts.deliver_alert(overdue(send_pattern_alert)[0])
     problem = PatternAlert.objects.get().problem
     assert problem is not None
     assert "does not allow this address" in problem

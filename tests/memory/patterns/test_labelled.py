@@ -7,7 +7,7 @@ import pytest
 
 from tests.memory.transcripts.labelled import LabelledError, labelled_errors, labelled_pairs
 from timemachine.memory.patterns.pure.grouping import grouped
-from timemachine.memory.patterns.pure.step_texts import Step, failure_of, gist
+from timemachine.memory.patterns.pure.step_texts import Step, failure_lines, failure_of
 from timemachine.memory.patterns.pure.wording import Wording, wording_of
 from timemachine.recording.importing.pure.registry import read
 
@@ -27,7 +27,7 @@ def wording(error: LabelledError, recordings: Path) -> Wording:
         significance=action.significance,
         output=action.output,
     )
-    said = failure_of(step) or gist(str(action.output))
+    said = failure_of(step) or failure_lines(str(action.output))
     found = wording_of(said, action.tool)
     assert found is not None
     return found

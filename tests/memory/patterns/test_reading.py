@@ -31,7 +31,7 @@ def test_the_same_error_in_two_sessions_is_a_pattern_and_in_one_it_is_none_yet(p
     assert told(project) == {}
     assert told(project, min_sessions=1) == {f"Error: {SHORT}": (2, 1)}
     session_of(project, failed(LONG))
-    assert reader.not_read(project.id) == 1
+    assert reader.count_unread(project.id) == 1
     read(project)
     assert told(project) == {f"Error: {SHORT}": (3, 2)}
 
@@ -90,7 +90,7 @@ def test_a_worker_that_is_killed_leaves_nothing_half_done(
         with monkeypatch.context() as patched:
             patched.setattr(where, "bulk_create", dying)
             with pytest.raises(KeyboardInterrupt):
-                clustering.work_off(project.id)
+                clustering.update_patterns(project.id)
         PatternReading.objects.update(lease_until=now() - timedelta(seconds=1))
     assert PatternStep.objects.count() == Wording.objects.count() == 0
     read(project)
@@ -105,10 +105,10 @@ def test_a_project_is_not_enqueued_twice_nor_while_a_worker_has_it(project: Proj
     assert overdue(read_patterns, at_start=True) == [project.id]
     PatternReading.objects.update(enqueued_at=None, lease_until=now() + timedelta(seconds=9))
     assert overdue(read_patterns, at_start=True) == []
-    assert not clustering.work_off(project.id)
-    assert reader.not_read(project.id) == 1
+    assert not clustering.update_patterns(project.id)
+    assert reader.count_unread(project.id) == 1
     PatternReading.objects.update(lease_until=None)
-    assert clustering.work_off(project.id, seconds=-1)
+    assert clustering.update_patterns(project.id, seconds=-1)
     read(project)
     assert overdue(read_patterns) == []
 
@@ -172,9 +172,9 @@ def test_a_turn_that_is_deleted_says_nothing_and_solved_nothing_any_more(project
 def test_who_read_a_text_before_it_was_erased_does_not_keep_it(project: Project) -> None:
     session = session_of(project, failed(f"the bird {BIRD} did not come home"))
     batch = reader._batch(project.id, session.id, reader.next_steps(session.id, 0), 0, 0)
-    reader.read_anew(session)
+    reader.reread_session(session)
     with pytest.raises(reader._OvertakenError):
-        reader._keep(batch)
+        reader._store(batch)
     assert Wording.objects.count() == 0
 
 
@@ -254,5 +254,5 @@ def test_hostile_texts_are_read_too(project: Project) -> None:
             asked("?" * 5_000),
         )
     read(project)
-    assert reader.not_read(project.id) == 0
+    assert reader.count_unread(project.id) == 0
     assert len(patterns(project)) >= 2

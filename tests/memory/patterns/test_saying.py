@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from timemachine.memory.patterns.pure.step_texts import Step, failure_of, gist, question_of, said_by
+from timemachine.memory.patterns.pure.step_texts import (
+    Step,
+    error_or_question_of,
+    failure_lines,
+    failure_of,
+    question_of,
+)
 
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    go()\nValueError: no such gate'
 
@@ -74,7 +80,7 @@ def test_a_recorded_error_is_told_by_its_name_and_message(facts: dict[str, Any],
 
 def test_a_step_that_is_significant_as_an_error_is_one_by_its_words() -> None:
     wrong = Step(kind="message", role="agent", significance="error", output="Seattle has 12 people.")
-    assert said_by(wrong) == ("error", "Seattle has 12 people.")
+    assert error_or_question_of(wrong) == ("error", "Seattle has 12 people.")
     assert failure_of(Step(kind="find", significance="error", input="where?")) == "where?"
     assert failure_of(Step(kind="find", significance="error")) is None
 
@@ -102,8 +108,8 @@ def test_a_question_is_what_an_ask_asks_or_a_user_ends_with_a_question_mark(
     step: Step, asked: str | None
 ) -> None:
     assert question_of(step) == asked
-    assert said_by(step) == (None if asked is None else ("question", asked))
+    assert error_or_question_of(step) == (None if asked is None else ("question", asked))
 
 
 def test_the_gist_of_an_empty_text_is_empty() -> None:
-    assert gist(" \n ") == ""
+    assert failure_lines(" \n ") == ""

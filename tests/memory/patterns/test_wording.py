@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.memory.patterns.pure.wording import LONGEST, NOT, wording_of, words_of
+from timemachine.memory.patterns.pure.wording import LONGEST, NEGATION, wording_of, words_of
 
 
 def text(said: str, tool: str | None = None) -> str | None:
@@ -97,7 +97,7 @@ def test_a_text_without_words_is_no_wording() -> None:
 
 def test_words_that_negate_are_one() -> None:
     for said in ("it does not fit here", "it doesn't fit here", "it cannot fit here"):
-        assert words_of(said) == (NOT, "fit")
+        assert words_of(said) == (NEGATION, "fit")
 
 
 @given(st.integers(0, 10**12), st.integers(0, 10**12))

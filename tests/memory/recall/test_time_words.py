@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from timemachine.memory.recall.pure.time_words import Reading, read
+from timemachine.memory.recall.pure.time_words import Reading, parse_question
 
 NOW = datetime(2026, 11, 24, 14, 30, tzinfo=UTC)  # a Tuesday, 15:30 in Berlin
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
 def readings(question: str, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> tuple[Reading, ...]:
-    return read(question, now, zone).readings
+    return parse_question(question, now, zone).readings
 
 
 def local(moment: datetime | None) -> str | None:
@@ -134,7 +134,7 @@ def local(moment: datetime | None) -> str | None:
     ],
 )
 def test_words_are_read_as_a_time_that_has_passed(words: str, begin: str | None, until: str | None) -> None:
-    spoken = read(f"what did we find out {words}, about the fee?", NOW, BERLIN)
+    spoken = parse_question(f"what did we find out {words}, about the fee?", NOW, BERLIN)
     [reading] = spoken.readings
     assert (local(reading.begin), local(reading.until)) == (begin, until)
     assert words.endswith(reading.words)  # without an article that stands alone
@@ -176,7 +176,7 @@ def test_times_are_in_utc_and_days_are_those_of_the_zone() -> None:
     ],
 )
 def test_the_session_before_is_named(words: str) -> None:
-    spoken = read(f"which fee did we agree {words}?", NOW, BERLIN)
+    spoken = parse_question(f"which fee did we agree {words}?", NOW, BERLIN)
     [reading] = spoken.readings
     assert reading.previous_session
     assert (reading.words, reading.begin, reading.until) == (words, None, None)
@@ -221,12 +221,12 @@ def test_several_times_are_all_read() -> None:
 
 
 def test_of_many_times_the_first_are_read_and_the_rest_stays_words() -> None:
-    assert read("today today today", NOW, BERLIN).text == ""
-    spoken = read("fee today " * 1_600, NOW, BERLIN)
+    assert parse_question("today today today", NOW, BERLIN).text == ""
+    spoken = parse_question("fee today " * 1_600, NOW, BERLIN)
     assert len(spoken.readings) == 8
     assert spoken.text.split() == ["fee"] * 8 + ["fee", "today"] * 1_592
     many = "on 31 June " * 1_000
-    assert read(f"{many}yesterday", NOW, BERLIN).text == f"{many}yesterday"
+    assert parse_question(f"{many}yesterday", NOW, BERLIN).text == f"{many}yesterday"
 
 
 @pytest.mark.parametrize("words", ["in 2025 was the fee", "in 2025 this fee", "in 2025?"])
@@ -290,7 +290,7 @@ def test_a_year_behind_a_preposition_is_one_whatever_is_said_of_it(words: str) -
     ],
 )
 def test_a_plain_word_that_looks_like_a_date_is_left_alone(question: str) -> None:
-    spoken = read(question, NOW, BERLIN)
+    spoken = parse_question(question, NOW, BERLIN)
     assert spoken.readings == ()
     assert spoken.text == question
 
@@ -320,14 +320,14 @@ WITHOUT_VOWELS = some.text(some.characters(exclude_characters="aeiouyAEIOUY"))
 @given(some.lists(LOOKS_LIKE_A_DATE), WITHOUT_VOWELS)
 def test_a_question_without_words_of_time_is_unchanged(words: list[str], text: str) -> None:
     question = " the fee ".join([text.replace('"', ""), *words])
-    spoken = read(question, NOW, BERLIN)
+    spoken = parse_question(question, NOW, BERLIN)
     assert spoken.text == question
     assert spoken.readings == ()
 
 
 @given(some.text(max_size=200), some.datetimes(timezones=some.just(UTC)))
 def test_whatever_is_asked_whenever_is_read(text: str, now: datetime) -> None:
-    for reading in read(f"{text} last week {text} 3 days ago", now, BERLIN).readings:
+    for reading in parse_question(f"{text} last week {text} 3 days ago", now, BERLIN).readings:
         assert reading.begin is None or reading.until is None or reading.begin <= reading.until
 
 
@@ -351,7 +351,7 @@ def test_whatever_is_asked_whenever_is_read(text: str, now: datetime) -> None:
 def test_several_sessions_before_and_an_earlier_one_are_named(
     words: str, count: int, passed_over: int, how: str
 ) -> None:
-    spoken = read(f"which fee did we agree {words}?", NOW, BERLIN)
+    spoken = parse_question(f"which fee did we agree {words}?", NOW, BERLIN)
     [reading] = spoken.readings
     assert (reading.words, reading.previous_session, reading.how) == (words, True, how)
     assert (reading.sessions, reading.passed_over) == (count, passed_over)
@@ -383,7 +383,7 @@ def test_a_session_before_a_time_that_is_named_is_not_the_one_before_the_last() 
     ],
 )
 def test_two_days_of_one_month_are_the_time_between_them(words: str, begin: str, until: str) -> None:
-    spoken = read(f"the fee {words}?", NOW, BERLIN)
+    spoken = parse_question(f"the fee {words}?", NOW, BERLIN)
     [reading] = spoken.readings
     assert (local(reading.begin), local(reading.until)) == (begin, until)
     assert (reading.words, spoken.text) == (words, "the fee ?")

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as some
 
 from tests.memory.recall.test_time_words import BERLIN, NOW, local, readings
-from timemachine.memory.recall.pure.time_words import read
+from timemachine.memory.recall.pure.time_words import parse_question
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ from timemachine.memory.recall.pure.time_words import read
     ],
 )
 def test_a_time_that_is_under_way_ends_where_it_is_said_to(words: str, begin: str, until: str) -> None:
-    spoken = read(f"the gateway {words}?", NOW, BERLIN)
+    spoken = parse_question(f"the gateway {words}?", NOW, BERLIN)
     [reading] = spoken.readings
     assert (local(reading.begin), local(reading.until)) == (begin, until)
     assert (spoken.text, spoken.unread) == ("the gateway ?", ())
 
 
 def test_where_the_calendar_ends_no_end_lies_behind() -> None:
-    spoken = read(
+    spoken = parse_question(
         "the gateway between 20 December and 10 January?", datetime(9999, 12, 25, tzinfo=UTC), ZoneInfo("UTC")
     )
     assert spoken.readings == ()
@@ -51,7 +51,7 @@ def test_an_hour_that_the_clock_leaves_out_is_no_time() -> None:
 )
 def test_letters_that_stand_for_others_name_a_session_too(words: str, count: int) -> None:
     question = f"errors {words}, ſir"
-    spoken = read(question, NOW, BERLIN)
+    spoken = parse_question(question, NOW, BERLIN)
     [reading] = spoken.readings
     assert (reading.sessions, reading.words) == (count, question[reading.start : reading.end])
     assert (reading.words, spoken.text) == (words, "errors , ſir")
@@ -88,6 +88,6 @@ YEARS = some.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1), timezones=som
 @example("between 10 and 30 November", NOW, "UTC")
 @example("from 5 May to 3 May", NOW, "UTC")
 def test_whatever_is_asked_whenever_begins_before_it_ends(words: str, now: datetime, zone: str) -> None:
-    spoken = read(f"the fee {words}", now, ZoneInfo(zone))
+    spoken = parse_question(f"the fee {words}", now, ZoneInfo(zone))
     for reading in spoken.readings:
         assert reading.begin is None or reading.until is None or reading.begin < reading.until

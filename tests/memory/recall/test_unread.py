@@ -3,7 +3,7 @@
 import pytest
 
 from tests.memory.recall.test_time_words import BERLIN, NOW
-from timemachine.memory.recall.pure.time_words import read
+from timemachine.memory.recall.pure.time_words import parse_question
 
 NO_DAY, AHEAD = "there is no such day", "it lies in the future"
 BACKWARDS = "it ends before it begins"
@@ -57,7 +57,7 @@ def test_what_looks_like_a_time_and_is_none_that_is_over_stays_words_and_it_is_s
     words: str, why: str
 ) -> None:
     question = f"the fee {words}?"
-    spoken = read(question, NOW, BERLIN)
+    spoken = parse_question(question, NOW, BERLIN)
     assert (spoken.text, spoken.readings) == (question, ())
     [unread] = spoken.unread
     assert question[unread.start : unread.end] == unread.words
@@ -78,18 +78,18 @@ def test_what_looks_like_a_time_and_is_none_that_is_over_stays_words_and_it_is_s
     ],
 )
 def test_of_what_is_a_number_excepted_or_quoted_nothing_is_said(question: str) -> None:
-    assert read(question, NOW, BERLIN).unread == ()
+    assert parse_question(question, NOW, BERLIN).unread == ()
 
 
 def test_what_is_read_and_what_is_not_stand_side_by_side() -> None:
-    spoken = read("the fee last week and next week and on 31 June", NOW, BERLIN)
+    spoken = parse_question("the fee last week and next week and on 31 June", NOW, BERLIN)
     assert [each.words for each in spoken.readings] == ["last week"]
     assert [each.words for each in spoken.unread] == ["next week", "on 31 June"]
     assert spoken.text == "the fee and next week and on 31 June"
-    past = read("the fee last week and next week", NOW, BERLIN, only_past=True)
+    past = parse_question("the fee last week and next week", NOW, BERLIN, only_past=True)
     assert (len(past.readings), past.unread) == (1, ())
 
 
 def test_what_is_named_as_unread_is_named_once() -> None:
-    [unread] = read("the fee next May 2031", NOW, BERLIN).unread
+    [unread] = parse_question("the fee next May 2031", NOW, BERLIN).unread
     assert (unread.words, unread.why) == ("May 2031", AHEAD)

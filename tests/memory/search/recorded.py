@@ -4,8 +4,8 @@ from typing import Any
 
 from timemachine.core.accounts.models import Project
 from timemachine.memory.search import indexing
-from timemachine.memory.search.filters import Wanted
-from timemachine.memory.search.queries import Found, search
+from timemachine.memory.search.filters import SearchOptions
+from timemachine.memory.search.queries import SearchResult, search
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -26,12 +26,14 @@ def session_of(project: Project, *drafts: ActionDraft, name: str = "a run", **fi
 
 def index(project: Project) -> None:
     """Index what the project recorded, to its end."""
-    while indexing.work_off(project.id):
+    while indexing.index_new_steps(project.id):
         pass
 
 
-def found(project: Project, q: str, *, limit: int = 50, after: str | None = None, **wanted: Any) -> Found:
-    return search(project, Wanted(q=q, **wanted), limit=limit, after=after)
+def found(
+    project: Project, q: str, *, limit: int = 50, after: str | None = None, **wanted: Any
+) -> SearchResult:
+    return search(project, SearchOptions(q=q, **wanted), limit=limit, after=after)
 
 
 def steps(project: Project, q: str, mode: str = "text", **wanted: Any) -> list[tuple[str, int]]:

@@ -21,14 +21,14 @@ pytestmark = pytest.mark.django_db
 
 def test_a_step_is_found_once_it_is_indexed_and_until_then_it_is_counted(project: Project) -> None:
     session = session_of(project, said("The gateway timed out."), said("Restart it."))
-    assert indexing.not_indexed(project) == 2
+    assert indexing.count_not_indexed(project) == 2
     assert found(project, "gateway").not_indexed == 2
     assert steps(project, "gateway") == []
     index(project)
-    assert indexing.not_indexed(project) == 0
+    assert indexing.count_not_indexed(project) == 0
     assert steps(project, "gateways") == [("a run", 1)]
     append(session.id, [said("The gateway again.")])
-    assert indexing.not_indexed(project) == 1
+    assert indexing.count_not_indexed(project) == 1
     index(project)
     assert sorted(steps(project, "gateway")) == [("a run", 1), ("a run", 3)]
     assert SearchedAction.objects.count() == ActionMeaning.objects.count() == 3
@@ -57,7 +57,7 @@ def test_a_batch_ends_where_its_payloads_grow_too_large_and_has_one_at_least(
 
 def test_when_the_time_is_up_there_is_more_to_do(project: Project) -> None:
     session_of(project, said("one"))
-    assert indexing.work_off(project.id, seconds=-1)
+    assert indexing.index_new_steps(project.id, seconds=-1)
     row = Indexing.objects.get(project=project)
     assert row.lease_until is None
     assert overdue(index_steps) == [project.id]
@@ -72,15 +72,15 @@ def test_a_project_is_not_enqueued_twice_nor_while_a_worker_has_it(project: Proj
     assert indexing.is_due(project.id)
     Indexing.objects.update(enqueued_at=None, lease_until=now() + timedelta(seconds=9))
     assert overdue(index_steps, at_start=True) == []
-    assert not indexing.work_off(project.id)
-    assert indexing.not_indexed(project) == 1
+    assert not indexing.index_new_steps(project.id)
+    assert indexing.count_not_indexed(project) == 1
 
 
 def test_a_worker_that_is_killed_holds_up_nobody_when_its_lease_is_over(project: Project) -> None:
     session_of(project, said("one"))
     Indexing.objects.create(project=project, lease_until=now() - timedelta(seconds=1))
     index(project)
-    assert indexing.not_indexed(project) == 0
+    assert indexing.count_not_indexed(project) == 0
 
 
 def test_a_worker_that_is_killed_between_its_rows_leaves_nothing_half_done(
@@ -94,7 +94,7 @@ def test_a_worker_that_is_killed_between_its_rows_leaves_nothing_half_done(
     with monkeypatch.context() as patched:
         patched.setattr(ActionMeaning.objects, "bulk_create", dying)
         with pytest.raises(KeyboardInterrupt):
-            indexing.work_off(project.id)
+            indexing.index_new_steps(project.id)
     assert SearchedAction.objects.count() == 0
     Indexing.objects.update(lease_until=now() - timedelta(seconds=1))
     index(project)
@@ -178,7 +178,7 @@ def test_where_the_models_files_are_missing_words_are_found_all_the_same(
 def test_no_text_is_too_hostile_to_be_indexed(project: Project, text: object, word: str, cut: bool) -> None:
     session_of(project, said(text), said("harmless"))
     index(project)
-    assert indexing.not_indexed(project) == 0
+    assert indexing.count_not_indexed(project) == 0
     assert steps(project, word) == [("a run", 1)]
     [group] = found(project, word, mode="text").groups
     assert group.hits[0].cut is cut

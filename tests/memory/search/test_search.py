@@ -11,8 +11,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, NotFound, Unavailable
 from timemachine.knowledge.embedding import table
 from timemachine.memory.search.queries import MOST_OF_ONE, MOST_OF_SESSION
-from timemachine.memory.search.sessions import Wanted as Listed
-from timemachine.memory.search.sessions import sessions_page
+from timemachine.memory.search.sessions import SessionQuery, sessions_page
 from timemachine.recording.sessions.commands import end_session
 from timemachine.recording.sessions.models import Session
 
@@ -89,7 +88,7 @@ def test_the_list_of_sessions_is_searched_by_what_its_steps_say(
     index(other_project)
 
     def listed(q: str, **wanted: str) -> set[str]:
-        return {each.name for each in sessions_page(project, Listed(q=q, **wanted)).sessions}  # type: ignore[arg-type]
+        return {each.name for each in sessions_page(project, SessionQuery(q=q, **wanted)).sessions}  # type: ignore[arg-type]
 
     assert listed("gateway") == {"nightly", "Gateway plan"}
     assert listed("gateway", named="plan") == {"Gateway plan"}

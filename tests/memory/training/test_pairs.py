@@ -13,9 +13,9 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.streams import CUT_OFF
 from timemachine.governance.deletion.erasure.commands import delete_turn
-from timemachine.memory.training.jsonl import sent
-from timemachine.memory.training.pure.options import Wanted
-from timemachine.memory.training.pure.pairs import LeftOut, Pair, chats_of, preferences_of
+from timemachine.memory.training.jsonl import streamed_pairs
+from timemachine.memory.training.pure.options import ExportOptions
+from timemachine.memory.training.pure.pairs import Pair, Skipped, chats_of, preferences_of
 from timemachine.memory.training.pure.split import PARTS, Split, split_of
 from timemachine.memory.training.queries import MOST_BYTES, MOST_TURNS
 from timemachine.recording.sessions.commands import append, end_session, start_session
@@ -240,7 +240,7 @@ def test_a_turn_that_was_deleted_is_in_no_chain() -> None:
     assert isinstance(found, Pair)
     assert found.steps == (1, 3)
     [left] = chats_of(turns, "chain", {1})
-    assert left == LeftOut(solution=3, reason="deleted")
+    assert left == Skipped(solution=3, reason="deleted")
 
 
 def test_an_attempt_that_an_error_answered_was_rejected() -> None:
@@ -266,7 +266,7 @@ def test_a_hypothesis_that_the_solution_confirms_is_no_rejected_attempt() -> Non
         guess,
         turn(3, "agent", "Confirmed: workers keep their connections.", "solution"),
     ]
-    assert list(preferences_of(turns, "chain")) == [LeftOut(solution=3, reason="no_rejected_attempt")]
+    assert list(preferences_of(turns, "chain")) == [Skipped(solution=3, reason="no_rejected_attempt")]
     answered = [
         *turns[:2],
         turn(3, "user", "Still exhausted.", "error"),
@@ -287,7 +287,7 @@ def test_a_time_that_is_none_is_refused_before_anything_is_sent(api: Program, pa
 def test_a_file_that_breaks_off_says_so(project: Project) -> None:
     for key in ("one", "two"):
         told(project, key, STORY)
-    answer = sent(project, Wanted())
+    answer = streamed_pairs(project, ExportOptions())
     parts = iter(answer)
     assert json.loads(next(parts))["messages"]
     with connection.cursor() as cursor:

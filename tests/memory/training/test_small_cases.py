@@ -3,8 +3,8 @@
 import pytest
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.memory.training.pure.options import wanted_of
-from timemachine.memory.training.pure.pairs import LeftOut, chats_of, preferences_of
+from timemachine.memory.training.pure.options import export_options
+from timemachine.memory.training.pure.pairs import Skipped, chats_of, preferences_of
 from timemachine.memory.training.pure.split import split_of
 from timemachine.recording.sessions.pure.turn_text import Turn
 
@@ -25,7 +25,7 @@ def test_an_attempt_that_says_what_the_solution_says_is_not_rejected() -> None:
         Turn(sequence=3, kind="message", role="user", output="It still fails.", significance="error"),
         Turn(sequence=4, kind="message", role="agent", output=FIX, significance="solution"),
     ]
-    assert list(preferences_of(turns, "chain")) == [LeftOut(solution=4, reason="no_rejected_attempt")]
+    assert list(preferences_of(turns, "chain")) == [Skipped(solution=4, reason="no_rejected_attempt")]
 
 
 def test_a_seed_has_an_end() -> None:
@@ -36,5 +36,5 @@ def test_a_seed_has_an_end() -> None:
 @pytest.mark.parametrize("name", ["form", "what", "part"])
 def test_a_choice_that_there_is_not_is_refused_with_those_there_are(name: str) -> None:
     with pytest.raises(InvalidInput, match=f"Invalid `{name}` 'other'. Use one of") as refused:
-        wanted_of(**{**CHOICES, name: "other"})
+        export_options(**{**CHOICES, name: "other"})
     assert refused.value.facts["field"] == name

@@ -35,7 +35,7 @@ def test_a_hundred_and_fifty_turns_are_exact_and_their_decisions_a_fortieth_of_t
 ) -> None:
     sent = list(turns())
     record(api, "long", *sent)
-    indexing.work_off(project.id)
+    indexing.index_new_steps(project.id)
     whole = told(api, "long")
     assert said_in(whole) == [(each["role"], each["output"], each["significance"]) for each in sent]
     assert sequences(whole) == list(range(1, LENGTH + 1))

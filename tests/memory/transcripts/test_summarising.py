@@ -11,7 +11,12 @@ from tests.stub_model_server import Script, StubModelServer
 from timemachine.core.accounts.models import Project
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.knowledge.models import Frame
-from timemachine.memory.transcripts.pure.summary_prompt import LONGEST_QUOTED, asked, cited, quoted
+from timemachine.memory.transcripts.pure.summary_prompt import (
+    LONGEST_QUOTED,
+    cited_steps,
+    quoted_summary,
+    summary_prompt,
+)
 from timemachine.recording.answering.models import SessionSummary
 from timemachine.recording.sessions.models import Session
 
@@ -178,14 +183,14 @@ def test_an_erasure_names_the_collection_that_has_the_summary(api: Program, stor
     ],
 )
 def test_the_steps_that_a_summary_names(text: str, known: tuple[int, ...], unknown: tuple[int, ...]) -> None:
-    found = cited(text, {1, 2, 3, 4, 5})
+    found = cited_steps(text, {1, 2, 3, 4, 5})
     assert (found.known, found.unknown) == (known, unknown)
 
 
 def test_quotes_are_the_first_sentences_as_they_stand() -> None:
     turns = [(1, "One. Two. Three."), (2, "   "), (3, "x" * 900)]
-    assert quoted(turns).splitlines() == ["[1] One. Two.", f"[3] {'x' * LONGEST_QUOTED}…"]
+    assert quoted_summary(turns).splitlines() == ["[1] One. Two.", f"[3] {'x' * LONGEST_QUOTED}…"]
 
 
 def test_what_a_model_is_given_cannot_close_its_fence() -> None:
-    assert asked(["a</record>b"]).count("</record>") == 1
+    assert summary_prompt(["a</record>b"]).count("</record>") == 1

@@ -148,7 +148,7 @@ def test_what_was_deleted_has_no_tokens_of_its_own(api: Program, story: str, pro
         some = told(api, story, budget=10_000)["tokens"]
         assert (some["kept"], some["recorded"]) == (left, left)
         assert some["marks"] == count_tokens(paragraph(omission_mark(1)))
-        while indexing.work_off(project.id):
+        while indexing.index_new_steps(project.id):
             pass
 
 
@@ -156,7 +156,7 @@ def test_tokens_are_those_that_a_worker_counted_or_counted_at_once_alike(
     api: Program, story: str, project: Project
 ) -> None:
     before = told(api, story)["tokens"]
-    while indexing.work_off(project.id):
+    while indexing.index_new_steps(project.id):
         pass
     assert told(api, story)["tokens"] == before
     text = told(api, story, **{"as": "text"})
@@ -177,7 +177,7 @@ def test_more_turns_than_are_counted_at_once_are_told_alike_counted_or_estimated
     many = MOST_COUNTED + 100
     record(api, "many", *(said("agent", f"This is turn {number}.") for number in range(many)))
     estimated = told(api, "many")
-    while indexing.work_off(project.id):
+    while indexing.index_new_steps(project.id):
         pass
     found = told(api, "many")
     assert estimated["items"] == found["items"]
@@ -190,7 +190,7 @@ def test_a_long_turn_is_estimated_and_the_short_ones_beside_it_are_counted(
 ) -> None:
     record(api, "wide", said("user", "word " * 40_000), said("agent", "Short."))
     before = told(api, "wide")["tokens"]
-    while indexing.work_off(project.id):
+    while indexing.index_new_steps(project.id):
         pass
     assert told(api, "wide")["tokens"] == before
     assert before["estimated"] is True

@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 from tests.recording.timeline.conftest import Record
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.memory.search.sessions import Wanted, sessions_page
+from timemachine.memory.search.sessions import SessionQuery, sessions_page
 from timemachine.recording.sessions.commands import append, end_session, start_session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
@@ -22,7 +22,7 @@ def test_pages_follow_each_other_newest_first_without_a_gap(record: Record, proj
     made = [record([], key=f"s{n}", started_at=START + timedelta(minutes=n // 3)) for n in range(20)]
     seen, after = [], None
     while True:
-        found = sessions_page(project, Wanted(), after, limit=6)
+        found = sessions_page(project, SessionQuery(), after, limit=6)
         seen += [session.id for session in found.sessions]
         after = found.next
         if after is None:
@@ -34,30 +34,30 @@ def test_pages_follow_each_other_newest_first_without_a_gap(record: Record, proj
 
 def test_nobody_sees_the_sessions_of_another_project(record: Record, other_project: Project) -> None:
     record([], name="Ours")
-    assert list(sessions_page(other_project, Wanted()).sessions) == []
+    assert list(sessions_page(other_project, SessionQuery()).sessions) == []
 
 
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        (Wanted(), {"a", "b", "c"}),
-        (Wanted(q="PARSER"), {"a"}),
-        (Wanted(q="b"), {"b"}),
-        (Wanted(named="b"), {"b"}),
-        (Wanted(named="nul", q="scribe"), set()),
-        (Wanted(q="100%"), {"c"}),
-        (Wanted(q="\x00"), {"b"}),
-        (Wanted(agent="mender"), {"a", "c"}),
-        (Wanted(agent="mender", status="ended"), {"c"}),
-        (Wanted(status="recording"), {"a", "b"}),
-        (Wanted(tag="bug"), {"a"}),
-        (Wanted(tag="bu"), set()),
-        (Wanted(tool="\x00"), set()),
-        (Wanted(tag="\x00"), set()),
-        (Wanted(agent="\x00"), set()),
+        (SessionQuery(), {"a", "b", "c"}),
+        (SessionQuery(q="PARSER"), {"a"}),
+        (SessionQuery(q="b"), {"b"}),
+        (SessionQuery(named="b"), {"b"}),
+        (SessionQuery(named="nul", q="scribe"), set()),
+        (SessionQuery(q="100%"), {"c"}),
+        (SessionQuery(q="\x00"), {"b"}),
+        (SessionQuery(agent="mender"), {"a", "c"}),
+        (SessionQuery(agent="mender", status="ended"), {"c"}),
+        (SessionQuery(status="recording"), {"a", "b"}),
+        (SessionQuery(tag="bug"), {"a"}),
+        (SessionQuery(tag="bu"), set()),
+        (SessionQuery(tool="\x00"), set()),
+        (SessionQuery(tag="\x00"), set()),
+        (SessionQuery(agent="\x00"), set()),
     ],
 )
-def test_filters_narrow_the_list(project: Project, wanted: Wanted, found: set[str]) -> None:
+def test_filters_narrow_the_list(project: Project, wanted: SessionQuery, found: set[str]) -> None:
     start_session(project, by="t", key="a", name="The parser", agent="mender", tags=["bug", "eu"])
     start_session(project, by="t", key="b", name="Nul \x00 here", agent="scribe")
     end_session(start_session(project, by="t", key="c", name="100% done", agent="mender").id)
@@ -68,7 +68,7 @@ def test_filters_narrow_the_list(project: Project, wanted: Wanted, found: set[st
 @pytest.mark.parametrize("value", ["nonsense", "\x00"])
 def test_a_status_or_a_kind_that_there_is_not_is_refused(project: Project, name: str, value: str) -> None:
     with pytest.raises(InvalidInput, match=f"`{name}` cannot be"):
-        sessions_page(project, Wanted(**{name: value}))  # type: ignore[arg-type]
+        sessions_page(project, SessionQuery(**{name: value}))  # type: ignore[arg-type]
 
 
 def test_of_several_filters_all_hold(project: Project) -> None:
@@ -106,7 +106,7 @@ def test_of_several_filters_all_hold(project: Project) -> None:
             end_session(session.id)
 
     def found(*names: str) -> set[str]:
-        wanted = Wanted(**{name: asked[name] for name in names})  # type: ignore[arg-type]
+        wanted = SessionQuery(**{name: asked[name] for name in names})  # type: ignore[arg-type]
         return {each.key for each in sessions_page(project, wanted).sessions}
 
     alone = {name: found(name) for name in asked}
@@ -119,15 +119,15 @@ def test_of_several_filters_all_hold(project: Project) -> None:
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        (Wanted(since="2026-11-20"), {1, 2, 3}),
-        (Wanted(until="2026-11-20"), {0, 1, 2}),
-        (Wanted(since="2026-11-20", until="2026-11-20"), {1, 2}),
-        (Wanted(since="2026-11-20T00:00:01Z", until="2026-11-20 23:59 UTC"), set()),
-        (Wanted(since="2026-11-21T01:00:00+01:00"), {3}),
+        (SessionQuery(since="2026-11-20"), {1, 2, 3}),
+        (SessionQuery(until="2026-11-20"), {0, 1, 2}),
+        (SessionQuery(since="2026-11-20", until="2026-11-20"), {1, 2}),
+        (SessionQuery(since="2026-11-20T00:00:01Z", until="2026-11-20 23:59 UTC"), set()),
+        (SessionQuery(since="2026-11-21T01:00:00+01:00"), {3}),
     ],
 )
 def test_a_span_of_days_is_whole_days(
-    record: Record, project: Project, wanted: Wanted, found: set[int]
+    record: Record, project: Project, wanted: SessionQuery, found: set[int]
 ) -> None:
     day = datetime(2026, 11, 20, tzinfo=UTC)
     moments = [
@@ -144,7 +144,7 @@ def test_a_span_of_days_is_whole_days(
 @pytest.mark.parametrize("after", ["x", "!!", "MjAyNg==", "é", "MjAyNi0xMS0yMFQwOTowMDowMCswMDowMCB4"])
 def test_a_place_that_this_list_did_not_give_out_is_refused(project: Project, after: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        sessions_page(project, Wanted(), after)
+        sessions_page(project, SessionQuery(), after)
     assert refused.value.code == "unknown_after"
 
 
@@ -154,4 +154,4 @@ def test_a_page_is_one_query(
     for n in range(9):
         record([], key=f"s{n}")
     with django_assert_num_queries(1):
-        assert len(sessions_page(project, Wanted()).sessions) == 9
+        assert len(sessions_page(project, SessionQuery()).sessions) == 9

@@ -20,7 +20,7 @@ class MatchedOut(Schema):
     identifiers: dict[str, float] | None = None  # absent if there are none
 
 
-class FrameFound(Schema):
+class FrameHitOut(Schema):
     """A frame that was found: its score in the mode, the raw scores by keyword and by meaning, and what it shares with the question."""
 
     rank: int
@@ -36,7 +36,7 @@ class FrameFound(Schema):
     matched: MatchedOut | None
 
     @classmethod
-    def of(cls, hit: FrameHit) -> "FrameFound":
+    def of(cls, hit: FrameHit) -> "FrameHitOut":
         """The frame with its text."""
         matched = hit.matched.as_json()
         return cls.model_construct(
@@ -122,7 +122,7 @@ class EmptyOut(Schema):
 class FindingsOut(Schema):
     """The frames that were found, and how. `not_embedded` is how many frames have no vector and could not be found by meaning."""
 
-    hits: list[FrameFound]
+    hits: list[FrameHitOut]
     mode: Mode
     top_k: int
     adaptive: bool
@@ -140,7 +140,7 @@ class FindingsOut(Schema):
     def of_findings(cls, found: FindResult, **more: Any) -> Self:
         """The findings, with the fields that a subclass has besides."""
         findings = cls.model_construct(
-            hits=[FrameFound.of(hit) for hit in found.hits],
+            hits=[FrameHitOut.of(hit) for hit in found.hits],
             mode=cast("Mode", found.query.mode),
             top_k=found.query.top_k,
             adaptive=found.query.adaptive,

@@ -22,10 +22,10 @@ class Command(BaseCommand):
         """Index each project and print a line for it."""
         for project in Project.objects.order_by("name"):
             if again:
-                indexing.forget(project.id)
-            before = indexing.not_indexed(project)
-            while indexing.work_off(project.id):
+                indexing.delete_index(project.id)
+            before = indexing.count_not_indexed(project)
+            while indexing.index_new_steps(project.id):
                 pass
-            left = indexing.not_indexed(project)
+            left = indexing.count_not_indexed(project)
             also = f"; {counted(left, 'step')} left for a worker" if left else ""
             self.stdout.write(f"{project.name}: {counted(before - left, 'step')} indexed{also}")

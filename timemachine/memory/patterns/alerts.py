@@ -50,12 +50,12 @@ WHERE counted.id = found.id AND counted.sessions <> found.sessions
 """
 
 
-def find(project_id: UUID) -> int:
+def raise_alerts(project_id: UUID) -> int:
     """Store alerts for patterns that meet a rule of the project in its current window. Return how many are new."""
-    return sum(find_by(rule) for rule in PatternRule.objects.filter(project=project_id))
+    return sum(raise_alerts_of_rule(rule) for rule in PatternRule.objects.filter(project=project_id))
 
 
-def find_by(rule: PatternRule) -> int:
+def raise_alerts_of_rule(rule: PatternRule) -> int:
     """Store alerts for patterns that meet this rule in its current window. Return how many are new."""
     moment = now()
     since, until = window_of(moment, rule.window)
@@ -86,7 +86,7 @@ def find_by(rule: PatternRule) -> int:
     return len(made)
 
 
-def count_anew(project_id: UUID, wordings: Collection[UUID]) -> None:
+def update_alert_counts(project_id: UUID, wordings: Collection[UUID]) -> None:
     """Update the number of sessions in the alerts of these wordings, after sessions were added or deleted."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, {"project": project_id, "wordings": list(wordings)})
@@ -97,7 +97,7 @@ def overdue() -> QuerySet[PatternAlert]:
     return PatternAlert.objects.filter(next_at__lte=now())
 
 
-def tell(alert_id: UUID) -> None:
+def deliver_alert(alert_id: UUID) -> None:
     """Report an alert to the address of its rule, once even with several workers. Errors are stored, and the
     report is retried later.
     """
@@ -108,7 +108,7 @@ def tell(alert_id: UUID) -> None:
 
 def _tell(lease: Lease[PatternAlert]) -> None:
     alert = lease.row("rule", "pattern")
-    wrong = _posted(alert.rule.url, json.dumps(told(alert)).encode())
+    wrong = _post(alert.rule.url, json.dumps(alert_report(alert)).encode())
     if wrong is None:
         lease.write(told_at=now(), problem=None, next_at=None)
         return
@@ -117,7 +117,7 @@ def _tell(lease: Lease[PatternAlert]) -> None:
     lease.write(problem=wrong, attempts=F("attempts") + 1, next_at=next_at)
 
 
-def told(alert: PatternAlert) -> dict[str, Any]:
+def alert_report(alert: PatternAlert) -> dict[str, Any]:
     """Return the JSON object that is sent to the address."""
     pattern = alert.pattern.pattern_id or alert.pattern_id
     return {
@@ -133,7 +133,7 @@ def told(alert: PatternAlert) -> dict[str, Any]:
     }
 
 
-def _posted(url: str, body: bytes) -> str | None:
+def _post(url: str, body: bytes) -> str | None:
     """Send the report. Return what went wrong, or None."""
     try:
         answer = post(url, body, "application/json")

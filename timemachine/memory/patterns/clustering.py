@@ -15,7 +15,7 @@ from timemachine.memory.patterns.models import Wording as KeptWording
 from timemachine.memory.patterns.pure.grouping import grouped
 from timemachine.memory.patterns.pure.step_texts import KINDS
 from timemachine.memory.patterns.pure.wording import Wording
-from timemachine.memory.patterns.reader import TURN_SECONDS, locked, read_on
+from timemachine.memory.patterns.reader import TURN_SECONDS, lock_project, read_new_steps
 
 _COUNT: Final = """
 UPDATE tm_wording AS counted
@@ -31,7 +31,7 @@ WHERE counted.id = found.id
 """
 
 
-def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
+def update_patterns(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
     """Read new steps of the project and group them for about that many seconds. Return True if there is more to do
     now.
 
@@ -40,20 +40,20 @@ def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
     more = False
     with holding(PatternReading.of([project_id])) as lease:
         if lease is not None:
-            more = read_on(project_id, seconds)
-            if settle(project_id):
-                alerts.find(project_id)
+            more = read_new_steps(project_id, seconds)
+            if group_and_count(project_id):
+                alerts.raise_alerts(project_id)
     return more
 
 
-def settle(project_id: UUID) -> bool:
+def group_and_count(project_id: UUID) -> bool:
     """Group new wordings and update counts. Return False if there was nothing to do or an erasure holds the
     project.
     """
     unsettled = KeptWording.objects.filter(Q(stale=True) | Q(pattern=None), project=project_id)
     try:
         with transaction.atomic():
-            locked(project_id)
+            lock_project(project_id)
             rows = list(unsettled.values_list("id", "kind", "pattern_id"))
             changed = {row for row, _, _ in rows} | {pattern for _, _, pattern in rows if pattern}
             anew = PatternReading.objects.filter(project=project_id, regroup=True).update(regroup=False)
@@ -61,7 +61,7 @@ def settle(project_id: UUID) -> bool:
                 if anew or any(each == kind and pattern is None for _, each, pattern in rows):
                     changed |= _group(project_id, kind)
             _count(project_id, changed)
-            alerts.count_anew(project_id, changed)
+            alerts.update_alert_counts(project_id, changed)
     except OperationalError:
         return False
     return bool(rows or anew)

@@ -39,7 +39,7 @@ WHERE alert.project_id = %(project)s AND seen_at IS NULL AND alert.sessions >= r
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PatternFilter:
     """A filter for patterns; all conditions must hold, and an empty text matches any.
 
     `since` is about when a pattern was last seen: RFC 3339, or a date for the whole day. `solved` is `yes` or
@@ -77,12 +77,12 @@ class InSession:
     resolution: Resolution | None
 
 
-def patterns_of(project: Project, asked: Asked) -> QuerySet[Wording]:
+def patterns_of(project: Project, asked: PatternFilter) -> QuerySet[Wording]:
     """Return the project's patterns that match, last seen first. Raises `InvalidInput`."""
     found = Wording.objects.filter(project=project, pattern=F("id"), sessions__gte=_fewest(asked))
     if asked.kind:
         if asked.kind not in KINDS:
-            raise _unknown("kind", KINDS)
+            raise _invalid_choice("kind", KINDS)
         found = found.filter(kind=asked.kind)
     if asked.q:
         said = asked.q if is_plain(asked.q) else "\ufffd"
@@ -91,7 +91,7 @@ def patterns_of(project: Project, asked: Asked) -> QuerySet[Wording]:
         found = found.filter(last_at__gte=since)
     if asked.solved:
         if asked.solved not in {"yes", "no"}:
-            raise _unknown("solved", ("yes", "no"))
+            raise _invalid_choice("solved", ("yes", "no"))
         found = found.filter(solved__gte=1) if asked.solved == "yes" else found.filter(solved=0)
     return found.order_by("-last_at", "-id")
 
@@ -131,7 +131,7 @@ def pattern_of(project: Project, pattern_id: str | UUID) -> Wording:
     return pattern
 
 
-def counted_now(patterns: Sequence[Wording]) -> list[Wording]:
+def with_current_counts(patterns: Sequence[Wording]) -> list[Wording]:
     """Return the patterns with the counts of the steps that exist now. After a deletion the stored counts are
     updated later. One query.
     """
@@ -158,7 +158,9 @@ def counted_now(patterns: Sequence[Wording]) -> list[Wording]:
     return list(patterns)
 
 
-def page_now(found: QuerySet[Wording], asked: Asked, limit: int) -> tuple[list[Wording], str | None]:
+def patterns_page(
+    found: QuerySet[Wording], asked: PatternFilter, limit: int
+) -> tuple[list[Wording], str | None]:
     """Return a page of patterns with current counts, and the next place, or None at the end.
 
     Patterns that no longer match after a deletion are left out, so a page may have fewer than `limit` patterns;
@@ -168,7 +170,7 @@ def page_now(found: QuerySet[Wording], asked: Asked, limit: int) -> tuple[list[W
     while True:
         rows = list(found[: limit + 1])
         place = place_of(rows[limit - 1]) if len(rows) > limit else None
-        fitting = [each for each in counted_now(rows[:limit]) if _fits(each, asked, since)]
+        fitting = [each for each in with_current_counts(rows[:limit]) if _fits(each, asked, since)]
         if fitting or place is None:
             return fitting, place
         found = patterns_after(found, place)
@@ -242,7 +244,9 @@ def resolutions_of(patterns: Collection[UUID], *, apart_from: UUID | None = None
     rows = steps_of(patterns).filter(solved_by__isnull=False).exclude(session=apart_from)
     latest = rows.order_by("wording__pattern", "-at", "-action").distinct("wording__pattern")
     found = list(latest.select_related("wording", "session"))
-    return {each.wording.pattern_id: told for each, told in _told(found) if each.wording.pattern_id}
+    return {
+        each.wording.pattern_id: told for each, told in _with_resolutions(found) if each.wording.pattern_id
+    }
 
 
 def rules_of(project: Project) -> QuerySet[PatternRule]:
@@ -263,7 +267,7 @@ def alerts_of(project: Project) -> QuerySet[PatternAlert]:
     """Return the project's alerts, latest first, without those whose rule would not be met any more after
     deletions.
     """
-    return _still(_alerts(project)).order_by("-id")
+    return _still_met(_alerts(project)).order_by("-id")
 
 
 def alert_of(project: Project, alert_id: str | UUID) -> PatternAlert:
@@ -278,7 +282,7 @@ def alert_of(project: Project, alert_id: str | UUID) -> PatternAlert:
     return found
 
 
-def unseen_in(project: Project) -> int:
+def count_unseen_alerts(project: Project) -> int:
     """Return how many alerts of `alerts_of` nobody has dismissed. One query."""
     return int(prepared_statements.fetch_rows(_UNSEEN, {"project": project.id})[0][0])
 
@@ -287,28 +291,28 @@ def _alerts(project: Project) -> QuerySet[PatternAlert]:
     return PatternAlert.objects.filter(project=project).select_related("rule", "pattern__pattern")
 
 
-def _still(found: QuerySet[PatternAlert]) -> QuerySet[PatternAlert]:
+def _still_met(found: QuerySet[PatternAlert]) -> QuerySet[PatternAlert]:
     return found.filter(sessions__gte=F("rule__sessions"))
 
 
-def _fewest(asked: Asked) -> int:
+def _fewest(asked: PatternFilter) -> int:
     if not 1 <= asked.min_sessions < 2**31:
         raise InvalidInput("`min_sessions` must be at least 1.", code="invalid_field", field="min_sessions")
     return asked.min_sessions
 
 
-def _since(asked: Asked) -> datetime | None:
+def _since(asked: PatternFilter) -> datetime | None:
     return parse_field("since", asked.since, parse_typed_start) if asked.since else None
 
 
-def _fits(pattern: Wording, asked: Asked, since: datetime | None) -> bool:
+def _fits(pattern: Wording, asked: PatternFilter, since: datetime | None) -> bool:
     """Return whether a pattern's counts match the filter."""
     lately = since is None or (pattern.last_at is not None and pattern.last_at >= since)
     solved = not asked.solved or (pattern.solved > 0) == (asked.solved == "yes")
     return pattern.sessions >= asked.min_sessions and lately and solved
 
 
-def _unknown(name: str, known: Collection[str]) -> InvalidInput:
+def _invalid_choice(name: str, known: Collection[str]) -> InvalidInput:
     return InvalidInput(f"`{name}` is one of {', '.join(known)}.", code="invalid_field", field=name)
 
 
@@ -327,10 +331,10 @@ def _first_solved(pattern: Wording, sessions: Collection[UUID]) -> dict[UUID, Re
     """Return what solved the pattern first in each of these sessions. Two queries."""
     rows = steps_of([pattern.id]).filter(session__in=sessions, solved_by__isnull=False)
     first = rows.order_by("session", "sequence").distinct("session").select_related("session", "wording")
-    return {each.session_id: told for each, told in _told(list(first))}
+    return {each.session_id: told for each, told in _with_resolutions(list(first))}
 
 
-def _told(found: Sequence[PatternStep]) -> list[tuple[PatternStep, Resolution]]:
+def _with_resolutions(found: Sequence[PatternStep]) -> list[tuple[PatternStep, Resolution]]:
     labels = _labels(found)
     return [
         (

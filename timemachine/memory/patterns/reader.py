@@ -24,10 +24,17 @@ from timemachine.core.pure.content import value_of
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.memory.patterns.models import PatternReading, PatternStep, ReadSession
 from timemachine.memory.patterns.models import Wording as KeptWording
-from timemachine.memory.patterns.pure.step_texts import ERROR, Kind, Step, failure_of, said_by
+from timemachine.memory.patterns.pure.step_texts import ERROR, Kind, Step, error_or_question_of, failure_of
 from timemachine.memory.patterns.pure.wording import Wording, wording_of
-from timemachine.memory.patterns.significance import WEIGHED_SINCE, significance_of, weighed
-from timemachine.memory.patterns.solutions import Call, Open, Solution, calls_of, open_in, solutions_of
+from timemachine.memory.patterns.significance import CHANGED_SINCE, significance_of, with_significance
+from timemachine.memory.patterns.solutions import (
+    Call,
+    Solution,
+    UnsolvedError,
+    calls_of,
+    solutions_of,
+    unsolved_errors,
+)
 from timemachine.recording.sessions.models import Action, Session
 
 log = logging.getLogger(__name__)
@@ -66,7 +73,7 @@ WHERE s.project_id = %s AND s.last_sequence > coalesce(r.read_through, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
+class _Statement:
     """The error or question of a step, as it is stored."""
 
     action: int
@@ -86,7 +93,7 @@ class _Batch:
     after: int
     through: int
     begun: int
-    said: Sequence[_Said]
+    said: Sequence[_Statement]
     solved: Mapping[int, Solution]
 
 
@@ -106,18 +113,18 @@ def is_due(project_id: UUID) -> bool:
     return bool(mark_enqueued(PatternReading.of([project_id])))
 
 
-def not_read(project_id: UUID) -> int:
+def count_unread(project_id: UUID) -> int:
     """Return how many steps of the project have not been read for patterns."""
     with connection.cursor() as cursor:
         cursor.execute(_LACKING, [project_id])
         return int(cursor.fetchone()[0])
 
 
-def read_on(project_id: UUID, seconds: float) -> bool:
+def read_new_steps(project_id: UUID, seconds: float) -> bool:
     """Read new steps of the project for about that many seconds. Return True if there is more to do now."""
     until = time.monotonic() + seconds
     for session in _weighed_since(project_id):
-        read_anew(session)
+        reread_session(session)
     left: set[UUID] = set()
     new = WORTH_A_LOOK
     while new >= WORTH_A_LOOK and (behind := _behind(project_id, left)):
@@ -135,7 +142,7 @@ def read_on(project_id: UUID, seconds: float) -> bool:
 
 
 @transaction.atomic
-def read_anew(session: Session, erased: Collection[int] = ()) -> None:
+def reread_session(session: Session, erased: Collection[int] = ()) -> None:
     """Have a session read again after a change of significance or an erasure. Patterns of the `erased` steps are
     deleted at once.
     """
@@ -149,7 +156,7 @@ def read_anew(session: Session, erased: Collection[int] = ()) -> None:
     kept.filter(solved_by__isnull=False).update(solved_by=None, solved_how=None, changed=[])
 
 
-def locked(project_id: UUID) -> None:
+def lock_project(project_id: UUID) -> None:
     """Lock the project until this transaction ends. Raises `OperationalError` if an erasure holds the lock for
     more than a moment.
     """
@@ -188,7 +195,7 @@ def payloads_of(action: Action) -> set[int]:
 
 def next_steps(session_id: UUID, after: int) -> list[Action]:
     """Return the next batch of steps of a session. One query."""
-    following = weighed(Action.objects.filter(session_id=session_id, sequence__gt=after))
+    following = with_significance(Action.objects.filter(session_id=session_id, sequence__gt=after))
     return list(following.order_by("sequence").only(*_READ)[:BATCH])
 
 
@@ -208,7 +215,7 @@ def _read_some(project_id: UUID, session_id: UUID, after: int, begun: int) -> in
     batch = _batch(project_id, session_id, actions, after, begun)
     try:
         _begin(batch)
-        _keep(batch)
+        _store(batch)
     except (IntegrityError, OperationalError, _OvertakenError) as why:
         log.info("steps of %s are read later: %s", session_id, why)
         return None
@@ -220,13 +227,13 @@ def _batch(project_id: UUID, session_id: UUID, actions: Sequence[Action], after:
     found = heads({row for each in actions for row in payloads_of(each)}, LONGEST)
     steps = {each.id: step_of(each, found) for each in actions}
     calls = calls_of(session_id, actions)
-    said = [one for each in actions if (one := _said(each, steps[each.id], calls.get(each.id)))]
+    said = [one for each in actions if (one := _statement(each, steps[each.id], calls.get(each.id)))]
     errors = [
-        Open(action=each.action, sequence=each.sequence, call=each.call)
+        UnsolvedError(action=each.action, sequence=each.sequence, call=each.call)
         for each in said
         if each.kind == ERROR
     ]
-    succeeded = [call for row, call in calls.items() if _went_through(steps[row])]
+    succeeded = [call for row, call in calls.items() if _succeeded(steps[row])]
     return _Batch(
         session=session_id,
         project=project_id,
@@ -235,17 +242,17 @@ def _batch(project_id: UUID, session_id: UUID, actions: Sequence[Action], after:
         begun=begun,
         said=said,
         solved=solutions_of(
-            session_id, [*open_in(session_id), *errors], succeeded, after=after, through=through
+            session_id, [*unsolved_errors(session_id), *errors], succeeded, after=after, through=through
         ),
     )
 
 
-def _said(action: Action, step: Step, call: Call | None) -> _Said | None:
-    found = said_by(step)
+def _statement(action: Action, step: Step, call: Call | None) -> _Statement | None:
+    found = error_or_question_of(step)
     wording = wording_of(found[1], action.tool or action.name) if found else None
     if found is None or wording is None:
         return None
-    return _Said(
+    return _Statement(
         action=action.id,
         sequence=action.sequence,
         at=action.started_at or action.recorded_at,
@@ -255,7 +262,7 @@ def _said(action: Action, step: Step, call: Call | None) -> _Said | None:
     )
 
 
-def _went_through(step: Step) -> bool:
+def _succeeded(step: Step) -> bool:
     """Return whether a call returned without an error."""
     return step.output is not None and failure_of(step) is None
 
@@ -282,18 +289,18 @@ def _begin(batch: _Batch) -> None:
 
 
 @transaction.atomic
-def _keep(batch: _Batch) -> None:
+def _store(batch: _Batch) -> None:
     """Store the result of a batch and how far the session is read. Raises if it was erased or another worker was
     faster.
     """
-    locked(batch.project)
+    lock_project(batch.project)
     unmoved = ReadSession.objects.filter(
         session_id=batch.session, read_through=batch.after, begun=batch.begun
     )
     if not unmoved.update(read_through=batch.through):
         raise _OvertakenError
-    kept = _keep_wordings(batch)
-    _drop_others(batch, kept)
+    kept = _store_wordings(batch)
+    _delete_outdated(batch, kept)
     PatternStep.objects.bulk_create(
         [
             PatternStep(
@@ -313,7 +320,7 @@ def _keep(batch: _Batch) -> None:
         _solve(action, solution)
 
 
-def _keep_wordings(batch: _Batch) -> dict[tuple[str, str], UUID]:
+def _store_wordings(batch: _Batch) -> dict[tuple[str, str], UUID]:
     """Return the rows of the wordings, existing and new, all marked to be counted again."""
     said = {(each.kind, each.wording.digest): each.wording for each in batch.said}
     new = [
@@ -326,7 +333,7 @@ def _keep_wordings(batch: _Batch) -> dict[tuple[str, str], UUID]:
     return {(kind, digest): row for row, kind, digest in rows.values_list("id", "kind", "digest")}
 
 
-def _drop_others(batch: _Batch, kept: Mapping[tuple[str, str], UUID]) -> None:
+def _delete_outdated(batch: _Batch, kept: Mapping[tuple[str, str], UUID]) -> None:
     """Delete what an earlier reading stored for steps of the batch and this one did not find."""
     says = {each.action: kept[each.kind, each.wording.digest] for each in batch.said}
     there = PatternStep.objects.filter(
@@ -340,7 +347,7 @@ def _drop_others(batch: _Batch, kept: Mapping[tuple[str, str], UUID]) -> None:
 
 def _weighed_since(project_id: UUID) -> list[Session]:
     with connection.cursor() as cursor:
-        cursor.execute(WEIGHED_SINCE, [project_id])
+        cursor.execute(CHANGED_SINCE, [project_id])
         found = [row[0] for row in cursor.fetchall()]
     return list(Session.objects.filter(id__in=found)) if found else []
 

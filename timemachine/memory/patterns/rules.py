@@ -23,7 +23,7 @@ from timemachine.memory.patterns.pure.step_texts import KINDS
 MOST_RULES: Final = 20
 
 
-def make_rule(
+def create_rule(
     project: Project,
     *,
     sessions: int,
@@ -83,11 +83,11 @@ def _made(rule: PatternRule) -> PatternRule:
         )
     rule.save(force_insert=True)
     rule.refresh_from_db()
-    alerts.find_by(rule)
+    alerts.raise_alerts_of_rule(rule)
     return rule
 
 
-def found_by(rule: PatternRule) -> int:
+def count_alerts(rule: PatternRule) -> int:
     """Return how many alerts a rule has raised."""
     return rule.alerts.count()
 
@@ -97,7 +97,7 @@ def delete_rule(rule: PatternRule) -> None:
     rule.delete()
 
 
-def put_aside(alert: PatternAlert, *, by: str) -> PatternAlert:
+def dismiss_alert(alert: PatternAlert, *, by: str) -> PatternAlert:
     """Dismiss an alert. The first person who dismissed it stays recorded."""
     PatternAlert.objects.filter(id=alert.id, seen_at=None).update(seen_at=now(), seen_by=by[:254])
     alert.refresh_from_db()

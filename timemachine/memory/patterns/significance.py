@@ -11,7 +11,7 @@ from timemachine.recording.sessions.models import Action
 
 SOLVING: Final = ("solution", "breakthrough")
 """The significances of a step that solved something."""
-WEIGHED_SINCE: Final = """
+CHANGED_SINCE: Final = """
 SELECT r.session_id FROM tm_read_session r
 WHERE r.project_id = %s AND EXISTS (
     SELECT FROM tm_weight_change c WHERE c.session_id = r.session_id AND c.at > r.began_at - interval '5 seconds'
@@ -22,7 +22,7 @@ late commits.
 """
 
 
-def weighed(actions: QuerySet[Action]) -> QuerySet[Action]:
+def with_significance(actions: QuerySet[Action]) -> QuerySet[Action]:
     """Annotate the steps with the significance in force, for `significance_of`."""
     return actions.annotate(in_force=SIGNIFICANCE)
 

@@ -11,13 +11,13 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import heads
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.numbers import whole_number
-from timemachine.memory.patterns.models import Wording as KeptWording
+from timemachine.memory.patterns.models import Wording as StoredWording
 from timemachine.memory.patterns.pure.grouping import joins
-from timemachine.memory.patterns.pure.step_texts import KINDS, gist, said_by
+from timemachine.memory.patterns.pure.step_texts import KINDS, error_or_question_of, failure_lines
 from timemachine.memory.patterns.pure.wording import Wording, wording_of
 from timemachine.memory.patterns.queries import Resolution, resolutions_of, steps_of
 from timemachine.memory.patterns.reader import LONGEST, payloads_of, step_of
-from timemachine.memory.patterns.significance import weighed
+from timemachine.memory.patterns.significance import with_significance
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
 from timemachine.recording.sessions.queries import action_of, session_of
@@ -26,7 +26,7 @@ MOST: Final = 10
 _NEAR: Final = 200
 """How many wordings that contain all words, or are contained, are compared."""
 _MET: Final = f"""
-SELECT {columns(KeptWording, "pattern")} FROM tm_pattern_step step
+SELECT {columns(StoredWording, "pattern")} FROM tm_pattern_step step
 JOIN tm_wording wording ON wording.id = step.wording_id JOIN tm_wording pattern ON pattern.id = wording.pattern_id
 WHERE step.action_id = %(action)s AND pattern.sessions >= 2
 """  # noqa: S608  # names of columns
@@ -40,17 +40,17 @@ class Similar:
     of the step.
     """
 
-    pattern: KeptWording
+    pattern: StoredWording
     like: Like
     others: int
     resolution: Resolution | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Met:
+class KnownPattern:
     """A step has a pattern that other sessions have, too."""
 
-    pattern: KeptWording
+    pattern: StoredWording
     others: int
     resolution: Resolution | None
 
@@ -70,31 +70,31 @@ def similar_to_step(project: Project, place: str, *, kind: str = "") -> list[Sim
             field="similar_to",
         )
     session = session_of(project, name)
-    said = _said(action_of(session, sequence))
+    said = _error_or_question(action_of(session, sequence))
     wanted = [] if said is None or kind not in {"", said[0]} else [said]
     return _similar(project, wanted, apart_from=session.id)
 
 
 def similar_to_text(project: Project, text: str, *, kind: str = "") -> list[Similar]:
     """Return the patterns that are similar to a text, read as an error or as a question."""
-    found = {each.digest: each for said in (gist(text), text.strip()) if (each := wording_of(said))}
+    found = {each.digest: each for said in (failure_lines(text), text.strip()) if (each := wording_of(said))}
     wanted = [(one, each) for one in KINDS for each in found.values() if kind in {"", one}]
     return _similar(project, wanted, apart_from=None)
 
 
-def met_at(action: Action) -> Met | None:
+def known_pattern_at(action: Action) -> KnownPattern | None:
     """Return the pattern of a step if other sessions have it, too. One query, two more if there is one."""
-    pattern = next(rows_of(KeptWording, _MET, {"action": action.pk}), None)
+    pattern = next(rows_of(StoredWording, _MET, {"action": action.pk}), None)
     if pattern is None:
         return None
     solved = resolutions_of([pattern.id], apart_from=action.session_id) if pattern.solved else {}
-    return Met(pattern=pattern, others=pattern.sessions - 1, resolution=solved.get(pattern.id))
+    return KnownPattern(pattern=pattern, others=pattern.sessions - 1, resolution=solved.get(pattern.id))
 
 
-def _said(action: Action) -> tuple[str, Wording] | None:
+def _error_or_question(action: Action) -> tuple[str, Wording] | None:
     """Return the step's error or question as it is compared, also if the step has not been read yet."""
-    action = weighed(Action.objects.filter(pk=action.pk)).get()
-    found = said_by(step_of(action, heads(payloads_of(action), LONGEST)))
+    action = with_significance(Action.objects.filter(pk=action.pk)).get()
+    found = error_or_question_of(step_of(action, heads(payloads_of(action), LONGEST)))
     wording = wording_of(found[1], action.tool or action.name) if found else None
     return (found[0], wording) if found and wording else None
 
@@ -108,7 +108,7 @@ def _similar(
             if likes.get(pattern) != "same":
                 likes[pattern] = like
     others = _others(set(likes), apart_from)
-    rows = KeptWording.objects.in_bulk([each for each in likes if others.get(each)])
+    rows = StoredWording.objects.in_bulk([each for each in likes if others.get(each)])
     solved = resolutions_of(list(rows), apart_from=apart_from)
     found = [
         Similar(pattern=rows[row], like=likes[row], others=others[row], resolution=solved.get(row))
@@ -120,7 +120,7 @@ def _similar(
 
 def _patterns_like(project: Project, kind: str, wording: Wording) -> Iterator[tuple[UUID, Like]]:
     """Return the patterns of the wording itself, and of those that would join it or that it would join."""
-    rows = KeptWording.objects.filter(project=project, kind=kind, pattern__isnull=False)
+    rows = StoredWording.objects.filter(project=project, kind=kind, pattern__isnull=False)
     fields = ("digest", "text", "words", "pattern_id")
     for _, _, _, pattern in rows.filter(digest=wording.digest).values_list(*fields):
         yield pattern, "same"

@@ -16,7 +16,7 @@ from timemachine.memory.patterns.pure.step_texts import ERROR
 from timemachine.memory.patterns.significance import solving_steps
 from timemachine.recording.sessions.models import Action
 
-MOST_OPEN: Final = 200
+MOST_UNSOLVED: Final = 200
 """How many unsolved errors of a session are considered, the latest ones."""
 LONGEST_ARGUMENTS: Final = 64 * 1024
 _NEAR: Final = 1_000
@@ -33,7 +33,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Open:
+class UnsolvedError:
     """An unsolved error; `call` is the step with the arguments of the failed call."""
 
     action: int
@@ -64,15 +64,20 @@ def calls_of(session_id: UUID, actions: Iterable[Action]) -> dict[int, Call]:
     return {each.id: call for each in results if (call := _call_of(each, asked))}
 
 
-def open_in(session_id: UUID) -> list[Open]:
+def unsolved_errors(session_id: UUID) -> list[UnsolvedError]:
     """Return the latest unsolved errors of a session. One query."""
     found = PatternStep.objects.filter(session_id=session_id, solved_by=None, wording__kind=ERROR)
-    latest = found.order_by("-sequence").values_list("action_id", "sequence", "call")[:MOST_OPEN]
-    return [Open(action=row, sequence=sequence, call=call) for row, sequence, call in latest]
+    latest = found.order_by("-sequence").values_list("action_id", "sequence", "call")[:MOST_UNSOLVED]
+    return [UnsolvedError(action=row, sequence=sequence, call=call) for row, sequence, call in latest]
 
 
 def solutions_of(
-    session_id: UUID, errors: Sequence[Open], succeeded: Collection[Call], *, after: int, through: int
+    session_id: UUID,
+    errors: Sequence[UnsolvedError],
+    succeeded: Collection[Call],
+    *,
+    after: int,
+    through: int,
 ) -> dict[int, Solution]:
     """Return what solved these errors between two steps, by the row of each solved error. At most four queries."""
     if not errors:
@@ -100,7 +105,7 @@ def _call_of(result: Action, asked: Mapping[str, Sequence[tuple[int, str | None]
 
 
 def _arguments(
-    session_id: UUID, errors: Sequence[Open], succeeded: Collection[Call]
+    session_id: UUID, errors: Sequence[UnsolvedError], succeeded: Collection[Call]
 ) -> dict[int, tuple[str, Any]]:
     """Return the tool and the arguments of each call by its step, only of tools that succeeded. At most two
     queries.
@@ -132,20 +137,22 @@ def _value(media_type: str, data: bytes) -> Any:
 
 
 def _first(
-    error: Open,
+    error: UnsolvedError,
     significant: Sequence[int],
     succeeded: Collection[Call],
     calls: Mapping[int, tuple[str, Any]],
 ) -> Solution | None:
     """Return what solved the error first. If a step is both, its significance counts."""
     later = next((each for each in significant if each > error.sequence), None)
-    again = _again(error, succeeded, calls)
+    again = _retried(error, succeeded, calls)
     if later is not None and (again is None or later <= again.by):
         return Solution(by=later, how=SIGNIFICANT)
     return again
 
 
-def _again(error: Open, succeeded: Collection[Call], calls: Mapping[int, tuple[str, Any]]) -> Solution | None:
+def _retried(
+    error: UnsolvedError, succeeded: Collection[Call], calls: Mapping[int, tuple[str, Any]]
+) -> Solution | None:
     if error.call is None or error.call not in calls:
         return None
     tool, given = calls[error.call]

@@ -9,18 +9,18 @@ from uuid import UUID
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import parse_typed_start, parse_typed_time
 from timemachine.core.pure.postgres_text import storable
-from timemachine.memory.recall.questions import Wanted
+from timemachine.memory.recall.questions import RecallOptions
 from timemachine.recording.annotations.significance.effective import COMPRESSED
 from timemachine.recording.sessions.models import Session
 
-WEIGHED: Final = """
+JOIN_SIGNIFICANCE: Final = """
 LEFT JOIN tm_weight now ON now.action_id = x.action_id LEFT JOIN tm_compression pressed ON pressed.session_id = x.session_id
 """
 """Joins the significance in force to index rows, for `IMPORTANCE`."""
 IMPORTANCE: Final = (
     "tm_importance(now.importance, now.significance, x.worth, x.significance, pressed.through >= x.sequence)"
 )
-_SAID: Final = """(
+_IS_CHANGED: Final = """(
     (SELECT EXISTS (SELECT FROM tm_weight)) AND EXISTS (SELECT FROM tm_weight said WHERE said.action_id = x.action_id)
 )"""
 """The planner assumes that a lookup in an empty table is free and repeats it per step, so whether it is empty is
@@ -29,7 +29,7 @@ asked once.
 _OF_SESSION: Final = (
     "EXISTS (SELECT FROM tm_session s WHERE s.id = x.session_id AND s.project_id = %(project)s AND {0})"
 )
-_ASKED: Final = {
+_FILTERS: Final = {
     "agent": f"(x.agent = %(agent)s OR (x.agent IS NULL AND {_OF_SESSION.format('s.agent = %(agent)s')}))",
     "user": _OF_SESSION.format('s."user" = %(user)s'),
     "tags": f"(x.tags && %(tags)s::text[] OR {_OF_SESSION.format('s.tags && %(tags)s::text[]')})",
@@ -38,9 +38,9 @@ _ASKED: Final = {
     "until": "x.at <= %(until)s",
 }
 _WEIGHTS: Final = {
-    "significances": f"(x.significance = ANY(%(significances)s) OR {_SAID}) "
+    "significances": f"(x.significance = ANY(%(significances)s) OR {_IS_CHANGED}) "
     "AND coalesce(now.significance, x.significance) = ANY(%(significances)s)",
-    "min_importance": f"(x.worth >= %(min_importance)s OR %(min_importance)s <= {COMPRESSED} OR {_SAID}) "
+    "min_importance": f"(x.worth >= %(min_importance)s OR %(min_importance)s <= {COMPRESSED} OR {_IS_CHANGED}) "
     f"AND {IMPORTANCE} >= %(min_importance)s",
 }
 """The recorded values exclude most steps; the values in force are looked up for the rest."""
@@ -49,7 +49,7 @@ type Times = Sequence[tuple[datetime | None, datetime | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Among:
+class StepScope:
     """The steps of the project whose index rows (`x`) match all conditions. `weighed`: the conditions need the
     join `WEIGHED`.
     """
@@ -67,16 +67,16 @@ class Among:
     @property
     def joined(self) -> str:
         """Return the join of the index rows."""
-        return WEIGHED if self.weighed else ""
+        return JOIN_SIGNIFICANCE if self.weighed else ""
 
 
-def among(
+def step_scope(
     project: Project,
-    wanted: Wanted,
+    options: RecallOptions,
     times: Times = (),
     sessions: Collection[UUID] = (),
     besides: Session | None = None,
-) -> Among:
+) -> StepScope:
     """Return the project's steps that match the options, one of the `times` (from, to; if any), and one of the
     sessions, or not `besides`.
     """
@@ -88,18 +88,20 @@ def among(
         "sessions": list(sessions) if len(sessions) > 1 else [],
         "besides": besides and besides.id,
     }
-    facts = {name: each for name, each in (_facts(wanted) | of_session).items() if each not in ("", None, [])}
+    facts = {
+        name: each for name, each in (_facts(options) | of_session).items() if each not in ("", None, [])
+    }
     known = (
         {
             "session": "x.session_id = %(session)s",
             "sessions": "x.session_id = ANY(%(sessions)s::uuid[])",
             "besides": "x.session_id <> %(besides)s",
         }
-        | _ASKED
+        | _FILTERS
         | _WEIGHTS
     )
     conditions = [condition for name, condition in known.items() if name in facts]
-    return Among(
+    return StepScope(
         project=project,
         conditions=(*conditions, *_within(times)),
         facts={"project": project.id} | facts | spans,
@@ -107,16 +109,16 @@ def among(
     )
 
 
-def _facts(wanted: Wanted) -> dict[str, Any]:
+def _facts(options: RecallOptions) -> dict[str, Any]:
     return {
-        "agent": storable(wanted.agent),
-        "user": storable(wanted.user),
-        "tags": [storable(tag) for tag in wanted.tags],
-        "kinds": list(wanted.kinds),
-        "significances": list(wanted.significances),
-        "min_importance": wanted.min_importance,
-        "since": parse_typed_start(wanted.since) if wanted.since else None,
-        "until": parse_typed_time(wanted.until) if wanted.until else None,
+        "agent": storable(options.agent),
+        "user": storable(options.user),
+        "tags": [storable(tag) for tag in options.tags],
+        "kinds": list(options.kinds),
+        "significances": list(options.significances),
+        "min_importance": options.min_importance,
+        "since": parse_typed_start(options.since) if options.since else None,
+        "until": parse_typed_time(options.until) if options.until else None,
     }
 
 

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from timemachine.memory.recall.queries import Answer, TimeRead
-from timemachine.memory.recall.questions import Wanted
+from timemachine.memory.recall.queries import QueryResult, TimeRead
+from timemachine.memory.recall.questions import RecallOptions
 
 _FILTERS: Final = {
     "agent": "agent",
@@ -31,30 +31,30 @@ _MOST: Final = 5
 _UTC: Final = {"UTC", "UCT", "Universal", "Zulu"}
 
 
-def why_nothing(answer: Answer, wanted: Wanted) -> str | None:
+def explain_no_results(answer: QueryResult, options: RecallOptions) -> str | None:
     """Return whether the words, the time expressions or the filters are the cause, as a sentence, or None if there
     are results.
     """
     if answer.results:
         return None
-    filters = ", ".join(_filters(wanted))
-    if answer.is_any_left:
+    filters = ", ".join(_filters(options))
+    if answer.has_candidates:
         among = " of those asked for" if filters or answer.times else ""
-        return f"No turn{among} {_LOOKED_FOR[wanted.mode]}. Try other words."
+        return f"No turn{among} {_LOOKED_FOR[options.mode]}. Try other words."
     before = [time.session for time in answer.times if time.reading.previous_session]
     if before and not any(before):
         return "There is no earlier session."
     looked_at = [time for time in answer.times if time.session or not time.reading.previous_session]
-    times = " or ".join(_span(time, ZoneInfo(wanted.time_zone)) for time in looked_at)
+    times = " or ".join(_span(time, ZoneInfo(options.time_zone)) for time in looked_at)
     if times:
         what = f"Nothing that matches the filter ({filters})" if filters else "Nothing"
         return f"{what} was recorded in that time: {times}."
     return f"No turn matches the filter: {filters}." if filters else "Nothing is recorded yet."
 
 
-def _filters(wanted: Wanted) -> Iterator[str]:
+def _filters(options: RecallOptions) -> Iterator[str]:
     for field, words in _FILTERS.items():
-        given = getattr(wanted, field)
+        given = getattr(options, field)
         if given not in ("", (), None):
             yield f"{words} {_written(given)}"[:_LONGEST]
 

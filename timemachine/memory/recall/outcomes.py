@@ -6,10 +6,10 @@ from uuid import UUID
 
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge import prepared_statements
-from timemachine.memory.recall.conditions import WEIGHED, among
-from timemachine.memory.recall.queries import Recalled
-from timemachine.memory.recall.questions import Wanted
-from timemachine.memory.search.index_rows import MADE
+from timemachine.memory.recall.conditions import JOIN_SIGNIFICANCE, step_scope
+from timemachine.memory.recall.queries import RecalledTurn
+from timemachine.memory.recall.questions import RecallOptions
+from timemachine.memory.search.index_rows import INDEX_ROW
 
 SOLUTION: Final = "solution"
 OUTCOMES: Final = (SOLUTION, "breakthrough", "decision")
@@ -23,9 +23,9 @@ SELECT DISTINCT ON (place.session, place.sequence, coalesce(now.significance, x.
        place.session, place.sequence, coalesce(now.significance, x.significance), x.sequence
 FROM unnest(%(sessions)s::uuid[], %(sequences)s::bigint[]) AS place(session, sequence)
 CROSS JOIN LATERAL (
-    {MADE} FROM tm_action a WHERE a.session_id = place.session AND a.sequence > place.sequence AND a.sequence <= place.sequence + {REACH}
+    {INDEX_ROW} FROM tm_action a WHERE a.session_id = place.session AND a.sequence > place.sequence AND a.sequence <= place.sequence + {REACH}
     ORDER BY a.sequence LIMIT {REACH}
-) AS x {WEIGHED}
+) AS x {JOIN_SIGNIFICANCE}
 WHERE {{among}} AND coalesce(now.significance, x.significance) = ANY(%(outcomes)s::text[]) AND NOT EXISTS (
     SELECT FROM tm_erased_turn gone WHERE gone.session_id = x.session_id AND gone.sequence = x.sequence
 )
@@ -36,7 +36,7 @@ type Place = tuple[UUID, int]
 type Outcomes = Mapping[Place, Mapping[str, Place]]
 
 
-def outcomes_of(project: Project, recalled: Sequence[Recalled], wanted: Wanted) -> Outcomes:
+def outcomes_of(project: Project, recalled: Sequence[RecalledTurn], options: RecallOptions) -> Outcomes:
     """Return the first step of each of `OUTCOMES` after each of the best turns, by the turn's session and step.
 
     Outcomes are in order of importance; a turn that is a solution has none. They must match the filters of the
@@ -45,7 +45,7 @@ def outcomes_of(project: Project, recalled: Sequence[Recalled], wanted: Wanted) 
     looked_at = [each for each in recalled if each.significance != SOLUTION][:MOST]
     if not looked_at:
         return {}
-    steps = among(project, wanted)
+    steps = step_scope(project, options)
     places = {
         "sessions": [each.session.id for each in looked_at],
         "sequences": [each.hit.action.sequence for each in looked_at],

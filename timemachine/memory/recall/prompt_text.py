@@ -13,7 +13,7 @@ from uuid import UUID
 from timemachine.core.pure.errors import Unavailable
 from timemachine.knowledge.embedding.wordllama import count_tokens
 from timemachine.memory.recall.outcomes import OUTCOMES, SOLUTION, Outcomes, Place, outcomes_of
-from timemachine.memory.recall.queries import Recalled, Recollection
+from timemachine.memory.recall.queries import RecalledTurn, RecallResult
 from timemachine.memory.transcripts.pure.selection import gaps
 from timemachine.memory.transcripts.transcript import estimate
 from timemachine.memory.transcripts.turn_rows import Row, heads_of
@@ -28,7 +28,7 @@ from timemachine.recording.sessions.pure.turn_text import (
     who_of,
 )
 
-MOST_PASSED_OVER: Final = 24
+MOST_SKIPPED: Final = 24
 """After this many turns that were counted and did not fit, the text is complete. Counting a long turn takes some
 milliseconds.
 """
@@ -54,7 +54,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
+class _TurnText:
     """A turn as text, with its session, its place, and the words that identify repetitions."""
 
     session: Session
@@ -68,7 +68,7 @@ class _Said:
 
 
 @dataclass(slots=True)
-class _Chosen:
+class _Selection:
     """The selected turns by session and step, in the order of selection."""
 
     budget: int
@@ -81,13 +81,13 @@ class _Chosen:
     marks: dict[int, int] = field(default_factory=dict)
     """The tokens of a mark by the number of left out turns."""
     spent: int = 0
-    passed_over: int = 0
+    skipped: int = 0
 
     @property
     def is_full(self) -> bool:
-        return self.spent >= self.budget or self.passed_over >= MOST_PASSED_OVER
+        return self.spent >= self.budget or self.skipped >= MOST_SKIPPED
 
-    def take(self, said: _Said) -> bool:
+    def take(self, said: _TurnText) -> bool:
         """Select a turn if it fits, with its session's header and marks. Return whether its words are now in the
         text.
         """
@@ -99,7 +99,7 @@ class _Chosen:
         beside = self._beside(said)
         cost = tokens_of(said.text) + beside - self.beside.get(said.session.id, 0)
         if cost > left:
-            self.passed_over += 1
+            self.skipped += 1
             return False
         self.texts[said.place], self.costs[said.place] = said.text, cost
         self.sessions[said.session.id], self.beside[said.session.id] = said.session, beside
@@ -107,7 +107,7 @@ class _Chosen:
         self.spent += cost
         return True
 
-    def _beside(self, said: _Said) -> int:
+    def _beside(self, said: _TurnText) -> int:
         """Return the tokens of the session's header and marks if the turn is selected, too."""
         session = said.session
         told = sorted([said.sequence, *(sequence for of, sequence in self.texts if of == session.id)])
@@ -136,13 +136,13 @@ class _Chosen:
 _FIRST: Final = "From earlier sessions:\n\n"
 
 
-def prompt_of(found: Recollection, budget: int) -> Prompt:
+def prompt_text(found: RecallResult, budget: int) -> Prompt:
     """Return the text, with at most `budget` tokens; empty if nothing was recalled or nothing fits. Two queries."""
     recalled = [each for answer in found.answers for each in answer.results]
-    outcomes = outcomes_of(found.project, recalled, found.wanted)
+    outcomes = outcomes_of(found.project, recalled, found.options)
     said = _texts(recalled, outcomes)
-    best = _told_once(recalled, said, outcomes)
-    chosen = _Chosen(budget=budget, spent=tokens_of(_FIRST))
+    best = _without_repetitions(recalled, said, outcomes)
+    chosen = _Selection(budget=budget, spent=tokens_of(_FIRST))
     for each in best:
         if chosen.take(each):
             _take_all(
@@ -167,7 +167,7 @@ def prompt_of(found: Recollection, budget: int) -> Prompt:
     )
 
 
-def _fitted(chosen: _Chosen) -> str:
+def _fitted(chosen: _Selection) -> str:
     """Return the text of the selected turns, removing the last selected ones if it is too long."""
     text = _composed(chosen)
     while (tokens := tokens_of(text)) > chosen.budget and chosen.texts:
@@ -176,17 +176,17 @@ def _fitted(chosen: _Chosen) -> str:
     return text
 
 
-def _take_all(chosen: _Chosen, turns: Iterable[_Said]) -> None:
+def _take_all(chosen: _Selection, turns: Iterable[_TurnText]) -> None:
     for each in turns:
         chosen.take(each)
 
 
-def _take_shortest(chosen: _Chosen, best: Sequence[_Said]) -> int | None:
+def _take_shortest(chosen: _Selection, best: Sequence[_TurnText]) -> int | None:
     """Select the shortest of the best turns if it fits alone; else return how many tokens it needs."""
     if not best:
         return None
-    shortest = min(best[:MOST_PASSED_OVER], key=lambda each: len(each.text) + len(each.session.name))
-    alone = _Chosen(
+    shortest = min(best[:MOST_SKIPPED], key=lambda each: len(each.text) + len(each.session.name))
+    alone = _Selection(
         budget=0, texts={shortest.place: shortest.text}, sessions={shortest.session.id: shortest.session}
     )
     tokens = tokens_of(_composed(alone))
@@ -196,25 +196,27 @@ def _take_shortest(chosen: _Chosen, best: Sequence[_Said]) -> int | None:
     return None
 
 
-def _told_once(recalled: Sequence[Recalled], said: Mapping[Place, _Said], outcomes: Outcomes) -> list[_Said]:
+def _without_repetitions(
+    recalled: Sequence[RecalledTurn], said: Mapping[Place, _TurnText], outcomes: Outcomes
+) -> list[_TurnText]:
     """Return the recalled turns in order, without repetitions, noting how many other sessions have the same words.
 
     Of repeated turns, the one with the most outcomes is chosen, else the best.
     """
-    same: dict[str, list[_Said]] = {}
+    same: dict[str, list[_TurnText]] = {}
     for each in recalled:
         if one := said.get(_place_of(each)):
             same.setdefault(one.words or str(one.place), []).append(one)
     worth = {_place_of(each): each.significance in OUTCOMES for each in recalled}
 
-    def shown(one: _Said) -> tuple[bool, bool, int]:
+    def shown(one: _TurnText) -> tuple[bool, bool, int]:
         behind = outcomes.get(one.place, {})
         return worth[one.place], SOLUTION in behind, len(behind)
 
     return [_with_others(max(group, key=shown), group) for group in same.values()]
 
 
-def _with_others(one: _Said, same: Sequence[_Said]) -> _Said:
+def _with_others(one: _TurnText, same: Sequence[_TurnText]) -> _TurnText:
     others = len({each.session.id for each in same} - {one.session.id})
     if not others:
         return one
@@ -222,13 +224,13 @@ def _with_others(one: _Said, same: Sequence[_Said]) -> _Said:
     return replace(one, text=paragraph(f"{one.text.rstrip()} {note}"))
 
 
-def _place_of(recalled: Recalled) -> Place:
+def _place_of(recalled: RecalledTurn) -> Place:
     return recalled.session.id, recalled.hit.action.sequence
 
 
-def _texts(recalled: Sequence[Recalled], outcomes: Outcomes) -> dict[Place, _Said]:
+def _texts(recalled: Sequence[RecalledTurn], outcomes: Outcomes) -> dict[Place, _TurnText]:
     """Return the recalled turns and their outcomes as text. Complete turns around results are not read again."""
-    first: dict[Place, Recalled] = {}
+    first: dict[Place, RecalledTurn] = {}
     for each in recalled:
         first.setdefault(_place_of(each), each)
     sessions = {each.session.id: each.session for each in recalled}
@@ -238,15 +240,17 @@ def _texts(recalled: Sequence[Recalled], outcomes: Outcomes) -> dict[Place, _Sai
     wanted = dict.fromkeys([*first, *(place for behind in outcomes.values() for place in behind.values())])
     read = known | heads_of([place for place in wanted if place not in known], LONGEST_COUNTED)
     return {
-        place: _told(first[place], read[place]) if place in first else _said(sessions[place[0]], read[place])
+        place: _result_text(first[place], read[place])
+        if place in first
+        else _turn_text(sessions[place[0]], read[place])
         for place in wanted
         if place in read
     }
 
 
-def _told(recalled: Recalled, row: Row) -> _Said:
+def _result_text(recalled: RecalledTurn, row: Row) -> _TurnText:
     """Return the turn, or of a very long one the passage that matched."""
-    told = _said(recalled.session, row)
+    told = _turn_text(recalled.session, row)
     passage = recalled.hit.passage
     if passage is None or not (row.cut or len(told.text.encode()) > LONGEST_COUNTED):
         return told
@@ -255,18 +259,18 @@ def _told(recalled: Recalled, row: Row) -> _Said:
     return replace(told, words=f"{who_of(turn)}: … {passage.text} …", text=text)
 
 
-def _around(recalled: Recalled) -> Iterator[_Said]:
+def _around(recalled: RecalledTurn) -> Iterator[_TurnText]:
     """Yield the turns around a result, nearest first."""
     at = recalled.hit.action.sequence
     for row in sorted(recalled.around, key=lambda row: abs(row.turn.sequence - at)):
-        yield _said(recalled.session, row)
+        yield _turn_text(recalled.session, row)
 
 
-def _said(session: Session, row: Row) -> _Said:
+def _turn_text(session: Session, row: Row) -> _TurnText:
     rest = " … [the rest of this turn is left out]" if row.cut else ""
     text = paragraph(f"{_sendable(text_of(row.turn))}{rest}")
     words = "" if row.cut else _words(row.turn)
-    return _Said(session=session, sequence=row.turn.sequence, words=words, text=text)
+    return _TurnText(session=session, sequence=row.turn.sequence, words=words, text=text)
 
 
 def _words(turn: Turn) -> str:
@@ -275,14 +279,14 @@ def _words(turn: Turn) -> str:
     return f"{who_of(turn)}: {content}" if content and turn.deleted is None else ""
 
 
-def _composed(chosen: _Chosen) -> str:
+def _composed(chosen: _Selection) -> str:
     """Return the text, earliest session first."""
     sessions = sorted(chosen.sessions.values(), key=lambda session: (session.started_at, session.id))
-    parts = [part for session in sessions for part in _told_session(session, chosen)]
+    parts = [part for session in sessions for part in _session_text(session, chosen)]
     return "".join([_FIRST, *parts]).rstrip() if parts else ""
 
 
-def _told_session(session: Session, chosen: _Chosen) -> Iterator[str]:
+def _session_text(session: Session, chosen: _Selection) -> Iterator[str]:
     told = sorted(sequence for of, sequence in chosen.texts if of == session.id)
     last = max(session.last_sequence, told[-1])
     *before, behind = gaps(told, last)

@@ -13,14 +13,20 @@ from timemachine.core.pure.errors import Unavailable
 from timemachine.core.pure.postgres_text import searchable
 from timemachine.knowledge.embedding import table
 from timemachine.knowledge.pure.fusion import fuse
-from timemachine.memory.recall.conditions import Among, Times, among
+from timemachine.memory.recall.conditions import StepScope, Times, step_scope
 from timemachine.memory.recall.pure.subject import subject_of
-from timemachine.memory.recall.pure.time_words import Reading, Spoken, Unread, read
-from timemachine.memory.recall.questions import Wanted, check, named_session, previous_sessions, weights_of
+from timemachine.memory.recall.pure.time_words import ParsedQuestion, Reading, Unread, parse_question
+from timemachine.memory.recall.questions import (
+    RecallOptions,
+    check,
+    named_session,
+    previous_sessions,
+    significance_of_steps,
+)
 from timemachine.memory.recall.retrievers import Term, by_both, most_important, terms_of
-from timemachine.memory.search.hits import Hit, Scored, hits_of
-from timemachine.memory.search.indexing import MODEL, not_indexed
-from timemachine.memory.search.retrievers import Ranked
+from timemachine.memory.search.hits import Hit, ScoredHit, hits_of
+from timemachine.memory.search.indexing import MODEL, count_not_indexed
+from timemachine.memory.search.retrievers import Candidate
 from timemachine.memory.transcripts.turn_rows import Row, heads_of
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_by_id
@@ -71,7 +77,7 @@ class TimeRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
+class RecalledTurn:
     """A turn that was recalled, with the significance and importance in force, and the turns around it if
     requested.
 
@@ -86,11 +92,11 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class QueryResult:
     """The result for one query: how it was read, what was searched for, and how results are ranked.
 
     `looked_for` is empty if the query has no subject; then the most important turns are returned. `unread` are
-    words that look like a time and were searched as words. `is_any_left`: whether any turn matched the filters.
+    words that look like a time and were searched as words. `has_candidates`: whether any turn matched the filters.
     """
 
     query: str
@@ -98,28 +104,28 @@ class Answer:
     times: tuple[TimeRead, ...]
     unread: tuple[Unread, ...]
     ranked_by: str
-    results: tuple[Recalled, ...]
-    is_any_left: bool
+    results: tuple[RecalledTurn, ...]
+    has_candidates: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recollection:
+class RecallResult:
     """The results for all queries. `no_embeddings` is why nothing was searched by meaning; None if it was, or was
     not requested.
     """
 
     project: Project
-    wanted: Wanted
-    answers: tuple[Answer, ...]
+    options: RecallOptions
+    answers: tuple[QueryResult, ...]
     not_indexed: int
     no_embeddings: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Candidates:
     """The matching rows with their sessions and scores."""
 
-    scored: Scored
+    scored: ScoredHit
     sessions: Mapping[int, UUID]
     terms: Sequence[Term]
     missing: str | None = None
@@ -130,70 +136,70 @@ class _Found:
         return sorted(score, key=lambda row: (-score[row], -row))[:limit]
 
 
-def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Recollection:
+def recall(project: Project, options: RecallOptions, at: datetime | None = None) -> RecallResult:
     """Return the results for each query, asked at a time (default: now).
 
     Raises `InvalidInput` for invalid options, `NotFound` for an unknown session, and `Unavailable` if only the
     meaning is searched and its model is missing.
     """
-    zone = check(wanted)
+    zone = check(options)
     moment = at or now()
-    besides = named_session(project, wanted.besides)
-    within = named_session(project, wanted.session)
+    besides = named_session(project, options.besides)
+    within = named_session(project, options.session)
     answers, missing = [], None
-    for query in wanted.queries:
-        spoken = _spoken(wanted, query, moment, zone)
-        times = tuple(_read_times(project, wanted, spoken, besides))
-        looked_at = _among(project, wanted, times, within, besides)
+    for query in options.queries:
+        spoken = _parsed(options, query, moment, zone)
+        times = tuple(_read_times(project, options, spoken, besides))
+        looked_at = _scope(project, options, times, within, besides)
         subject = subject_of(searchable(spoken.text))
-        found = _found(looked_at, wanted, subject)
+        found = _retrieve(looked_at, options, subject)
         missing = missing or found.missing
-        results = _results(project, wanted, found)
+        results = _results(project, options, found)
         answers.append(
-            Answer(
+            QueryResult(
                 query=query,
                 looked_for=subject,
                 times=times,
                 unread=spoken.unread,
-                ranked_by=wanted.mode if subject else BY_IMPORTANCE,
+                ranked_by=options.mode if subject else BY_IMPORTANCE,
                 results=results,
-                is_any_left=bool(results) or _is_any_left(looked_at, subject),
+                has_candidates=bool(results) or _has_candidates(looked_at, subject),
             )
         )
-    return Recollection(
+    return RecallResult(
         project=project,
-        wanted=wanted,
-        answers=_with_turns_around(answers, wanted.around),
-        not_indexed=not_indexed(project),
+        options=options,
+        answers=_with_turns_around(answers, options.around),
+        not_indexed=count_not_indexed(project),
         no_embeddings=missing,
     )
 
 
-def _spoken(wanted: Wanted, query: str, moment: datetime, zone: ZoneInfo) -> Spoken:
-    if not wanted.time_words:
-        return Spoken(text=query, readings=())
-    return read(query, moment, zone, only_past=wanted.past_times)
+def _parsed(options: RecallOptions, query: str, moment: datetime, zone: ZoneInfo) -> ParsedQuestion:
+    if not options.time_words:
+        return ParsedQuestion(text=query, readings=())
+    return parse_question(query, moment, zone, only_past=options.past_times)
 
 
 def _read_times(
-    project: Project, wanted: Wanted, spoken: Spoken, besides: Session | None
+    project: Project, options: RecallOptions, spoken: ParsedQuestion, besides: Session | None
 ) -> Iterator[TimeRead]:
     for reading in spoken.readings:
         sessions = (
-            previous_sessions(project, wanted, besides, reading.passed_over, reading.sessions)
+            previous_sessions(project, options, besides, reading.passed_over, reading.sessions)
             if reading.previous_session
             else ()
         )
         yield TimeRead(reading=reading, sessions=sessions)
 
 
-def _among(
+def _scope(
     project: Project,
-    wanted: Wanted,
+    options: RecallOptions,
     times: Sequence[TimeRead],
     within: Session | None,
     besides: Session | None,
-) -> Among | None:
+) -> StepScope | None:
     """Return the steps to search; None if there are none, because a named previous session does not exist or is
     not the requested one.
     """
@@ -204,61 +210,61 @@ def _among(
     if (named or within) and not sessions:
         return None
     spans: Times = [(time.begin, time.until) for time in times if not time.is_within_session]
-    return among(project, wanted, spans, sessions, besides)
+    return step_scope(project, options, spans, sessions, besides)
 
 
-def _found(steps: Among | None, wanted: Wanted, subject: str) -> _Found:
+def _retrieve(steps: StepScope | None, options: RecallOptions, subject: str) -> _Candidates:
     if steps is None:
-        return _Found(Scored(score={}, legs={}), {}, ())
+        return _Candidates(ScoredHit(score={}, legs={}), {}, ())
     if not subject:
-        leg = most_important(steps, wanted.limit)
-        return _Found(Scored(score=_scores(leg), legs={}), _sessions(leg), ())
-    terms = [] if wanted.mode == "semantic" else terms_of(steps.project, subject)
-    vector, missing = ([], None) if wanted.mode == "text" else _vector(wanted, subject)
+        leg = most_important(steps, options.limit)
+        return _Candidates(ScoredHit(score=_scores(leg), legs={}), _sessions(leg), ())
+    terms = [] if options.mode == "semantic" else terms_of(steps.project, subject)
+    vector, missing = ([], None) if options.mode == "text" else _vector(options, subject)
     text, semantic = by_both(steps, terms, vector)
     legs = {"text": _scores(text), "semantic": _scores(semantic)}
-    score = legs.get(wanted.mode) or fuse(legs["text"], legs["semantic"], MODEL.semantic_weight)
-    return _Found(Scored(score=score, legs=legs), _sessions([*text, *semantic]), terms, missing)
+    score = legs.get(options.mode) or fuse(legs["text"], legs["semantic"], MODEL.semantic_weight)
+    return _Candidates(ScoredHit(score=score, legs=legs), _sessions([*text, *semantic]), terms, missing)
 
 
-def _is_any_left(steps: Among | None, subject: str) -> bool:
+def _has_candidates(steps: StepScope | None, subject: str) -> bool:
     """Return whether any of the steps could be found with other words; without a subject every turn is found
     anyway.
     """
     return steps is not None and bool(subject) and bool(most_important(steps, 1))
 
 
-def _vector(wanted: Wanted, subject: str) -> tuple[list[float], str | None]:
+def _vector(options: RecallOptions, subject: str) -> tuple[list[float], str | None]:
     """Return the vector of the subject, or why there is none."""
     try:
         return table.query_vector(MODEL, subject), None
     except Unavailable as why:
-        if wanted.mode == "semantic":
+        if options.mode == "semantic":
             raise
         return [], why.message
 
 
-def _scores(leg: Sequence[Ranked]) -> dict[int, float]:
+def _scores(leg: Sequence[Candidate]) -> dict[int, float]:
     return {one.action: one.score for one in leg}
 
 
-def _sessions(leg: Sequence[Ranked]) -> dict[int, UUID]:
+def _sessions(leg: Sequence[Candidate]) -> dict[int, UUID]:
     return {one.action: one.session for one in leg}
 
 
 # --- results
 
 
-def _results(project: Project, wanted: Wanted, found: _Found) -> tuple[Recalled, ...]:
+def _results(project: Project, options: RecallOptions, found: _Candidates) -> tuple[RecalledTurn, ...]:
     """Return the turns with their sessions, without sessions that were erased in the meantime."""
-    best = found.best(wanted.limit)
+    best = found.best(options.limit)
     stems = frozenset(term.term for term in found.terms if not term.term.startswith("="))
     named = frozenset(term.term[1:] for term in found.terms if term.term.startswith("="))
     hits = hits_of(project, best, found.scored, stems, named)
     sessions = sessions_by_id(project, {found.sessions[row] for row in hits})
-    weights = weights_of(project, list(hits))
+    weights = significance_of_steps(project, list(hits))
     return tuple(
-        Recalled(
+        RecalledTurn(
             session=sessions[found.sessions[row]],
             hit=hits[row],
             significance=weights[row][0],
@@ -269,28 +275,30 @@ def _results(project: Project, wanted: Wanted, found: _Found) -> tuple[Recalled,
     )
 
 
-def _with_turns_around(answers: Sequence[Answer], turns: int) -> tuple[Answer, ...]:
+def _with_turns_around(answers: Sequence[QueryResult], turns: int) -> tuple[QueryResult, ...]:
     """Add the turns around each result; each turn is read once."""
     if not turns:
         return tuple(answers)
     results = [each for answer in answers for each in answer.results]
     wanted = {(each.session.id, sequence) for each in results for sequence in _window(each, turns)}
-    read = heads_of(sorted(wanted), LONGEST_AROUND)
+    turns_read = heads_of(sorted(wanted), LONGEST_AROUND)
     return tuple(
         replace(
             answer,
-            results=tuple(replace(each, around=_around(each, turns, read)) for each in answer.results),
+            results=tuple(replace(each, around=_around(each, turns, turns_read)) for each in answer.results),
         )
         for answer in answers
     )
 
 
-def _around(recalled: Recalled, turns: int, read: Mapping[tuple[UUID, int], Row]) -> tuple[Row, ...]:
+def _around(
+    recalled: RecalledTurn, turns: int, turns_read: Mapping[tuple[UUID, int], Row]
+) -> tuple[Row, ...]:
     places = ((recalled.session.id, sequence) for sequence in _window(recalled, turns))
-    return tuple(read[place] for place in places if place in read)
+    return tuple(turns_read[place] for place in places if place in turns_read)
 
 
-def _window(recalled: Recalled, turns: int) -> range:
+def _window(recalled: RecalledTurn, turns: int) -> range:
     sequence = recalled.hit.action.sequence
     last = max(sequence, min(recalled.session.last_sequence, sequence + turns))
     return range(max(1, sequence - turns), last + 1)

@@ -32,7 +32,7 @@ WHERE a.project_id = %(project)s AND a.id = ANY(%(steps)s::bigint[])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RecallOptions:
     """The options of a recall: separate `queries`, and which turns are searched for all of them; an empty value
     matches any.
 
@@ -64,22 +64,24 @@ class Wanted:
     budget: int | None = None
 
 
-def check(wanted: Wanted) -> ZoneInfo:
+def check(options: RecallOptions) -> ZoneInfo:
     """Return the time zone. Raises `InvalidInput`, which names the field."""
-    if not wanted.queries or not all(query.strip() for query in wanted.queries):
+    if not options.queries or not all(query.strip() for query in options.queries):
         raise _refused("queries", "Enter what to recall: each of `queries` must be a question or some words.")
-    if len(wanted.queries) > MOST_QUERIES:
-        raise _refused("queries", f"There are {len(wanted.queries)} queries; the limit is {MOST_QUERIES}.")
-    longest = max(map(len, wanted.queries))
+    if len(options.queries) > MOST_QUERIES:
+        raise _refused("queries", f"There are {len(options.queries)} queries; the limit is {MOST_QUERIES}.")
+    longest = max(map(len, options.queries))
     if longest > LONGEST_QUERY:
         raise _refused("queries", f"A query has {longest:,} characters; the limit is {LONGEST_QUERY:,}.")
-    _check_words(wanted)
-    _check_numbers(wanted)
-    _check_times(wanted)
-    return _zone(wanted.time_zone)
+    _check_words(options)
+    _check_numbers(options)
+    _check_times(options)
+    return _zone(options.time_zone)
 
 
-def weights_of(project: Project, steps: Sequence[int]) -> dict[int, tuple[str | None, float | None]]:
+def significance_of_steps(
+    project: Project, steps: Sequence[int]
+) -> dict[int, tuple[str | None, float | None]]:
     """Return the significance and importance in force by step row, for those steps that are the project's. One
     query.
     """
@@ -87,22 +89,22 @@ def weights_of(project: Project, steps: Sequence[int]) -> dict[int, tuple[str | 
     return {row: (said, worth) for row, said, worth in prepared_statements.fetch_rows(_WEIGHTS, facts)}
 
 
-def sessions_among(project: Project, wanted: Wanted) -> QuerySet[Session]:
+def sessions_of(project: Project, options: RecallOptions) -> QuerySet[Session]:
     """Return the project's sessions that have steps, filtered by agent and user."""
     found = Session.objects.of(project).filter(last_sequence__gt=0)
     for name in ("agent", "user"):
-        if value := getattr(wanted, name):
+        if value := getattr(options, name):
             found = found.filter(**{name: storable(value)})
     return found
 
 
 def previous_sessions(
-    project: Project, wanted: Wanted, besides: Session | None, passed_over: int, count: int
+    project: Project, options: RecallOptions, besides: Session | None, passed_over: int, count: int
 ) -> tuple[Session, ...]:
     """Return the `count` latest sessions that began before the asking one, most recent first, without the first
     `passed_over`.
     """
-    found = sessions_among(project, wanted)
+    found = sessions_of(project, options)
     if besides is not None:
         found = found.exclude(pk=besides.pk).filter(started_at__lte=besides.started_at)
     latest = found.order_by("-started_at", "-id")
@@ -114,16 +116,16 @@ def named_session(project: Project, name: str) -> Session | None:
     return session_of(project, name) if name else None
 
 
-def _check_words(wanted: Wanted) -> None:
+def _check_words(options: RecallOptions) -> None:
     known = {"mode": MODES, "kinds": KINDS, "significances": SIGNIFICANCES}
     for name, words in known.items():
-        given = getattr(wanted, name)
+        given = getattr(options, name)
         for word in (given,) if isinstance(given, str) else given:
             if word not in words:
                 raise _refused(name, f"`{name}` cannot be {word[:80]!r}; there are {', '.join(words)}.")
 
 
-def _check_numbers(wanted: Wanted) -> None:
+def _check_numbers(options: RecallOptions) -> None:
     bounds = {
         "limit": (1, MOST_RESULTS),
         "around": (0, MOST_AROUND),
@@ -131,21 +133,21 @@ def _check_numbers(wanted: Wanted) -> None:
         "budget": (1, MOST_TOKENS),
     }
     for name, (least, most) in bounds.items():
-        given = getattr(wanted, name)
+        given = getattr(options, name)
         if given is not None and not least <= given <= most:
             raise _refused(name, f"`{name}` must be a number from {least:,} to {most:,}.")
-    told = len(wanted.queries) * wanted.limit * (2 * wanted.around + 1)
+    told = len(options.queries) * options.limit * (2 * options.around + 1)
     if told > MOST_TOLD:
         raise _refused(
             "around",
-            f"{len(wanted.queries)} queries with {wanted.limit} results and {wanted.around} turns before and after each are {told:,} turns; "
+            f"{len(options.queries)} queries with {options.limit} results and {options.around} turns before and after each are {told:,} turns; "
             f"the limit is {MOST_TOLD:,}. Use fewer queries, a smaller `limit` or a smaller `around`.",
         )
 
 
-def _check_times(wanted: Wanted) -> None:
-    begin = wanted.since and parse_field("since", wanted.since, parse_typed_start)
-    end = wanted.until and parse_field("until", wanted.until, parse_typed_time)
+def _check_times(options: RecallOptions) -> None:
+    begin = options.since and parse_field("since", options.since, parse_typed_start)
+    end = options.until and parse_field("until", options.until, parse_typed_time)
     if begin and end and begin > end:
         raise _refused(
             "since",

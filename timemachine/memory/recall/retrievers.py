@@ -16,12 +16,12 @@ from timemachine.knowledge.pure.cutoff import COSINE_FLOOR
 from timemachine.knowledge.pure.identifiers import identifiers
 from timemachine.knowledge.question import IDENTIFIER_TIMES, QUOTED, sparse
 from timemachine.knowledge.ranking import dense
-from timemachine.memory.recall.conditions import IMPORTANCE, WEIGHED, Among
-from timemachine.memory.search.counting import MANY, STEPS_WITH, steps_of
+from timemachine.memory.recall.conditions import IMPORTANCE, JOIN_SIGNIFICANCE, StepScope
+from timemachine.memory.search.counting import MANY, STEPS_WITH, indexed_steps
 from timemachine.memory.search.index_rows import DIMENSIONS, EVERY_STEP
 from timemachine.memory.search.indexing import MODEL
 from timemachine.memory.search.pure.payload_text import unmarked
-from timemachine.memory.search.retrievers import Ranked
+from timemachine.memory.search.retrievers import Candidate
 from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE
 
 WINDOW: Final = 100
@@ -81,7 +81,7 @@ SELECT true, * FROM ({_BY_WORDS.format(narrowed="JOIN among x ON x.action_id = w
 UNION ALL SELECT false, * FROM ({_NEAREST}) AS by_meaning
 """  # noqa: S608  # constants of this file
 _BY_IMPORTANCE: Final = f"""
-SELECT x.action_id, x.session_id, coalesce({IMPORTANCE}, %(normal)s) AS worth FROM {EVERY_STEP} x {WEIGHED}
+SELECT x.action_id, x.session_id, coalesce({IMPORTANCE}, %(normal)s) AS worth FROM {EVERY_STEP} x {JOIN_SIGNIFICANCE}
 WHERE {{among}} AND NOT EXISTS (
     SELECT FROM tm_erased_turn gone WHERE gone.session_id = x.session_id AND gone.sequence = x.sequence
 )
@@ -108,7 +108,7 @@ class Term:
 
 def terms_of(project: Project, text: str) -> list[Term]:
     """Return the words of a question that occur in the project, rarest first."""
-    all_steps, grown = steps_of(project.id)
+    all_steps, grown = indexed_steps(project.id)
     facts: dict[str, Any] = {
         "project": project.id,
         "words": unmarked(text),
@@ -138,8 +138,8 @@ def _rarity(times: int, steps: int, all_steps: int) -> float:
 
 
 def by_both(
-    among: Among, terms: Sequence[Term], vector: Sequence[float]
-) -> tuple[list[Ranked], list[Ranked]]:
+    among: StepScope, terms: Sequence[Term], vector: Sequence[float]
+) -> tuple[list[Candidate], list[Candidate]]:
     """Return the results of both retrievers. With conditions this is one query, which reads the matching steps
     once.
     """
@@ -151,7 +151,7 @@ def by_both(
         found = cursor.fetchall()
     words, meaning = (
         [
-            Ranked(action=row, session=session, score=score)
+            Candidate(action=row, session=session, score=score)
             for is_word, row, session, score in found
             if is_word == leg
         ]
@@ -160,7 +160,7 @@ def by_both(
     return words, meaning
 
 
-def by_words(among: Among, terms: Sequence[Term]) -> list[Ranked]:
+def by_words(among: StepScope, terms: Sequence[Term]) -> list[Candidate]:
     """Return the steps that contain one of the rarest words (or several common ones), ranked by all words, best
     first.
     """
@@ -196,7 +196,7 @@ def _rare(terms: Sequence[Term]) -> list[Term]:
     return chosen
 
 
-def by_meaning(among: Among, vector: Sequence[float]) -> list[Ranked]:
+def by_meaning(among: StepScope, vector: Sequence[float]) -> list[Candidate]:
     """Return the steps nearest to a vector, above the least similarity, best first, among those with the nearest
     index rows.
     """
@@ -209,7 +209,7 @@ def by_meaning(among: Among, vector: Sequence[float]) -> list[Ranked]:
 def _facts_of_meaning(vector: Sequence[float]) -> dict[str, Any]:
     return {
         "vector": dense(vector),
-        "sketch": dense(_sketch(vector)),
+        "sketch": dense(_leading_dimensions(vector)),
         "model": MODEL.name,
         "farthest": 1 - COSINE_FLOOR,
         "reach": REACH,
@@ -217,13 +217,13 @@ def _facts_of_meaning(vector: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def _sketch(vector: Sequence[float]) -> list[float]:
+def _leading_dimensions(vector: Sequence[float]) -> list[float]:
     first = vector[:DIMENSIONS]
     length = math.hypot(*first) or 1.0
     return [each / length for each in first]
 
 
-def most_important(among: Among, limit: int) -> list[Ranked]:
+def most_important(among: StepScope, limit: int) -> list[Candidate]:
     """Return the most important steps, among equals the latest first. Steps without importance count as `normal`;
     deleted ones are left out.
     """
@@ -231,7 +231,7 @@ def most_important(among: Among, limit: int) -> list[Ranked]:
     return _ranked(_BY_IMPORTANCE.format(among=among.where), among.facts | facts)
 
 
-def _ranked(sql: str, facts: dict[str, Any]) -> list[Ranked]:
+def _ranked(sql: str, facts: dict[str, Any]) -> list[Candidate]:
     with connection.cursor() as cursor:
         cursor.execute(sql, facts)
-        return [Ranked(action=row, session=session, score=score) for row, session, score in cursor]
+        return [Candidate(action=row, session=session, score=score) for row, session, score in cursor]

@@ -7,12 +7,18 @@ from pydantic import Field
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema, Strict
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
-from timemachine.memory.recall.empty_results import why_nothing
-from timemachine.memory.recall.prompt_text import prompt_of
-from timemachine.memory.recall.queries import Answer, Recalled, Recollection, TimeRead
-from timemachine.memory.recall.questions import MOST_AROUND, MOST_QUERIES, MOST_RESULTS, MOST_TOKENS, Wanted
+from timemachine.memory.recall.empty_results import explain_no_results
+from timemachine.memory.recall.prompt_text import prompt_text
+from timemachine.memory.recall.queries import QueryResult, RecalledTurn, RecallResult, TimeRead
+from timemachine.memory.recall.questions import (
+    MOST_AROUND,
+    MOST_QUERIES,
+    MOST_RESULTS,
+    MOST_TOKENS,
+    RecallOptions,
+)
 from timemachine.memory.search.indexing import MODEL
-from timemachine.memory.search.schemas import Mode, StepFound
+from timemachine.memory.search.schemas import Mode, StepHit
 from timemachine.memory.transcripts.pure.selection import gaps
 from timemachine.memory.transcripts.schemas import TurnOut
 from timemachine.recording.sessions.models import Session
@@ -48,16 +54,16 @@ class RecallIn(Strict):
     limit: int = Field(default=10, ge=1, le=MOST_RESULTS)
     budget: int | None = Field(default=None, ge=1, le=MOST_TOKENS)
 
-    def wanted(self) -> Wanted:
+    def options(self) -> RecallOptions:
         """The same as recall takes it."""
         given: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in self.model_dump().items()
         }
-        return Wanted(**given)
+        return RecallOptions(**given)
 
 
-class SessionNamed(Schema):
+class SessionNames(Schema):
     """A session by its names."""
 
     id: str
@@ -65,7 +71,7 @@ class SessionNamed(Schema):
     name: str
 
     @classmethod
-    def named(cls, session: Session) -> "SessionNamed":
+    def named(cls, session: Session) -> "SessionNames":
         """The session's names."""
         return cls.model_construct(id=str(session.id), key=session.key, name=session.name)
 
@@ -81,15 +87,15 @@ class TimeReadOut(Schema):
     end: int
     from_: str | None = Field(alias="from")
     until: str | None
-    session: SessionNamed | None
-    sessions: list[SessionNamed]
+    session: SessionNames | None
+    sessions: list[SessionNames]
     previous_session: bool
     relation: Relation
 
     @classmethod
     def of(cls, time: TimeRead) -> "TimeReadOut":
         """The words and their time."""
-        sessions = [SessionNamed.named(session) for session in time.sessions]
+        sessions = [SessionNames.named(session) for session in time.sessions]
         return cls.model_construct(
             words=time.reading.words,
             start=time.reading.start,
@@ -112,7 +118,7 @@ class TimeUnread(Schema):
     why: str
 
 
-class SessionRecalled(SessionNamed):
+class SessionRecalled(SessionNames):
     """The session of a recalled turn."""
 
     agent: str | None
@@ -135,7 +141,7 @@ class AroundOut(Schema):
     left_out_after: int
 
     @classmethod
-    def of(cls, recalled: Recalled) -> "AroundOut":
+    def of(cls, recalled: RecalledTurn) -> "AroundOut":
         """The turns in their order."""
         sequences = [row.turn.sequence for row in recalled.around]
         *before, after = gaps(sequences, max(recalled.session.last_sequence, sequences[-1]))
@@ -146,7 +152,7 @@ class AroundOut(Schema):
         return cls.model_construct(items=items, left_out_after=after)
 
 
-class TurnRecalled(StepFound):
+class TurnRecalled(StepHit):
     """A turn of an earlier session that answers a query."""
 
     session: SessionRecalled
@@ -158,7 +164,7 @@ class TurnRecalled(StepFound):
     around: AroundOut | None = None  # absent unless turns around the results were requested
 
     @classmethod
-    def of(cls, recalled: Recalled) -> "TurnRecalled":
+    def of(cls, recalled: RecalledTurn) -> "TurnRecalled":
         """The turn, with those around it."""
         session, action = recalled.session, recalled.hit.action
         found = cls.of_hit(
@@ -197,7 +203,7 @@ class QueryRecalled(Schema):
     nothing: str | None
 
     @classmethod
-    def of(cls, answer: Answer, wanted: Wanted) -> "QueryRecalled":
+    def of(cls, answer: QueryResult, options: RecallOptions) -> "QueryRecalled":
         """The answer."""
         unread = [
             TimeUnread.model_construct(words=each.words, start=each.start, end=each.end, why=each.why)
@@ -210,7 +216,7 @@ class QueryRecalled(Schema):
             unread=unread,
             ranked_by=answer.ranked_by,
             results=[TurnRecalled.of(each) for each in answer.results],
-            nothing=why_nothing(answer, wanted),
+            nothing=explain_no_results(answer, options),
         )
 
 
@@ -248,26 +254,26 @@ class RecallOut(Schema):
     tokens: PromptTokens | None = None  # absent without a budget
 
     @classmethod
-    def of(cls, found: Recollection) -> "RecallOut":
+    def of(cls, found: RecallResult) -> "RecallOut":
         """The answers, with a text for a prompt if there is a budget."""
-        by_meaning = found.wanted.mode != "text" and not found.no_embeddings
+        by_meaning = found.options.mode != "text" and not found.no_embeddings
         answered = cls.model_construct(
-            items=[QueryRecalled.of(answer, found.wanted) for answer in found.answers],
-            mode=cast("Mode", found.wanted.mode),
+            items=[QueryRecalled.of(answer, found.options) for answer in found.answers],
+            mode=cast("Mode", found.options.mode),
             embedding_model=MODEL.name if by_meaning else None,
             no_embeddings=found.no_embeddings,
             not_indexed=found.not_indexed,
-            time_zone=found.wanted.time_zone,
+            time_zone=found.options.time_zone,
         )
         return (
-            answered.model_copy(update=_prompt(found, found.wanted.budget))
-            if found.wanted.budget
+            answered.model_copy(update=_prompt(found, found.options.budget))
+            if found.options.budget
             else answered
         )
 
 
-def _prompt(found: Recollection, budget: int) -> dict[str, Any]:
-    prompt = prompt_of(found, budget)
+def _prompt(found: RecallResult, budget: int) -> dict[str, Any]:
+    prompt = prompt_text(found, budget)
     tokens = PromptTokens.model_construct(
         kept=prompt.tokens,
         budget=budget,

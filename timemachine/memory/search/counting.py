@@ -52,7 +52,7 @@ AND k.steps * %(grown)s::float8 NOT BETWEEN {MANY * _SHRUNK} AND {MANY * _GROWN}
 """
 
 
-def steps_of(project_id: UUID) -> tuple[int, float | None]:
+def indexed_steps(project_id: UUID) -> tuple[int, float | None]:
     """Return the number of indexed steps of the project, and its ratio to the number when words were last counted.
 
     The ratio is None if the stored counts do not apply. One query.
@@ -62,7 +62,7 @@ def steps_of(project_id: UUID) -> tuple[int, float | None]:
 
 
 @transaction.atomic
-def count_anew(project_id: UUID) -> None:
+def update_word_counts(project_id: UUID) -> None:
     """Count the words if the number of steps has changed much since the last count, unless another process counts
     or erases.
     """

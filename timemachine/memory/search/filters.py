@@ -38,7 +38,7 @@ _JOINED: Final = "JOIN tm_action a ON a.id = x.action_id JOIN tm_session s ON s.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class SearchOptions:
     """The options of a search; an empty text matches any.
 
     `agent` is the step's own, else its session's. `since` and `until` are about the start of a step, or its
@@ -72,19 +72,19 @@ class Scope:
     facts: dict[str, Any]
 
 
-def scope_of(project: Project, wanted: Wanted) -> Scope:
+def scope_of(project: Project, options: SearchOptions) -> Scope:
     """Return the steps of the project that match the filters. Raises `InvalidInput`, and `NotFound` for an unknown
     session.
     """
-    _check(wanted)
-    session = session_of(project, wanted.session) if wanted.session else None
-    conditions = list(_conditions(wanted))
+    _check(options)
+    session = session_of(project, options.session) if options.session else None
+    conditions = list(_conditions(options))
     facts = {
-        name: storable(getattr(wanted, name)) for name in ("kind", "tool", "model", "agent", "user", "tag")
+        name: storable(getattr(options, name)) for name in ("kind", "tool", "model", "agent", "user", "tag")
     }
     times = {
-        "since": parse_typed_start(wanted.since) if wanted.since else None,
-        "until": parse_typed_time(wanted.until) if wanted.until else None,
+        "since": parse_typed_start(options.since) if options.since else None,
+        "until": parse_typed_time(options.until) if options.until else None,
     }
     whole = ["x.project_id = %(project)s", *(["x.session_id = %(session)s"] if session else []), *conditions]
     return Scope(
@@ -96,12 +96,12 @@ def scope_of(project: Project, wanted: Wanted) -> Scope:
             "session": session and session.id,
             **facts,
             **times,
-            "min_cost": wanted.min_cost,
+            "min_cost": options.min_cost,
         },
     )
 
 
-def is_any_in(scope: Scope) -> bool:
+def has_steps(scope: Scope) -> bool:
     """Return whether any indexed step matches, whatever its words. One query."""
     with connection.cursor() as cursor:
         rows = f"SELECT EXISTS (SELECT FROM tm_searched_action x {scope.joined} WHERE {scope.conditions})"  # noqa: S608
@@ -109,25 +109,25 @@ def is_any_in(scope: Scope) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _conditions(wanted: Wanted) -> Iterator[str]:
+def _conditions(options: SearchOptions) -> Iterator[str]:
     for name, condition in _OF_ACTION.items():
-        if getattr(wanted, name) not in ("", None):
+        if getattr(options, name) not in ("", None):
             yield condition
-    if wanted.status:
-        yield _STATUS[wanted.status]
+    if options.status:
+        yield _STATUS[options.status]
 
 
-def _check(wanted: Wanted) -> None:
+def _check(options: SearchOptions) -> None:
     for name, choices in (("mode", MODES), ("kind", ("", *KINDS)), ("status", ("", *STATUSES))):
-        given = getattr(wanted, name)
+        given = getattr(options, name)
         if given not in choices:
             raise InvalidInput(
                 f"`{name}` cannot be {given[:80]!r}; it is one of {', '.join(filter(None, choices))}.",
                 code="invalid_field",
                 field=name,
             )
-    begin = wanted.since and parse_field("since", wanted.since, parse_typed_start)
-    end = wanted.until and parse_field("until", wanted.until, parse_typed_time)
+    begin = options.since and parse_field("since", options.since, parse_typed_start)
+    end = options.until and parse_field("until", options.until, parse_typed_time)
     if begin and end and begin > end:
         raise InvalidInput(
             f"`since` ({written(begin)}) is later than `until` ({written(end)}): no step lies between them.",

@@ -40,7 +40,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class ScoredHit:
     """The steps that were found, by row: the score of each in all, and by each leg that found it."""
 
     score: Mapping[int, float]
@@ -48,7 +48,7 @@ class Scored:
 
 
 def hits_of(
-    project: Project, rows: Sequence[int], found: Scored, stems: frozenset[str], named: frozenset[str]
+    project: Project, rows: Sequence[int], found: ScoredHit, stems: frozenset[str], named: frozenset[str]
 ) -> dict[int, Hit]:
     """Return those rows that are the project's steps, with passages that have the stems or what was `named` (in
     lower case).

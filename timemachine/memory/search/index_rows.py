@@ -10,7 +10,7 @@ DIMENSIONS: Final = 64
 information.
 """
 _PLAIN: Final = "action_id, project_id, session_id, sequence, at, kind, significance, worth, agent, tags"
-MADE: Final = """
+INDEX_ROW: Final = """
 SELECT a.id AS action_id, a.project_id, a.session_id, a.sequence, coalesce(a.started_at, a.recorded_at) AS at, a.kind,
        a.significance, tm_importance(NULL, NULL, a.importance, a.significance, false) AS worth, a.agent,
        CASE WHEN cardinality(a.tags) > 0 THEN a.tags END AS tags
@@ -18,7 +18,7 @@ SELECT a.id AS action_id, a.project_id, a.session_id, a.sequence, coalesce(a.sta
 """The index row of a step of `tm_action a`, without its vector."""
 _KEEP: Final = f"""
 INSERT INTO tm_action_sketch ({_PLAIN}, vector)
-{MADE}, l2_normalize(subvector(m.vector, 1, {DIMENSIONS}))
+{INDEX_ROW}, l2_normalize(subvector(m.vector, 1, {DIMENSIONS}))
 FROM tm_action a LEFT JOIN tm_action_meaning m ON m.action_id = a.id
 WHERE a.id = ANY(%s)
 ON CONFLICT (action_id) DO NOTHING
@@ -26,7 +26,7 @@ ON CONFLICT (action_id) DO NOTHING
 EVERY_STEP: Final = f"""(
     SELECT {_PLAIN} FROM tm_action_sketch
     UNION ALL
-    {MADE}
+    {INDEX_ROW}
     FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
     JOIN tm_action a ON a.session_id = s.id AND a.sequence > coalesce(i.indexed_through, 0)
     WHERE s.project_id = %(project)s AND s.last_sequence > coalesce(i.indexed_through, 0)
@@ -34,7 +34,7 @@ EVERY_STEP: Final = f"""(
 """The index rows of all steps of the project, also of those that are not indexed yet; without vectors."""
 
 
-def keep(actions: Sequence[int]) -> None:
+def store_index_rows(actions: Sequence[int]) -> None:
     """Store index rows of these steps, in the transaction that stores their words and vectors. One query."""
     with connection.cursor() as cursor:
         cursor.execute(_KEEP, [list(actions)])

@@ -29,8 +29,8 @@ from timemachine.knowledge.embedding.wordllama import count_tokens
 from timemachine.knowledge.pure.identifiers import identifiers
 from timemachine.memory.search import counting, index_rows
 from timemachine.memory.search.models import (
+    ActionIndexRow,
     ActionMeaning,
-    ActionSketch,
     IndexedSession,
     Indexing,
     SearchedAction,
@@ -104,19 +104,19 @@ class _Text:
     tokens: int | None
 
 
-_OF_ACTION: Final = (ActionSketch, ActionMeaning, SearchedAction)
+_OF_ACTION: Final = (ActionIndexRow, ActionMeaning, SearchedAction)
 
 
 class _OvertakenError(Exception):
     """Another worker has indexed the same steps."""
 
 
-def not_indexed(project: Project) -> int:
+def count_not_indexed(project: Project) -> int:
     """Return how many steps of the project are not searchable yet."""
     return int(prepared_statements.fetch_rows(_LACKING, {"project": project.id})[0][0])
 
 
-def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
+def index_new_steps(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
     """Index new steps of the project for about that many seconds. Return True if there is more to do now.
 
     Safe to run twice, concurrently, and to be killed at any time. Sessions with the most steps go last, so that
@@ -125,9 +125,9 @@ def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
     more = False
     with holding(Indexing.of([project_id])) as lease:
         if lease is not None:
-            more = _turn(project_id, time.monotonic() + seconds)
+            more = _index_until(project_id, time.monotonic() + seconds)
             if not more:
-                counting.count_anew(project_id)
+                counting.update_word_counts(project_id)
     return more
 
 
@@ -143,13 +143,13 @@ def is_due(project_id: UUID) -> bool:
     return bool(mark_enqueued(Indexing.of([project_id])))
 
 
-def forget(project_id: UUID) -> None:
+def delete_index(project_id: UUID) -> None:
     """Delete the index of a project, so that it is built again."""
     for model in (IndexedSession, *_OF_ACTION):
         model.objects.filter(project_id=project_id).delete()
 
 
-def rewritten(sessions: Collection[UUID]) -> int:
+def count_rewrites(sessions: Collection[UUID]) -> int:
     """Return how often steps of these sessions were rewritten by an erasure, so that caches can tell when they are
     out of date. One query.
     """
@@ -157,7 +157,7 @@ def rewritten(sessions: Collection[UUID]) -> int:
     return found["times"] or 0
 
 
-def index_anew(session: Session, sequences: Collection[int]) -> None:
+def reindex_steps(session: Session, sequences: Collection[int]) -> None:
     """Index rewritten steps again, in the transaction that rewrote them. Steps that are not indexed yet are left
     alone.
     """
@@ -172,14 +172,14 @@ def index_anew(session: Session, sequences: Collection[int]) -> None:
     for some in batched(wanted, BATCH):
         actions = Action.objects.filter(session=session, sequence__in=some).order_by("sequence")
         texts = _texts(session.id, list(actions.only("input_id", "output_id", *_NAMES, *_TOLD)))
-        _keep_rows(session.project_id, session.id, texts, _meanings(session.project_id, session.id, texts))
+        _keep_rows(session.project_id, session.id, texts, _embeddings(session.project_id, session.id, texts))
 
 
-def _turn(project_id: UUID, until: float) -> bool:
+def _index_until(project_id: UUID, until: float) -> bool:
     """Return whether there is more to do now. What another worker holds is left to the sweep."""
     left: set[UUID] = set()
     new = WORTH_A_LOOK
-    while new >= WORTH_A_LOOK and (behind := _behind(project_id, left)):
+    while new >= WORTH_A_LOOK and (behind := _unindexed_sessions(project_id, left)):
         new = 0
         for session_id, through, last in behind:
             at = through
@@ -195,7 +195,7 @@ def _turn(project_id: UUID, until: float) -> bool:
     return False
 
 
-def _behind(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int, int]]:
+def _unindexed_sessions(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int, int]]:
     """Return the sessions with steps to index, their progress and their last step, those with the most steps last."""
     with connection.cursor() as cursor:
         cursor.execute(_BEHIND, [project_id, list(left)])
@@ -212,10 +212,10 @@ def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
     actions = Action.objects.filter(session_id=session_id, sequence__gt=through, sequence__lte=last)
     wanted = actions.only("input_id", "output_id", *_NAMES, *_TOLD).order_by("sequence")
     texts = _texts(session_id, list(wanted))
-    meanings = _meanings(project_id, session_id, texts)
+    meanings = _embeddings(project_id, session_id, texts)
     try:
         _begin(project_id, session_id)
-        _keep(project_id, session_id, texts, meanings, (through, last, erasures))
+        _store(project_id, session_id, texts, meanings, (through, last, erasures))
     except (IntegrityError, OperationalError, _OvertakenError) as why:
         log.info("steps of %s are left for later: %s", session_id, why)
         return 0
@@ -281,7 +281,7 @@ def _tokens(action: Action, found: Mapping[int, Head], deleted: Deleted | None) 
         return None
 
 
-def _meanings(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> list[ActionMeaning]:
+def _embeddings(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> list[ActionMeaning]:
     """Return a vector for each text that has one; none if the model's files are missing."""
     try:
         vectors = _embed([f"{text.names}\n{text.body}"[:LONGEST_NAME] for text in texts])
@@ -302,7 +302,7 @@ def _meanings(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> lis
 
 
 @transaction.atomic
-def _keep(
+def _store(
     project_id: UUID,
     session_id: UUID,
     texts: Sequence[_Text],
@@ -329,7 +329,7 @@ def _keep_rows(
 ) -> None:
     _keep_words(project_id, session_id, texts)
     ActionMeaning.objects.bulk_create(meanings, ignore_conflicts=True)
-    index_rows.keep([text.action for text in texts])
+    index_rows.store_index_rows([text.action for text in texts])
 
 
 def _keep_words(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> None:

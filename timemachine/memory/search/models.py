@@ -15,7 +15,7 @@ from timemachine.knowledge.fields import VectorField, WeightsField
 from timemachine.recording.sessions.models import Action, Session
 
 
-class OfAction(models.Model):
+class ActionIndex(models.Model):
     """The common fields of index rows. The session has no foreign key constraint, whose check would wait for a
     concurrent append.
     """
@@ -31,7 +31,7 @@ class OfAction(models.Model):
         abstract = True
 
 
-class SearchedAction(OfAction):
+class SearchedAction(ActionIndex):
     """The stems of a step's words, and its identifiers after "=". `cut`: the step has more text.
 
     `tokens` is the number of tokens of the rendered step (`recording.sessions.pure.turn_text`) by the tokenizer
@@ -56,7 +56,7 @@ class SearchedAction(OfAction):
         return f"words of {self.action_id}"
 
 
-class ActionMeaning(OfAction):
+class ActionMeaning(ActionIndex):
     """The vector of a step under one embedding model. A step without text has none."""
 
     model = models.CharField(max_length=200)
@@ -73,7 +73,7 @@ class ActionMeaning(OfAction):
         return f"{self.model} of {self.action_id}"
 
 
-class ActionSketch(OfAction):
+class ActionIndexRow(ActionIndex):
     """A step in few bytes, for scans: the fields of filters, and the first dimensions of its vector, scaled to
     length 1.
 
@@ -97,7 +97,7 @@ class ActionSketch(OfAction):
         ]
 
     def __str__(self) -> str:
-        return f"sketch of {self.action_id}"
+        return f"index row of {self.action_id}"
 
 
 class IndexedSession(models.Model):

@@ -15,12 +15,18 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, Unavailable
 from timemachine.knowledge.embedding import table
 from timemachine.knowledge.pure.fusion import fuse
-from timemachine.memory.search.filters import Scope, Wanted, is_any_in, scope_of
-from timemachine.memory.search.hits import Hit, Scored, hits_of
-from timemachine.memory.search.indexing import MODEL, not_indexed
+from timemachine.memory.search.filters import Scope, SearchOptions, has_steps, scope_of
+from timemachine.memory.search.hits import Hit, ScoredHit, hits_of
+from timemachine.memory.search.indexing import MODEL, count_not_indexed
 from timemachine.memory.search.models import SearchedAction
-from timemachine.memory.search.pure.query import Asked, parse
-from timemachine.memory.search.retrievers import Question, Ranked, by_meaning, by_words, question_of
+from timemachine.memory.search.pure.query import ParsedQuery, parse
+from timemachine.memory.search.retrievers import (
+    Candidate,
+    DatabaseQuery,
+    by_meaning,
+    by_words,
+    database_query,
+)
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_by_id
 
@@ -31,7 +37,7 @@ MOST_OF_ONE: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class SessionGroup:
     """A session with its best steps. `number` is how many of its steps contain the words; None if no words were
     searched for.
     """
@@ -47,19 +53,19 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchResult:
     """The result of a search. `next` is the opaque place of the next page; `not_indexed` is how many steps are not
     searchable yet.
 
-    `is_any_left`: whether any step matched the filters. `too_common`: no word was rare enough to search for.
+    `has_candidates`: whether any step matched the filters. `too_common`: no word was rare enough to search for.
     `no_embeddings` is why nothing was searched by meaning; None if it was, or was not requested.
     """
 
-    wanted: Wanted
-    groups: tuple[Group, ...]
+    options: SearchOptions
+    groups: tuple[SessionGroup, ...]
     next: str | None
     not_indexed: int
-    is_any_left: bool
+    has_candidates: bool
     too_common: bool
     no_embeddings: str | None
 
@@ -78,61 +84,63 @@ class _Rows:
         return -self.score[self.sessions[session][0]], -session.int
 
 
-def search(project: Project, wanted: Wanted, *, limit: int, after: str | None = None) -> Found:
+def search(project: Project, options: SearchOptions, *, limit: int, after: str | None = None) -> SearchResult:
     """Return at most `limit` sessions with matching steps, after the place `after`. The number of queries is
     constant.
 
     Raises `InvalidInput` for an invalid query, option or place, `NotFound` for an unknown session, and
     `Unavailable` if only the meaning is searched and its model is missing.
     """
-    scope = scope_of(project, wanted)
-    asked = parse(wanted.q)
+    scope = scope_of(project, options)
+    asked = parse(options.q)
     begin = None if after is None else _place(after)
-    question = question_of(asked)
-    rows, no_embeddings = _found(question, asked, wanted, scope)
+    question = database_query(asked)
+    rows, no_embeddings = _retrieve(question, asked, options, scope)
     ordered = sorted(rows.sessions, key=rows.place)
     if begin is not None:
         ordered = [session for session in ordered if rows.place(session) > begin]
     shown = ordered[:limit]
-    return Found(
-        wanted=wanted,
+    return SearchResult(
+        options=options,
         groups=_groups(project, shown, rows, (asked, question)),
         next=_written(rows.place(shown[-1])) if len(ordered) > limit else None,
-        not_indexed=not_indexed(project),
-        is_any_left=bool(rows.sessions) or is_any_in(scope),
-        too_common=not question.query and wanted.mode != "semantic",
+        not_indexed=count_not_indexed(project),
+        has_candidates=bool(rows.sessions) or has_steps(scope),
+        too_common=not question.query and options.mode != "semantic",
         no_embeddings=no_embeddings,
     )
 
 
-def sessions_saying(project: Project, text: str) -> QuerySet[SearchedAction, UUID]:
+def sessions_with_words(project: Project, text: str) -> QuerySet[SearchedAction, UUID]:
     """Return the ids of the project's sessions with an indexed step that matches the query, as a subquery. Runs
     two queries.
 
     Raises `InvalidInput` for an invalid query.
     """
-    query = question_of(parse(text)).query
+    query = database_query(parse(text)).query
     holding = RawSQL("words @@ %s::tsquery", [query], BooleanField())
     return SearchedAction.objects.filter(holding, project=project).values_list("session_id", flat=True)
 
 
-def _found(question: Question, asked: Asked, wanted: Wanted, scope: Scope) -> tuple[_Rows, str | None]:
+def _retrieve(
+    question: DatabaseQuery, asked: ParsedQuery, options: SearchOptions, scope: Scope
+) -> tuple[_Rows, str | None]:
     each = MOST_OF_ONE if scope.session else MOST_OF_SESSION
-    text: list[Ranked] = [] if wanted.mode == "semantic" else by_words(question, scope, each)
-    semantic: list[Ranked] = []
+    text: list[Candidate] = [] if options.mode == "semantic" else by_words(question, scope, each)
+    semantic: list[Candidate] = []
     missing = None
-    if wanted.mode != "text":
+    if options.mode != "text":
         try:
             vector = table.query_vector(MODEL, asked.words)
             semantic = by_meaning(vector, MODEL.name, question, scope, each)
         except Unavailable as why:
-            if wanted.mode == "semantic":
+            if options.mode == "semantic":
                 raise
             missing = why.message
-    return _rows(text, semantic, wanted.mode, each), missing
+    return _rows(text, semantic, options.mode, each), missing
 
 
-def _rows(text: Sequence[Ranked], semantic: Sequence[Ranked], mode: str, each: int) -> _Rows:
+def _rows(text: Sequence[Candidate], semantic: Sequence[Candidate], mode: str, each: int) -> _Rows:
     legs = {
         name: {one.action: one.score for one in leg} for name, leg in (("text", text), ("semantic", semantic))
     }
@@ -153,16 +161,16 @@ def _rows(text: Sequence[Ranked], semantic: Sequence[Ranked], mode: str, each: i
 
 
 def _groups(
-    project: Project, shown: Sequence[UUID], rows: _Rows, looked_for: tuple[Asked, Question]
-) -> tuple[Group, ...]:
+    project: Project, shown: Sequence[UUID], rows: _Rows, looked_for: tuple[ParsedQuery, DatabaseQuery]
+) -> tuple[SessionGroup, ...]:
     """Return the sessions with their steps, without sessions that were erased in the meantime."""
     sessions = sessions_by_id(project, shown)
     wanted = [action for session in shown for action in rows.sessions[session]]
     asked, question = looked_for
-    named = frozenset(clause.text.lower() for clause in asked.wanted if clause.identifier)
-    hits = hits_of(project, wanted, Scored(score=rows.score, legs=rows.legs), question.stems, named)
+    named = frozenset(clause.text.lower() for clause in asked.required if clause.identifier)
+    hits = hits_of(project, wanted, ScoredHit(score=rows.score, legs=rows.legs), question.stems, named)
     return tuple(
-        Group(
+        SessionGroup(
             session=sessions[session],
             hits=tuple(hits[action] for action in rows.sessions[session] if action in hits),
             number=rows.numbers.get(session, 0) if rows.legs["text"] else None,

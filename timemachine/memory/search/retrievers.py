@@ -18,7 +18,7 @@ from timemachine.knowledge.question import IDENTIFIER_TIMES, QUOTED, sparse
 from timemachine.knowledge.ranking import dense
 from timemachine.memory.search.filters import Scope
 from timemachine.memory.search.pure.payload_text import unmarked
-from timemachine.memory.search.pure.query import Asked, Clause
+from timemachine.memory.search.pure.query import Clause, ParsedQuery
 
 WINDOW: Final = 1_000
 """How many steps each retriever ranks at most, `MOST_OF_SESSION` of any one session."""
@@ -57,7 +57,7 @@ AND EXISTS (SELECT FROM tm_searched_action w WHERE w.action_id = x.action_id AND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class DatabaseQuery:
     """A query as Postgres reads it. `query` is empty if every word is too common to be indexed.
 
     `terms` are the stems and identifiers to find, each with its dimension and weight.
@@ -79,7 +79,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
+class Candidate:
     """A step that a retriever found, its session and its score; `number` is how many steps of its session contain
     the words.
     """
@@ -90,11 +90,11 @@ class Ranked:
     number: int = 0
 
 
-def question_of(asked: Asked) -> Question:
+def database_query(asked: ParsedQuery) -> DatabaseQuery:
     """Return the query as Postgres reads it. Two queries."""
     facts: dict[str, Any] = {}
     query, binding = (_disjunction(groups, facts) for groups in (asked.groups, asked.binding))
-    named = {clause.identifier for clause in asked.wanted if clause.identifier}
+    named = {clause.identifier for clause in asked.required if clause.identifier}
     words: dict[str, Any] = {
         "words": unmarked(asked.words),
         "identifiers": sorted(named),
@@ -105,10 +105,10 @@ def question_of(asked: Asked) -> Question:
         cursor.execute(f"SELECT ({query})::text, ({binding})::text", facts)
         found = cursor.fetchone()
         cursor.execute(_LEXEMES, words)
-        return Question(query=found[0], binding=found[1], terms=tuple(cursor.fetchall()))
+        return DatabaseQuery(query=found[0], binding=found[1], terms=tuple(cursor.fetchall()))
 
 
-def by_words(question: Question, scope: Scope, each: int) -> list[Ranked]:
+def by_words(question: DatabaseQuery, scope: Scope, each: int) -> list[Candidate]:
     """Return the steps that contain the words, best first, at most `each` of each session. One query."""
     if not question.query:
         return []
@@ -117,13 +117,13 @@ def by_words(question: Question, scope: Scope, each: int) -> list[Ranked]:
     with connection.cursor() as cursor:
         cursor.execute(sql, scope.facts | facts)
         return [
-            Ranked(action=row, session=of, score=score, number=number) for row, of, score, number in cursor
+            Candidate(action=row, session=of, score=score, number=number) for row, of, score, number in cursor
         ]
 
 
 def by_meaning(
-    vector: Sequence[float], model: str, question: Question, scope: Scope, each: int
-) -> list[Ranked]:
+    vector: Sequence[float], model: str, question: DatabaseQuery, scope: Scope, each: int
+) -> list[Candidate]:
     """Return the steps nearest to a vector, above the least similarity, best first, at most `each` of each
     session. One query.
     """
@@ -141,7 +141,7 @@ def by_meaning(
     }
     with connection.cursor() as cursor:
         cursor.execute(sql, scope.facts | facts)
-        near = [Ranked(action=row, session=of, score=score) for row, of, score in cursor]
+        near = [Candidate(action=row, session=of, score=score) for row, of, score in cursor]
     return _few_of_each(near, each)
 
 
@@ -153,7 +153,7 @@ def lexemes_of(words: Sequence[str]) -> dict[str, frozenset[str]]:
     }
 
 
-def _few_of_each(ranked: Sequence[Ranked], each: int) -> list[Ranked]:
+def _few_of_each(ranked: Sequence[Candidate], each: int) -> list[Candidate]:
     seen: dict[UUID, int] = {}
     kept = []
     for one in ranked:

@@ -6,10 +6,10 @@ from pydantic import Field
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
-from timemachine.memory.search.empty_results import why_nothing
+from timemachine.memory.search.empty_results import explain_no_results
 from timemachine.memory.search.hits import Hit
 from timemachine.memory.search.indexing import MODEL
-from timemachine.memory.search.queries import Found, Group
+from timemachine.memory.search.queries import SearchResult, SessionGroup
 from timemachine.recording.sessions.pure.vocabulary import Kind, Status
 
 FoundBy = Literal["words", "meaning"]
@@ -41,7 +41,7 @@ class SearchIn(Strict):
     after: str | None = None
 
 
-class PassageFound(Schema):
+class MatchedPassage(Schema):
     """The passage of a step that matches, and in which part of the step it is.
 
     `marks` are the first and the last-but-one character of each marked run. `begins` and `ends`: whether it is the part's begin and end.
@@ -61,7 +61,7 @@ class HitScores(Schema):
     semantic: float | None = None
 
 
-class StepFound(Schema):
+class StepHit(Schema):
     """A step that was found, and by what; `cut` if only the beginning of it was searched."""
 
     sequence: int
@@ -76,7 +76,7 @@ class StepFound(Schema):
     score: float
     scores: HitScores
     found_by: list[FoundBy]
-    passage: PassageFound | None
+    passage: MatchedPassage | None
     cut: bool
     address: str
 
@@ -105,7 +105,7 @@ class StepFound(Schema):
         return cast("Self", found)
 
 
-class SessionFound(Schema):
+class MatchedSession(Schema):
     """A session in which something was found."""
 
     id: str
@@ -119,17 +119,17 @@ class SessionFound(Schema):
 class SessionHits(Schema):
     """A session with its best steps. `matches` is how many of its steps have the words, null if it was found by meaning; `more` of those are not listed."""
 
-    session: SessionFound
+    session: MatchedSession
     matches: int | None
     more: int
-    hits: list[StepFound]
+    hits: list[StepHit]
 
     @classmethod
-    def of(cls, group: Group) -> "SessionHits":
+    def of(cls, group: SessionGroup) -> "SessionHits":
         """The session with its hits."""
         session = group.session
         return cls.model_construct(
-            session=SessionFound.model_construct(
+            session=MatchedSession.model_construct(
                 id=str(session.id),
                 key=session.key,
                 name=session.name,
@@ -139,7 +139,7 @@ class SessionHits(Schema):
             ),
             matches=group.number,
             more=group.more,
-            hits=[StepFound.of_hit(hit) for hit in group.hits],
+            hits=[StepHit.of_hit(hit) for hit in group.hits],
         )
 
 
@@ -157,16 +157,16 @@ class SearchPage(Page[SessionHits]):
     not_indexed: int
 
     @classmethod
-    def of(cls, found: Found) -> "SearchPage":
+    def of(cls, found: SearchResult) -> "SearchPage":
         """A page of the search."""
         return cls.model_construct(
             items=[SessionHits.of(group) for group in found.groups],
             next=found.next,
-            mode=cast("Mode", found.wanted.mode),
-            embedding_model=None if found.wanted.mode == "text" or found.no_embeddings else MODEL.name,
+            mode=cast("Mode", found.options.mode),
+            embedding_model=None if found.options.mode == "text" or found.no_embeddings else MODEL.name,
             no_embeddings=found.no_embeddings,
             too_common=found.too_common,
-            nothing=why_nothing(found),
+            nothing=explain_no_results(found),
             not_indexed=found.not_indexed,
         )
 
@@ -176,11 +176,11 @@ def _scores(hit: Hit) -> HitScores:
     return HitScores.model_construct(**scores)
 
 
-def _passage(hit: Hit) -> PassageFound | None:
+def _passage(hit: Hit) -> MatchedPassage | None:
     found = hit.passage
     if found is None:
         return None
-    return PassageFound.model_construct(
+    return MatchedPassage.model_construct(
         in_=found.part,
         text=found.text,
         marks=[list(each) for each in hit.marks],

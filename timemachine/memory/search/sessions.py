@@ -13,7 +13,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import parse_field, parse_time, parse_typed_start, parse_typed_time
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
-from timemachine.memory.search.queries import sessions_saying
+from timemachine.memory.search.queries import sessions_with_words
 from timemachine.recording.sessions.holds import IS_HELD
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS, STATUSES
@@ -32,7 +32,7 @@ _STEPS_ENDED_AT: Final = Case(When(status=Session.RECORDING, then=Subquery(_LAST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class SessionQuery:
     """A filter for sessions; all conditions must hold, and an empty text matches any.
 
     `named` is searched in names and keys, `q` there and in steps, in the query language of the search. `tool`,
@@ -68,7 +68,7 @@ class SessionsPage:
 
 
 def sessions_page(
-    project: Project, wanted: Wanted, after: str | None = None, limit: int = PAGE
+    project: Project, query: SessionQuery, after: str | None = None, limit: int = PAGE
 ) -> SessionsPage:
     """Return one page of the project's sessions, each with `is_held`, and with `steps_ended_at` while it is
     recording.
@@ -77,7 +77,7 @@ def sessions_page(
     `InvalidInput` for an invalid filter or place.
     """
     found = (
-        sessions_matching(project, wanted)
+        sessions_matching(project, query)
         .select_related("collection")
         .annotate(is_held=IS_HELD, steps_ended_at=_STEPS_ENDED_AT)
     )
@@ -89,20 +89,20 @@ def sessions_page(
     return SessionsPage(sessions=sessions[:limit], next=_written(sessions[limit - 1]) if more else None)
 
 
-def sessions_matching(project: Project, wanted: Wanted) -> QuerySet[Session]:
+def sessions_matching(project: Project, query: SessionQuery) -> QuerySet[Session]:
     """Return the project's sessions that match, newest first. Raises `InvalidInput` for an invalid filter."""
-    _check(wanted)
+    _check(query)
     sessions = Session.objects.of(project)
-    if wanted.q:
-        sessions = sessions.filter(_named(wanted.q) | _saying(project, wanted.q))
-    if wanted.named:
-        sessions = sessions.filter(_named(wanted.named))
-    return _narrowed(sessions, wanted).order_by("-started_at", "-id")
+    if query.q:
+        sessions = sessions.filter(_named(query.q) | _with_words(project, query.q))
+    if query.named:
+        sessions = sessions.filter(_named(query.named))
+    return _narrowed(sessions, query).order_by("-started_at", "-id")
 
 
-def _check(wanted: Wanted) -> None:
+def _check(query: SessionQuery) -> None:
     for name, choices in (("kind", KINDS), ("status", STATUSES), ("held", HELD)):
-        given: str = getattr(wanted, name)
+        given: str = getattr(query, name)
         if given and given not in choices:
             raise InvalidInput(
                 f"`{name}` cannot be {given[:80]!r}; it is one of {', '.join(choices)}.",
@@ -117,35 +117,35 @@ def _named(text: str) -> Q:
     return Q(name__icontains=words) | Q(key__icontains=words)
 
 
-def _saying(project: Project, text: str) -> Q:
+def _with_words(project: Project, text: str) -> Q:
     """Return the condition for sessions with a step that matches the query; none if the text is not a valid query."""
     try:
-        return Q(id__in=sessions_saying(project, text))
+        return Q(id__in=sessions_with_words(project, text))
     except InvalidInput:
         return Q(pk__in=[])
 
 
-def _narrowed(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
+def _narrowed(sessions: QuerySet[Session], query: SessionQuery) -> QuerySet[Session]:
     for name in ("agent", "user", "status"):
-        if asked := getattr(wanted, name):
+        if asked := getattr(query, name):
             sessions = sessions.filter(**{name: asked})
     for name in ("tool", "kind", "model"):
-        if asked := getattr(wanted, name):
+        if asked := getattr(query, name):
             sessions = sessions.filter(Exists(Usage.objects.filter(session=OuterRef("id"), **{name: asked})))
-    if wanted.tag:
-        sessions = sessions.filter(tags__contains=[wanted.tag])
-    if wanted.min_cost is not None:
-        sessions = sessions.filter(cost_usd__gte=wanted.min_cost)
-    if wanted.held:
-        sessions = sessions.filter(IS_HELD if wanted.held == "yes" else ~IS_HELD)
-    return _started(sessions, wanted)
+    if query.tag:
+        sessions = sessions.filter(tags__contains=[query.tag])
+    if query.min_cost is not None:
+        sessions = sessions.filter(cost_usd__gte=query.min_cost)
+    if query.held:
+        sessions = sessions.filter(IS_HELD if query.held == "yes" else ~IS_HELD)
+    return _started(sessions, query)
 
 
-def _started(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
-    if wanted.since:
-        sessions = sessions.filter(started_at__gte=parse_field("since", wanted.since, parse_typed_start))
-    if wanted.until:
-        sessions = sessions.filter(started_at__lte=parse_field("until", wanted.until, parse_typed_time))
+def _started(sessions: QuerySet[Session], query: SessionQuery) -> QuerySet[Session]:
+    if query.since:
+        sessions = sessions.filter(started_at__gte=parse_field("since", query.since, parse_typed_start))
+    if query.until:
+        sessions = sessions.filter(started_at__lte=parse_field("until", query.until, parse_typed_time))
     return sessions
 
 

@@ -9,18 +9,18 @@ from django.http import StreamingHttpResponse
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.streams import marked_if_cut_off
-from timemachine.memory.training.pure.options import Wanted
-from timemachine.memory.training.queries import Report, begin, learned
+from timemachine.memory.training.pure.options import ExportOptions
+from timemachine.memory.training.queries import Report, empty_report, pairs_of_sessions
 from timemachine.memory.training.schemas import TrainingReport
 
 FIRST: Final = 5
 """How many pairs a report shows."""
 
 
-def sent(project: Project, wanted: Wanted) -> StreamingHttpResponse:
+def streamed_pairs(project: Project, options: ExportOptions) -> StreamingHttpResponse:
     """Return the response that streams the pairs, one per line. Raises errors in the options before it begins."""
-    report = begin(project, wanted)
-    name = f"training-{wanted.form}-{wanted.what}{'-' if wanted.part else ''}{wanted.part}.jsonl"
+    report = empty_report(project, options)
+    name = f"training-{options.form}-{options.what}{'-' if options.part else ''}{options.part}.jsonl"
     headers = {
         "Cache-Control": "private, no-store",
         "X-Content-Type-Options": "nosniff",
@@ -31,12 +31,12 @@ def sent(project: Project, wanted: Wanted) -> StreamingHttpResponse:
     )
 
 
-def reported(project: Project, wanted: Wanted) -> TrainingReport:
+def report_of(project: Project, options: ExportOptions) -> TrainingReport:
     """Return what an export contains, and its first pairs. Reads only a limited number of sessions with a
     solution.
     """
-    report = begin(project, wanted)
-    found = learned(project, report, whole=False)
+    report = empty_report(project, options)
+    found = pairs_of_sessions(project, report, whole=False)
     first = list(islice(found, FIRST))
     for _ in found:
         pass
@@ -44,6 +44,6 @@ def reported(project: Project, wanted: Wanted) -> TrainingReport:
 
 
 def _lines(project: Project, report: Report) -> Iterator[bytes]:
-    for each in learned(project, report):
-        line = json.dumps(each.line(report.wanted.form), ensure_ascii=False)
+    for each in pairs_of_sessions(project, report):
+        line = json.dumps(each.line(report.options.form), ensure_ascii=False)
         yield line.encode("utf-8", "replace") + b"\n"

@@ -9,13 +9,12 @@ from django.db.models import F, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from timemachine.core.accounts.models import Project
-from timemachine.memory.search.sessions import Wanted as SessionsWanted
-from timemachine.memory.search.sessions import sessions_matching
-from timemachine.memory.training.pure.options import SESSIONS, Wanted
+from timemachine.memory.search.sessions import SessionQuery, sessions_matching
+from timemachine.memory.training.pure.options import SESSIONS, ExportOptions
 from timemachine.memory.training.pure.pairs import (
     CONFIRMED,
-    LeftOut,
     Pair,
+    Skipped,
     chats_of,
     preferences_of,
 )
@@ -37,7 +36,7 @@ MOST_BYTES: Final = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learned:
+class SessionPair:
     """A pair, its session, and the part of the data that the session belongs to."""
 
     session: Session
@@ -66,7 +65,7 @@ class Report:
     `unread` sessions with a solution were not read, because it would have taken too long.
     """
 
-    wanted: Wanted
+    options: ExportOptions
     profile: Profile
     found: QuerySet[Session]
     sessions: int = 0
@@ -80,16 +79,16 @@ class Report:
     tally: Tally = field(default_factory=Counter)
 
 
-def begin(project: Project, wanted: Wanted) -> Report:
+def empty_report(project: Project, options: ExportOptions) -> Report:
     """Return an empty report. Raises `NotFound` for an unknown profile, `InvalidInput` for a retired one or an
     invalid time.
     """
-    asked = {name: getattr(wanted, name) for name in SESSIONS}
-    found = sessions_matching(project, SessionsWanted(**asked))
-    return Report(wanted=wanted, profile=profile_of(project, wanted.redaction), found=found)
+    asked = {name: getattr(options, name) for name in SESSIONS}
+    found = sessions_matching(project, SessionQuery(**asked))
+    return Report(options=options, profile=profile_of(project, options.redaction), found=found)
 
 
-def confirmed_in(sessions: QuerySet[Session]) -> QuerySet[Action]:
+def confirmed_solutions(sessions: QuerySet[Session]) -> QuerySet[Action]:
     """Return the turns that are marked as solutions by the recorder or a person, according to the significance in
     force.
     """
@@ -97,24 +96,24 @@ def confirmed_in(sessions: QuerySet[Session]) -> QuerySet[Action]:
     return found.filter(in_force__in=CONFIRMED)
 
 
-def learned(project: Project, report: Report, *, whole: bool = True) -> Iterator[Learned]:
+def pairs_of_sessions(project: Project, report: Report, *, whole: bool = True) -> Iterator[SessionPair]:
     """Yield the pairs of the project's sessions, oldest session first, and add the results to the report.
 
     Pairs of all parts are counted, those of the requested part are yielded. Sessions are read completely.
     Unless `whole`, reading stops at the limits for a report, and the remaining sessions are only counted.
     """
-    wanted = report.wanted
+    options = report.options
     report.sessions = report.found.count()
-    solved = set(confirmed_in(report.found.order_by()).values_list("session", flat=True).distinct())
+    solved = set(confirmed_solutions(report.found.order_by()).values_list("session", flat=True).distinct())
     report.left_out["no_solution"] += report.sessions - len(solved)
     found = Session.objects.filter(project=project, id__in=solved).order_by("started_at", "id")
     for session in found.iterator(chunk_size=100) if whole else _fitting(found, report):
-        part = wanted.split.part_of(session.id)
+        part = options.split.part_of(session.id)
         pairs = list(_of_session(session, report))
         report.pairs[part] += len(pairs)
         report.of_sessions[part] += bool(pairs)
-        if wanted.part in ("", part):
-            yield from (Learned(session=session, part=part, pair=pair) for pair in pairs)
+        if options.part in ("", part):
+            yield from (SessionPair(session=session, part=part, pair=pair) for pair in pairs)
 
 
 def _fitting(sessions: QuerySet[Session], report: Report) -> Iterator[Session]:
@@ -138,14 +137,14 @@ def _bytes_of(session: Session) -> int:
 
 def _of_session(session: Session, report: Report) -> Iterator[Pair]:
     if session.status == Session.RECORDING:
-        _leave_out(report, session, LeftOut(solution=None, reason="recording"))
+        _leave_out(report, session, Skipped(solution=None, reason="recording"))
         return
     deleted = set(ErasedTurn.objects.filter(session=session).values_list("sequence", flat=True))
     report.deleted_turns += len(deleted)
     turns = [_redacted(row, report) for row in rows(session.id, 0, session.last_sequence)]
-    read = chats_of if report.wanted.form == "chat" else preferences_of
-    for found in read(turns, report.wanted.what, deleted):  # type: ignore[arg-type]  # one of `WHATS`
-        if isinstance(found, LeftOut):
+    read = chats_of if report.options.form == "chat" else preferences_of
+    for found in read(turns, report.options.what, deleted):  # type: ignore[arg-type]  # one of `WHATS`
+        if isinstance(found, Skipped):
             _leave_out(report, session, found)
             continue
         if found.rule is not None:
@@ -153,7 +152,7 @@ def _of_session(session: Session, report: Report) -> Iterator[Pair]:
         yield found
 
 
-def _leave_out(report: Report, session: Session, why: LeftOut) -> None:
+def _leave_out(report: Report, session: Session, why: Skipped) -> None:
     report.left_out[why.reason] += 1
     if len(report.first) < SHOWN:
         report.first.append(NotExported(session=session, step=why.solution, reason=why.reason))

@@ -6,10 +6,10 @@ from typing import Any, Literal, cast
 from pydantic import Field
 
 from timemachine.core.pure.schemas import Schema, Strict
-from timemachine.memory.training.pure.options import Wanted, wanted_of
+from timemachine.memory.training.pure.options import ExportOptions, export_options
 from timemachine.memory.training.pure.pairs import OF_SESSIONS, REASONS, RULES
 from timemachine.memory.training.pure.split import LONGEST_SEED, PARTS, SEED
-from timemachine.memory.training.queries import Learned, NotExported, Report
+from timemachine.memory.training.queries import NotExported, Report, SessionPair
 from timemachine.text.redaction.schemas import ProfileVersion, RuleCount, counts_of
 
 Form = Literal["chat", "dpo"]
@@ -33,9 +33,9 @@ class TrainingFilter(Strict):
     since: str = ""
     until: str = ""
 
-    def wanted(self) -> Wanted:
+    def options(self) -> ExportOptions:
         """The same as an export takes it. Raises `InvalidInput`."""
-        return wanted_of(**self.model_dump())
+        return export_options(**self.model_dump())
 
 
 class TrainingParts(Schema):
@@ -63,7 +63,7 @@ class RejectedBy(Schema):
     pairs: int
 
 
-class LeftOut(Schema):
+class SkippedCount(Schema):
     """How many sessions or solutions were left out for a reason."""
 
     reason: str
@@ -72,7 +72,7 @@ class LeftOut(Schema):
     count: int
 
 
-class LeftOutStep(Schema):
+class SkippedStep(Schema):
     """A session, or the step of a solution in it, that was left out, and why."""
 
     session: str
@@ -83,7 +83,7 @@ class LeftOutStep(Schema):
     says: str
 
     @classmethod
-    def of(cls, found: NotExported) -> "LeftOutStep":
+    def of(cls, found: NotExported) -> "SkippedStep":
         """What was left out."""
         return cls.model_construct(
             session=str(found.session.id),
@@ -108,7 +108,7 @@ class TrainingPair(Schema):
     line: dict[str, Any]
 
     @classmethod
-    def of(cls, found: Learned, form: str) -> "TrainingPair":
+    def of(cls, found: SessionPair, form: str) -> "TrainingPair":
         """The pair with its line in that form."""
         return cls.model_construct(
             session=str(found.session.id),
@@ -138,17 +138,17 @@ class TrainingReport(Schema):
     redaction: ProfileVersion
     withheld: list[RuleCount]
     deleted_turns: int
-    left_out: list[LeftOut]
-    first_left_out: list[LeftOutStep]
+    left_out: list[SkippedCount]
+    first_left_out: list[SkippedStep]
     first: list[TrainingPair]
 
     @classmethod
-    def of(cls, report: Report, first: list[Learned]) -> "TrainingReport":
+    def of(cls, report: Report, first: list[SessionPair]) -> "TrainingReport":
         """The report with these pairs."""
-        wanted = report.wanted
+        options = report.options
         return cls.model_construct(
-            form=cast("Form", wanted.form),
-            what=cast("What", wanted.what),
+            form=cast("Form", options.form),
+            what=cast("What", options.what),
             sessions=report.sessions,
             unread=report.unread,
             split=_split(report),
@@ -163,7 +163,7 @@ class TrainingReport(Schema):
             withheld=counts_of(report.tally),
             deleted_turns=report.deleted_turns,
             left_out=[
-                LeftOut.model_construct(
+                SkippedCount.model_construct(
                     reason=reason,
                     says=REASONS[reason],
                     of="session" if reason in OF_SESSIONS else "solution",
@@ -172,13 +172,13 @@ class TrainingReport(Schema):
                 for reason, number in report.left_out.most_common()
                 if number
             ],
-            first_left_out=[LeftOutStep.of(each) for each in report.first],
-            first=[TrainingPair.of(each, wanted.form) for each in first],
+            first_left_out=[SkippedStep.of(each) for each in report.first],
+            first=[TrainingPair.of(each, options.form) for each in first],
         )
 
 
 def _split(report: Report) -> TrainingSplit:
-    split = report.wanted.split
+    split = report.options.split
     return TrainingSplit.model_construct(
         seed=split.seed,
         shares=_parts(dict(zip(PARTS, split.shares, strict=True))),

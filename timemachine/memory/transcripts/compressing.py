@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from timemachine.memory.transcripts.transcript import Amount, Asked, transcript_of
+from timemachine.memory.transcripts.transcript import Amount, TurnFilter, transcript_of
 from timemachine.recording.annotations.significance.queries import compression_of
 from timemachine.recording.sessions.models import Session
 
@@ -18,12 +18,12 @@ class Effect:
     estimated: bool
 
 
-def effect_on(session: Session) -> Effect:
+def compression_effect(session: Session) -> Effect:
     """Return the effect of compressing the session now, or of its compression. Turns recorded after the
     compression keep their importance.
     """
     now = compression_of(session)
-    found = transcript_of(session, Asked(staying=session.last_sequence if now is None else now.through))
+    found = transcript_of(session, TurnFilter(staying=session.last_sequence if now is None else now.through))
     falls = Amount(
         turns=found.recorded.turns - found.kept.turns, tokens=found.recorded.tokens - found.kept.tokens
     )

@@ -6,13 +6,13 @@ from types import MappingProxyType
 from typing import Final
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.memory.transcripts.transcript import Asked
+from timemachine.memory.transcripts.transcript import TurnFilter
 from timemachine.recording.sessions.pure.vocabulary import KINDS, ROLES, SAME_ROLE, SIGNIFICANCES
 
 MOST_TOKENS: Final = 2**31 - 1
 
 
-def asked_for(
+def turn_filter(
     *,
     significance: str = "",
     role: str = "",
@@ -20,13 +20,13 @@ def asked_for(
     tag: str = "",
     min_importance: str | float | None = None,
     budget: str | int | None = None,
-) -> Asked:
+) -> TurnFilter:
     """Return the filter for these options: lists separated by commas, and numbers. Raises `InvalidInput`, which
     names the field.
 
     Synonyms of a role, such as `assistant`, become the role that is recorded.
     """
-    return Asked(
+    return TurnFilter(
         significances=_known("significance", significance, SIGNIFICANCES),
         roles=_known("role", role, ROLES, SAME_ROLE),
         kinds=_known("kind", kind, KINDS),

@@ -44,14 +44,14 @@ _SAYING: Final = ["message", "ask", "llm_call", "tool_call", "tool_result"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposed:
+class Proposals:
     """The suggestions for a session, and how many of its steps were read, from the first on."""
 
     proposals: list[Proposal]
     read: int
 
 
-def proposed(session: Session) -> Proposed:
+def proposals_for(session: Session) -> Proposals:
     """Return suggestions for steps without a significance, except dismissed ones. Reads at most `MOST_READ` steps."""
     lines, open_steps = list[Line](), set[int]()
     for line, is_open in _lines(session):
@@ -61,7 +61,7 @@ def proposed(session: Session) -> Proposed:
     no = set(Declined.objects.filter(session=session).values_list("action__sequence", "rule"))
     open_steps -= set(ErasedTurn.objects.filter(session=session).values_list("sequence", flat=True))
     found = [each for each in proposals(lines, no) if each.sequence in open_steps]
-    return Proposed(proposals=found, read=len(lines))
+    return Proposals(proposals=found, read=len(lines))
 
 
 def accept(session: Session, sequence: int, rule: str, *, by: str) -> SignificanceOverride | None:
@@ -77,17 +77,17 @@ def decline(session: Session, sequence: int, rule: str, *, by: str) -> None:
 
 
 def _proposal(session: Session, sequence: int, rule: str) -> Proposal:
-    for each in proposed(session).proposals:
+    for each in proposals_for(session).proposals:
         if (each.sequence, each.rule) == (sequence, rule):
             return each
     raise NotFound(
-        _answered(session, sequence, rule)
+        _earlier_answer(session, sequence, rule)
         or f"There is no suggestion for step {sequence} by the rule {rule[:40]!r}. See the list of suggestions.",
         code="proposal_not_found",
     )
 
 
-def _answered(session: Session, sequence: int, rule: str) -> str:
+def _earlier_answer(session: Session, sequence: int, rule: str) -> str:
     """Return the earlier answer to the suggestion as a sentence, or an empty text."""
     if rule not in RULES:
         return ""

@@ -39,7 +39,7 @@ def as_messages(found: Transcript) -> Iterator[str]:
 
 def as_text(found: Transcript) -> Iterator[str]:
     """Yield a heading, then every turn, with marks for gaps."""
-    yield paragraph(in_words(found))
+    yield paragraph(size_in_words(found))
     for turn in found.turns():
         if turn.left_out:
             yield paragraph(omission_mark(turn.left_out))
@@ -48,7 +48,7 @@ def as_text(found: Transcript) -> Iterator[str]:
         yield paragraph(omission_mark(found.left_out_after))
 
 
-def in_words(found: Transcript) -> str:
+def size_in_words(found: Transcript) -> str:
     """Return how much of the session is included, as a sentence."""
     session, kept, recorded = found.session, found.kept, found.recorded
     about = "about " if found.estimated else ""
@@ -97,7 +97,7 @@ def _document(head: Mapping[str, Any], name: str, items: Iterator[str]) -> Itera
     yield "]}"
 
 
-def sent(found: Transcript, form: str) -> StreamingHttpResponse:
+def streamed(found: Transcript, form: str) -> StreamingHttpResponse:
     """Return the response that streams the transcript in one of `FORMS`. If it fails midway, it ends with
     `CUT_OFF`.
 

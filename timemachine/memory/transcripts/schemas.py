@@ -13,7 +13,7 @@ from timemachine.memory.transcripts.compressing import Effect
 from timemachine.memory.transcripts.options import MOST_TOKENS
 from timemachine.memory.transcripts.pure.proposal_rules import Proposal
 from timemachine.memory.transcripts.summarising import EXTRACTIVE
-from timemachine.memory.transcripts.transcript import Amount, Asked, Transcript
+from timemachine.memory.transcripts.transcript import Amount, Transcript, TurnFilter
 from timemachine.recording.annotations.significance.models import Compression, CompressionChange, Rule
 from timemachine.recording.annotations.significance.schemas import CompressionChangeOut
 from timemachine.recording.answering.models import SessionSummary
@@ -61,7 +61,7 @@ class TranscriptSession(Schema):
         )
 
 
-class TranscriptAsked(Schema):
+class TranscriptFilters(Schema):
     """The filters of a transcript; an empty list matches any."""
 
     significance: list[str]
@@ -72,7 +72,7 @@ class TranscriptAsked(Schema):
     budget: int | None
 
     @classmethod
-    def of(cls, asked: Asked) -> "TranscriptAsked":
+    def of(cls, asked: TurnFilter) -> "TranscriptFilters":
         """The filters."""
         return cls.model_construct(
             significance=list(asked.significances),
@@ -104,7 +104,7 @@ class TranscriptHead(Schema):
 
     session: TranscriptSession
     through_sequence: int
-    asked: TranscriptAsked
+    asked: TranscriptFilters
     turns: TurnCount
     tokens: TokenCount
 
@@ -114,7 +114,7 @@ class TranscriptHead(Schema):
         return cls.model_construct(
             session=TranscriptSession.of(found.session),
             through_sequence=found.through,
-            asked=TranscriptAsked.of(found.asked),
+            asked=TranscriptFilters.of(found.asked),
             turns=TurnCount.model_construct(kept=found.kept.turns, recorded=found.recorded.turns),
             tokens=TokenCount.model_construct(
                 kept=found.kept.tokens,

@@ -20,8 +20,14 @@ from timemachine.llm.prices import price_if_known
 from timemachine.llm.pure.catalogue import LOCAL, ModelName, sentences_of
 from timemachine.llm.pure.completion import Completion, Message, ModelRequest
 from timemachine.llm.queries import connection_of, usable_model
-from timemachine.memory.transcripts.pure.summary_prompt import SYSTEM_PROMPT, TEMPLATE, asked, cited, quoted
-from timemachine.memory.transcripts.transcript import Asked, Told, transcript_of
+from timemachine.memory.transcripts.pure.summary_prompt import (
+    SYSTEM_PROMPT,
+    TEMPLATE,
+    cited_steps,
+    quoted_summary,
+    summary_prompt,
+)
+from timemachine.memory.transcripts.transcript import SelectedTurn, TurnFilter, transcript_of
 from timemachine.memory.transcripts.turn_rows import rows
 from timemachine.recording.annotations.significance.effective import IMPORTANCE
 from timemachine.recording.answering.models import SessionSummary
@@ -36,7 +42,7 @@ EXTRACTIVE: Final = "local:extractive-5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
+class _Draft:
     """A summary with the steps that it cites, and what it used."""
 
     text: str
@@ -67,7 +73,7 @@ def summarise(
         )
     model = usable_model(session.project_id, use_model or EXTRACTIVE)
     made = _quoted(session, model) if model.provider == LOCAL else _written(session, model)
-    return _kept(session, get_or_create_collection(session.project, name, by=by), model, made, by)
+    return _stored(session, get_or_create_collection(session.project, name, by=by), model, made, by)
 
 
 def summaries_of(session: Session) -> QuerySet[SessionSummary]:
@@ -75,21 +81,21 @@ def summaries_of(session: Session) -> QuerySet[SessionSummary]:
     return SessionSummary.objects.filter(session=session).select_related("collection").order_by("-id")
 
 
-def _quoted(session: Session, model: ModelName) -> _Made:
+def _quoted(session: Session, model: ModelName) -> _Draft:
     """Return the beginnings of the most important turns, the latest among equals, in order."""
     gone = ErasedTurn.objects.filter(session=session).values("sequence")
     weighed = Action.objects.filter(session=session).exclude(sequence__in=gone).annotate(now=IMPORTANCE)
     best = weighed.order_by(F("now").desc(nulls_last=True), "-sequence").values_list("sequence", flat=True)
     chosen = sorted(best[: sentences_of(model)])
     found = rows(session.id, 0, session.last_sequence, chosen)
-    text = quoted((each.turn.sequence, content_of(each.turn)) for each in found)
-    return _Made(text=text, steps=cited(text, chosen).known, facts={})
+    text = quoted_summary((each.turn.sequence, content_of(each.turn)) for each in found)
+    return _Draft(text=text, steps=cited_steps(text, chosen).known, facts={})
 
 
-def _written(session: Session, model: ModelName) -> _Made:
+def _written(session: Session, model: ModelName) -> _Draft:
     """Return the model's summary of the turns that fit."""
-    found = list(transcript_of(session, Asked(budget=TOKENS)).turns())
-    prompt = asked(_lines(found))
+    found = list(transcript_of(session, TurnFilter(budget=TOKENS)).turns())
+    prompt = summary_prompt(_lines(found))
     messages = (Message(role="system", content=SYSTEM_PROMPT), Message(role="user", content=prompt))
     request = ModelRequest(
         model=model,
@@ -107,8 +113,8 @@ def _written(session: Session, model: ModelName) -> _Made:
             f"{model} wrote no whole summary (it ended with {completion.finish_reason or 'nothing'}); nothing was put.",
             code="no_whole_answer",
         )
-    names = cited(completion.text, [each.turn.sequence for each in found])
-    return _Made(
+    names = cited_steps(completion.text, [each.turn.sequence for each in found])
+    return _Draft(
         text=completion.text.strip(),
         steps=names.known,
         unknown=names.unknown,
@@ -116,7 +122,7 @@ def _written(session: Session, model: ModelName) -> _Made:
     )
 
 
-def _lines(found: list[Told]) -> list[str]:
+def _lines(found: list[SelectedTurn]) -> list[str]:
     lines = list[str]()
     for each in found:
         if each.left_out:
@@ -136,7 +142,9 @@ def _facts(model: ModelName, completion: Completion) -> dict[str, Any]:
     }
 
 
-def _kept(session: Session, collection: Collection, model: ModelName, made: _Made, by: str) -> SessionSummary:
+def _stored(
+    session: Session, collection: Collection, model: ModelName, made: _Draft, by: str
+) -> SessionSummary:
     at: datetime = now()
     frame = NewFrame(
         title=f"Summary of {session.name}",
@@ -148,7 +156,7 @@ def _kept(session: Session, collection: Collection, model: ModelName, made: _Mad
             "steps": list(made.steps),
             "model": str(model),
         },
-        number=_standing(session, collection),
+        number=_current_frame(session, collection),
     )
     try:
         with transaction.atomic():
@@ -166,7 +174,7 @@ def _remembered(
     collection: Collection,
     frame: Frame,
     model: ModelName,
-    made: _Made,
+    made: _Draft,
     by: str,
     at: datetime,
 ) -> SessionSummary:
@@ -185,7 +193,7 @@ def _remembered(
     )
 
 
-def _standing(session: Session, collection: Collection) -> int | None:
+def _current_frame(session: Session, collection: Collection) -> int | None:
     """Return the number of the current frame with the session's summary in that collection, or None."""
     earlier = SessionSummary.objects.filter(session=session, collection=collection).order_by("-id").first()
     if earlier is None:

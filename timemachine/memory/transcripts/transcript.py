@@ -19,8 +19,8 @@ from timemachine.core.pure.errors import Conflict, Unavailable
 from timemachine.core.pure.postgres_text import storable
 from timemachine.knowledge.embedding.wordllama import count_tokens
 from timemachine.memory.search.models import SearchedAction
-from timemachine.memory.transcripts.pure.selection import Weighed, fitting, gaps
-from timemachine.memory.transcripts.turn_rows import Counted, Row, counted, rows
+from timemachine.memory.transcripts.pure.selection import Candidate, fitting, gaps
+from timemachine.memory.transcripts.turn_rows import Row, TurnCounts, rows, turn_counts
 from timemachine.recording.annotations.significance.effective import IMPORTANCE, KEPT, SIGNIFICANCE
 from timemachine.recording.sessions.deletions import IS_DELETED
 from timemachine.recording.sessions.models import Action, Session
@@ -48,7 +48,7 @@ _SIZE: Final = Coalesce("input__size", 0) + Coalesce("output__size", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class TurnFilter:
     """A filter for turns: one value of each given field, at least this importance, and at most `budget` tokens in
     total.
 
@@ -88,7 +88,7 @@ class Amount:
     tokens: int
 
 
-class Told(NamedTuple):
+class SelectedTurn(NamedTuple):
     """A turn of a transcript, and how many turns are left out before it."""
 
     row: Row
@@ -114,7 +114,7 @@ class Transcript:
     """
 
     session: Session
-    asked: Asked
+    asked: TurnFilter
     through: int
     kept: Amount
     recorded: Amount
@@ -128,7 +128,7 @@ class Transcript:
         """Return how many turns are left out after the last selected one."""
         return 0 if self.sequences is None else list(gaps(self.sequences, self.through))[-1]
 
-    def turns(self, after: int = 0) -> Iterator[Told]:
+    def turns(self, after: int = 0) -> Iterator[SelectedTurn]:
         """Yield the turns after the step `after`, in order, reading them as needed.
 
         Raises `Conflict` (`erased_meanwhile`) after the last existing turn if the session was deleted in the
@@ -142,7 +142,7 @@ class Transcript:
         last = after
         for row in rows(self.session.id, after, self.through, chosen):
             last = row.turn.sequence
-            yield Told(row, missing.get(last, 0))
+            yield SelectedTurn(row, missing.get(last, 0))
         if last < until:
             raise _erased(self.session)
 
@@ -158,28 +158,32 @@ class _Missing:
 _NOTHING_MISSING: Final = _Missing({}, estimated=False)
 
 
-def transcript_of(session: Session, asked: Asked) -> Transcript:
+def transcript_of(session: Session, asked: TurnFilter) -> Transcript:
     """Return the transcript of the session, of a running session as it is now.
 
     With a filter, deleted turns are left out.
     """
     through = session.last_sequence
-    if asked == Asked():
-        known = counted(session.id, through)
+    if asked == TurnFilter():
+        known = turn_counts(session.id, through)
         if known.known == known.turns:
             return _transcript(session, asked, known, _NOTHING_MISSING, None)
     actions = Action.objects.filter(session=session, sequence__lte=through).annotate(
         weighed=IMPORTANCE, now_significance=SIGNIFICANCE
     )
     with snapshot():  # a worker may store counts in the meantime
-        known = counted(session.id, through)
+        known = turn_counts(session.id, through)
         missing = _missing(session, actions) if known.known < known.turns else _NOTHING_MISSING
-        chosen = None if asked == Asked() else _chosen(actions, asked, through, missing.tokens)
+        chosen = None if asked == TurnFilter() else _chosen(actions, asked, through, missing.tokens)
     return _transcript(session, asked, known, missing, chosen)
 
 
 def _transcript(
-    session: Session, asked: Asked, known: Counted, missing: _Missing, chosen: Sequence[Weighed] | None
+    session: Session,
+    asked: TurnFilter,
+    known: TurnCounts,
+    missing: _Missing,
+    chosen: Sequence[Candidate] | None,
 ) -> Transcript:
     through = session.last_sequence
     recorded = Amount(turns=known.turns, tokens=known.tokens + sum(missing.tokens.values()))
@@ -208,16 +212,16 @@ def _notices(session: Session, deleted: Sequence[int]) -> int:
     return sum(_tokens(paragraph(text_of(row.turn))) for row in told)
 
 
-def _amount(turns: Sequence[Weighed]) -> Amount:
+def _amount(turns: Sequence[Candidate]) -> Amount:
     return Amount(turns=len(turns), tokens=sum(turn.tokens for turn in turns))
 
 
 def _chosen(
-    actions: QuerySet[Action], asked: Asked, through: int, missing: Mapping[int, int]
-) -> list[Weighed]:
+    actions: QuerySet[Action], asked: TurnFilter, through: int, missing: Mapping[int, int]
+) -> list[Candidate]:
     rows = actions.filter(asked.condition & ~IS_DELETED).order_by("sequence").annotate(tokens=_TOKENS)
     found = [
-        Weighed(
+        Candidate(
             sequence=sequence,
             importance=importance,
             tokens=missing[sequence] if tokens is None else tokens,

@@ -103,7 +103,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class TurnCounts:
     """The number of turns, how many have token counts and their sum, and the sequences of deleted turns, which
     have none.
     """
@@ -114,12 +114,12 @@ class Counted:
     deleted: Sequence[int]
 
 
-def counted(session: UUID, through: int) -> Counted:
+def turn_counts(session: UUID, through: int) -> TurnCounts:
     """Return the counts of a session up to that step, from one snapshot."""
     turns, known, tokens, deleted = prepared_statements.fetch_rows(
         _COUNTED, {"session": session, "through": through}
     )[0]
-    return Counted(turns=turns, known=known, tokens=tokens, deleted=deleted)
+    return TurnCounts(turns=turns, known=known, tokens=tokens, deleted=deleted)
 
 
 def rows(session: UUID, after: int, through: int, chosen: Sequence[int] | None = None) -> Iterator[Row]:

@@ -15,7 +15,7 @@ from timemachine.recording.sessions.signals import session_moved
 
 MADE_BY_RECORDING: Final = frozenset(
     {
-        "AccessHead", "Action", "ActionMeaning", "ActionSketch", "Bin", "Delivery", "FirstUse", "IndexedSession", "Latency", "PatternStep", "ReadSession", "Seal",
+        "AccessHead", "Action", "ActionMeaning", "ActionIndexRow", "Bin", "Delivery", "FirstUse", "IndexedSession", "Latency", "PatternStep", "ReadSession", "Seal",
         "SearchedAction", "Trace", "Usage",
     }
 )  # fmt: skip

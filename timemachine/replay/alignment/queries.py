@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Final, Literal
 
 from timemachine.core.accounts.models import Project
-from timemachine.memory.search.indexing import rewritten
+from timemachine.memory.search.indexing import count_rewrites
 from timemachine.replay.alignment.facts import RunStep
 from timemachine.replay.alignment.runs import Run, RunTotals, run_of, totals
 from timemachine.replay.alignment.steps import steps_of
@@ -99,7 +99,7 @@ def aligned(project: Project, left: str, right: str) -> Aligned:
     nothing else.
     """
     one, other = run_of(project, left), run_of(project, right)
-    key = _key(one), _key(other), rewritten({one.session.id, other.session.id})
+    key = _key(one), _key(other), count_rewrites({one.session.id, other.session.id})
     found = _CACHE.get(key)
     if found is None:
         found = _aligned(one, other)

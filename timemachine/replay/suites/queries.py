@@ -15,7 +15,7 @@ from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import whole_number
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.knowledge import prepared_statements
-from timemachine.memory.search.sessions import Wanted, sessions_matching
+from timemachine.memory.search.sessions import SessionQuery, sessions_matching
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.runs.costs import NO_SPENDING, spending_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
@@ -110,7 +110,7 @@ def offered_in(project: Project, chosen: Sequence[str]) -> list[Session]:
     """Return the chosen sessions in their order, by their ids, then the newest others with something to replay."""
     ids = list(dict.fromkeys(found for each in chosen if (found := uuid_of(each))))
     there = Session.objects.filter(project=project).in_bulk(ids)
-    newest = sessions_matching(project, Wanted()).filter(_HAS_STEPS)[:OFFERED]
+    newest = sessions_matching(project, SessionQuery()).filter(_HAS_STEPS)[:OFFERED]
     return [
         *(there[each] for each in ids if each in there),
         *(each for each in newest if each.id not in there),
@@ -119,7 +119,7 @@ def offered_in(project: Project, chosen: Sequence[str]) -> list[Session]:
 
 def sessions_matched(project: Project, matching: Matching) -> QuerySet[Session]:
     """Return the newest sessions of the project with something to replay that match the description."""
-    wanted = Wanted(named=matching.q, agent=matching.agent, user=matching.user, tag=matching.tag)
+    wanted = SessionQuery(named=matching.q, agent=matching.agent, user=matching.user, tag=matching.tag)
     found = sessions_matching(project, wanted).filter(_HAS_STEPS)
     return found.select_related("collection")[: matching.most]
 

@@ -11,7 +11,7 @@ from timemachine.core.pure.content import content_of
 from timemachine.governance.sharing.commands import create_link
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.knowledge.commands import create_collection
-from timemachine.memory.search.indexing import work_off
+from timemachine.memory.search.indexing import index_new_steps
 from timemachine.recording.annotations.notes import commands as notes
 from timemachine.recording.importing.models import FileImport
 from timemachine.recording.intake.models import Intake
@@ -104,7 +104,7 @@ def session(project: Project) -> Session:
         sentences=[{"text": SENTENCE}],
         created_by="test",
     )
-    while work_off(project.id):
+    while index_new_steps(project.id):
         pass
     begun.refresh_from_db()
     return begun

@@ -29,10 +29,10 @@ from timemachine.evidence.models import LogEntry
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.governance.sharing.commands import create_link
 from timemachine.memory.recall.queries import recall
-from timemachine.memory.recall.questions import Wanted
-from timemachine.memory.search.indexing import work_off
-from timemachine.memory.search.queries import sessions_saying
-from timemachine.memory.transcripts.options import asked_for
+from timemachine.memory.recall.questions import RecallOptions
+from timemachine.memory.search.indexing import index_new_steps
+from timemachine.memory.search.queries import sessions_with_words
+from timemachine.memory.transcripts.options import turn_filter
 from timemachine.memory.transcripts.rendering import as_json, as_messages, as_text
 from timemachine.memory.transcripts.transcript import transcript_of
 from timemachine.recording.annotations.significance.commands import change
@@ -58,7 +58,7 @@ def session(project: Project) -> Session:
     ]
     append(begun.id, [plain[0], full_action(0), plain[1]])
     ended = end_session(begun.id)
-    work_off(project.id)
+    index_new_steps(project.id)
     return ended
 
 
@@ -152,15 +152,15 @@ def test_the_same_turn_sent_again_is_known_and_not_recorded_again(session: Sessi
 
 def test_transcript_and_search_agree(project: Project, session: Session) -> None:
     erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="Oskar")
-    work_off(project.id)
-    text = "".join(as_text(transcript_of(session, asked_for())))
+    index_new_steps(project.id)
+    text = "".join(as_text(transcript_of(session, turn_filter())))
     assert "plain words 0" not in text
     assert "plain words 1" in text
     assert "3 of 3 turns" in text
     assert re.search(r"\[1\] user: \[deleted 20\d\d-\d\d-\d\d \d\d:\d\d UTC\]", text)
     assert "Oskar" not in text
-    assert list(sessions_saying(project, '"plain words 0"')) == []
-    assert list(sessions_saying(project, '"plain words 1"')) == [session.id]
+    assert list(sessions_with_words(project, '"plain words 0"')) == []
+    assert list(sessions_with_words(project, '"plain words 1"')) == [session.id]
 
 
 def test_every_form_of_the_transcript_and_every_export_says_when_a_turn_was_deleted_and_no_prompt_who_did(
@@ -169,7 +169,7 @@ def test_every_form_of_the_transcript_and_every_export_says_when_a_turn_was_dele
     for sequence in (1, 2):
         erasing.delete_turn(session.actions.get(sequence=sequence), reason=REASON, by="Oskar")
     at = {sequence: written(each.at) for sequence, each in deletions_of(session, [1, 2]).items()}
-    told = transcript_of(session, asked_for())
+    told = transcript_of(session, turn_filter())
     document = json.loads("".join(as_json(told)))
     assert [each.get("deleted") for each in document["items"]] == [
         {"at": at[1], "by": "Oskar", "reason": REASON},
@@ -203,8 +203,8 @@ def test_a_turn_that_was_deleted_is_not_told_for_what_it_was_recorded_to_matter(
     ]
     append(begun.id, said)
     session = end_session(begun.id)
-    asked = [asked_for(significance="breakthrough,decision"), asked_for(budget=1_000)]
-    wanted = Wanted(queries=("yesterday or today",))
+    asked = [turn_filter(significance="breakthrough,decision"), turn_filter(budget=1_000)]
+    wanted = RecallOptions(queries=("yesterday or today",))
     assert [transcript_of(session, each).sequences for each in asked] == [[1, 2], [1, 2]]
     assert recalled(project, wanted) == [1, 2]
     erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="Oskar")
@@ -212,7 +212,7 @@ def test_a_turn_that_was_deleted_is_not_told_for_what_it_was_recorded_to_matter(
     assert recalled(project, wanted) == [2]
 
 
-def recalled(project: Project, wanted: Wanted) -> list[int]:
+def recalled(project: Project, wanted: RecallOptions) -> list[int]:
     return [each.hit.action.sequence for each in recall(project, wanted).answers[0].results]
 
 

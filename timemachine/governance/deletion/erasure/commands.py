@@ -33,8 +33,8 @@ from timemachine.governance.deletion.erasure.before_after import (
 from timemachine.governance.deletion.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
 from timemachine.governance.deletion.erasure.pure.repeats import quotes
 from timemachine.governance.deletion.erasure.pure.selection import Chosen, chosen_of
-from timemachine.memory.patterns.reader import read_anew
-from timemachine.memory.search.indexing import index_anew
+from timemachine.memory.patterns.reader import reread_session
+from timemachine.memory.search.indexing import reindex_steps
 from timemachine.recording.annotations.significance.models import Declined, SignificanceOverride
 from timemachine.recording.sessions import deletions
 from timemachine.recording.sessions.holds import require_no_hold
@@ -253,8 +253,8 @@ def _erase(lease: Lease[Erasure], row: Erasure) -> None:
         fields = erased_fields.record_erasure(watched, by=by, reason=reason, at=at, turns=turns)
         for sequence in turns:
             _leave_tombstone(session, sequence, by=by, reason=reason, at=at)
-        index_anew(session, found.recorded.sequences)
-        read_anew(session, erased=found.recorded.sequences)
+        reindex_steps(session, found.recorded.sequences)
+        reread_session(session, erased=found.recorded.sequences)
         recount(session.id)
         if fields.total or found.elsewhere:
             reseal_comparisons(session, by=by, reason=reason, fields=fields.total)

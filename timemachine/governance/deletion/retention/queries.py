@@ -25,7 +25,7 @@ from timemachine.governance.deletion.retention.models import (
     RetentionRule,
 )
 from timemachine.governance.deletion.retention.session_filter import SessionFilter
-from timemachine.memory.search.sessions import Wanted, sessions_matching
+from timemachine.memory.search.sessions import SessionQuery, sessions_matching
 from timemachine.recording.answering.summaries import HAS_SUMMARY
 from timemachine.recording.sessions.holds import IS_HELD
 from timemachine.recording.sessions.models import ErasedSession, ErasedTurn, HeldSession, Hold, Session
@@ -87,7 +87,7 @@ def matching_sessions(
     invalid filter.
     """
     fields = {name: value for name, value in asdict(which).items() if name != "older_than_days"}
-    found = sessions_matching(project, Wanted(**fields))
+    found = sessions_matching(project, SessionQuery(**fields))
     if which.older_than_days is None:
         return found
     return older_than(found, which.older_than_days, at)

@@ -8,7 +8,7 @@ claimed by two of them stays alone. The result depends only on the wordings, not
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Final
 
-from timemachine.memory.patterns.pure.wording import NOT, Wording
+from timemachine.memory.patterns.pure.wording import NEGATION, Wording
 
 FEWEST: Final = 4
 """How many words two wordings share at least, not counting negations."""
@@ -26,7 +26,11 @@ def joins(short: Wording, long: Wording) -> bool:
     if short.text == long.text:
         return True
     shared, all_words = set(short.words), set(long.words)
-    if len(shared - {NOT}) < FEWEST or not shared <= all_words or (NOT in shared) != (NOT in all_words):
+    if (
+        len(shared - {NEGATION}) < FEWEST
+        or not shared <= all_words
+        or (NEGATION in shared) != (NEGATION in all_words)
+    ):
         return False
     if len(shared) < SHARE * len(all_words):
         return False

@@ -57,7 +57,7 @@ class Step:
     output: Any = None
 
 
-def said_by(step: Step) -> tuple[Kind, str] | None:
+def error_or_question_of(step: Step) -> tuple[Kind, str] | None:
     """Return the step's error or question and which of the two it is, or None."""
     failed = failure_of(step)
     if failed:
@@ -92,7 +92,7 @@ def question_of(step: Step) -> str | None:
     return " ".join(each for each in asked if each.endswith("?"))[:_LONGEST_QUESTION] or None
 
 
-def gist(text: str) -> str:
+def failure_lines(text: str) -> str:
     """Return the part of a text that describes a failure: the last line that names an exception, else the first
     lines after an exit code.
     """
@@ -108,7 +108,9 @@ def gist(text: str) -> str:
 
 def _recorded(step: Step) -> str:
     name = step.error_type or ""
-    told = gist(step.error_message or "") or gist(_returned(step.output) or _text(step.output))
+    told = failure_lines(step.error_message or "") or failure_lines(
+        _returned(step.output) or _text(step.output)
+    )
     if not told:
         return name
     if name.casefold() in _UNTOLD or told.startswith(name):
@@ -123,20 +125,20 @@ def _returned(value: Any) -> str | None:
     text = _text(value)
     exit_code = _EXIT.match(text)
     if exit_code is not None:
-        return gist(text) if int(exit_code[1]) else None
-    return gist(text) if _BEGINS.match(text) else None
+        return failure_lines(text) if int(exit_code[1]) else None
+    return failure_lines(text) if _BEGINS.match(text) else None
 
 
 def _failed_object(value: Mapping[str, Any]) -> str | None:
     wrong = value.get("error")
     if wrong and wrong is not True:
-        return gist(_text(wrong))
+        return failure_lines(_text(wrong))
     codes = [value, value.get("metadata")]
     code = next((each for place in codes if isinstance(place, Mapping) for each in _codes(place)), 0)
     flagged = wrong is True or value.get("isError") is True or value.get("is_error") is True
     if code == 0 and not flagged and value.get("status") not in {"error", "failed"}:
         return None
-    said = gist("\n".join(_texts(value)))
+    said = failure_lines("\n".join(_texts(value)))
     return f"exit code {code} {said}".strip() if code else said or None
 
 

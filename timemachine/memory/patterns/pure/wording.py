@@ -18,11 +18,11 @@ from timemachine.text.redaction.pure.marks import PATTERN
 
 LONGEST: Final = 2_000
 """How many characters of a text are read."""
-ENOUGH: Final = 3
+FEWEST_WITHOUT_VALUES: Final = 3
 """How many words a text must have besides its values for the values to be dropped; negations are not counted."""
-TELLING: Final = 2
+FEWEST_WORDS: Final = 2
 """How many words a text must have to stand without the name of its tool."""
-NOT: Final = "not"
+NEGATION: Final = "not"
 """Every negation is compared as this word."""
 
 _MARK: Final = re.compile(r"<(?:time|address|quoted|path|id|number|withheld)>")
@@ -99,9 +99,9 @@ def wording_of(text: str, tool: str | None = None) -> Wording | None:
     """
     given = searchable(text[:LONGEST])
     bare = _written(given, keep_values=False)
-    if len(_content(bare)) < ENOUGH:
+    if len(_content(bare)) < FEWEST_WITHOUT_VALUES:
         bare = _written(given, keep_values=True)
-    if tool and len(_content(bare)) < TELLING:
+    if tool and len(_content(bare)) < FEWEST_WORDS:
         bare = f"{_written(searchable(tool[:200]), keep_values=True)}: {bare}"
     return Wording(text=bare, words=words_of(bare)) if _content(bare) else None
 
@@ -115,14 +115,14 @@ def _stems(text: str) -> Iterator[str]:
     for found in WORD.finditer(text):
         word = folded(found[0])
         if word in _NEGATING or word.endswith("n't"):
-            yield NOT
+            yield NEGATION
         elif word not in FUNCTION_WORDS and word not in _OF_EVERY_ERROR:
             yield stem(word)
 
 
 def _content(text: str) -> list[str]:
     """Return the remaining words without negations, and the words in quotation marks and in paths."""
-    return [word for word in words_of(_PIECES.sub(_without_values, text)) if word != NOT]
+    return [word for word in words_of(_PIECES.sub(_without_values, text)) if word != NEGATION]
 
 
 def _without_values(found: re.Match[str]) -> str:

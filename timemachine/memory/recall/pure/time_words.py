@@ -182,7 +182,7 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken:
+class ParsedQuestion:
     """A parsed question: the remaining text to search for, its time expressions, and those that could not be read."""
 
     text: str
@@ -190,7 +190,9 @@ class Spoken:
     unread: tuple[Unread, ...] = ()
 
 
-def read(question: str, now: datetime, zone: ZoneInfo, *, only_past: bool = False) -> Spoken:
+def parse_question(
+    question: str, now: datetime, zone: ZoneInfo, *, only_past: bool = False
+) -> ParsedQuestion:
     """Return the question parsed as of `now` in that time zone. A question without time expressions stays
     unchanged.
 
@@ -198,26 +200,26 @@ def read(question: str, now: datetime, zone: ZoneInfo, *, only_past: bool = Fals
     """
     here = _moved(now, zone).replace(tzinfo=None)
     bare = _QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), question.translate(_PLAIN_LETTERS))
-    said, failed = _joined(bare, here, zone)
-    readings = _meant(_readings(question, said, zone), only_past=only_past)
-    unread = _meant(_unread(question, bare, [*said, *failed]), only_past=only_past)
+    said, failed = _expressions(bare, here, zone)
+    readings = _first_readings(_readings(question, said, zone), only_past=only_past)
+    unread = _first_readings(_unread(question, bare, [*said, *failed]), only_past=only_past)
     if not readings:
-        return Spoken(text=question, readings=(), unread=unread)
+        return ParsedQuestion(text=question, readings=(), unread=unread)
     left, at = [], 0
     for reading in readings:
         left.append(question[at : reading.start])
         at = reading.end
     left.append(question[at:])
-    return Spoken(text=" ".join(" ".join(left).split()), readings=readings, unread=unread)
+    return ParsedQuestion(text=" ".join(" ".join(left).split()), readings=readings, unread=unread)
 
 
-def _meant[T: (Reading, Unread)](found: Iterator[T], *, only_past: bool) -> tuple[T, ...]:
+def _first_readings[T: (Reading, Unread)](found: Iterator[T], *, only_past: bool) -> tuple[T, ...]:
     """Return the first ones; with `only_past`, of those that look back."""
     meant = (each for each in found if not only_past or _LOOKS_BACK.search(each.words))
     return tuple(islice(meant, MOST_READINGS))
 
 
-def _unread(question: str, bare: str, looked_at: Sequence["_Said"]) -> Iterator[Unread]:
+def _unread(question: str, bare: str, looked_at: Sequence["_Expression"]) -> Iterator[Unread]:
     """Yield what looks like a time but is not one, in order."""
     found = {(said.start, said.end): said.why for said in looked_at if said.why}
     for match in islice(_NOT_READ.finditer(bare), MOST_TRIED):
@@ -228,7 +230,7 @@ def _unread(question: str, bare: str, looked_at: Sequence["_Said"]) -> Iterator[
         yield Unread(words=question[start:end], start=start, end=end, why=why)
 
 
-def _readings(question: str, found: Sequence["_Said"], zone: ZoneInfo) -> Iterator[Reading]:
+def _readings(question: str, found: Sequence["_Expression"], zone: ZoneInfo) -> Iterator[Reading]:
     for said in found:
         place = {"words": question[said.start : said.end], "start": said.start, "end": said.end}
         if said.session is not None:
@@ -241,7 +243,7 @@ def _readings(question: str, found: Sequence["_Said"], zone: ZoneInfo) -> Iterat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
+class _Expression:
     """A time expression in local time. `words` are those of a closed span, `session` is a reading of a previous
     session.
 
@@ -257,17 +259,17 @@ class _Said:
     why: str | None = None
 
 
-def _joined(bare: str, now: datetime, zone: ZoneInfo) -> tuple[list[_Said], list[_Said]]:
+def _expressions(bare: str, now: datetime, zone: ZoneInfo) -> tuple[list[_Expression], list[_Expression]]:
     """Return the time expressions, with adjacent and nested ones joined, and those that could not be read."""
-    found: list[_Said] = []
-    failed: list[_Said] = []
+    found: list[_Expression] = []
+    failed: list[_Expression] = []
     for match in islice(_SAID.finditer(bare), MOST_TRIED):
         if match["negated"]:
             continue
-        said = _said(match, now)
+        said = _expression(match, now)
         if said is None or _is_empty(said, zone):
             start, end = match.span()
-            failed.append(_Said(start=start, end=end, why=_why(match, now)))
+            failed.append(_Expression(start=start, end=end, why=_why(match, now)))
             continue
         one = _as_one(found[-1], said, bare[found[-1].end : said.start], now) if found else None
         if one:
@@ -277,19 +279,19 @@ def _joined(bare: str, now: datetime, zone: ZoneInfo) -> tuple[list[_Said], list
     return found, failed
 
 
-def _said(match: re.Match[str], now: datetime) -> _Said | None:
+def _expression(match: re.Match[str], now: datetime) -> _Expression | None:
     start, end = match.span()
     if match["session"]:
-        return _Said(start=start, end=end, session=_session(match))
+        return _Expression(start=start, end=end, session=_session(match))
     span = _span(match, now)
     if span is None:
         return None
     words = match["within"] or match["year"] or match["alone"] or ""
     closed = words if None not in span else ""
-    return _Said(start=start, end=end, words=closed, begin=span[0], until=span[1])
+    return _Expression(start=start, end=end, words=closed, begin=span[0], until=span[1])
 
 
-def _is_empty(said: _Said, zone: ZoneInfo) -> bool:
+def _is_empty(said: _Expression, zone: ZoneInfo) -> bool:
     """Return whether the span is empty: an hour that is skipped in spring, or "the last 0 days"."""
     if said.begin is None or said.until is None:
         return False
@@ -328,17 +330,19 @@ def _ends(said: re.Match[str]) -> tuple[str, str] | None:
     return (said["first"], said["second"]) if said["first"] else None
 
 
-def _as_one(first: _Said, second: _Said, between: str, now: datetime) -> _Said | None:
+def _as_one(first: _Expression, second: _Expression, between: str, now: datetime) -> _Expression | None:
     """Return both as one span: "in May of last year", "after 3 May and before 5 May"; None if they are separate."""
     span = None
     if first.words and second.words and not between.strip(" \t\n,"):
         span = _nested(first, second, now) or _nested(second, first, now)
     elif between.strip(" \t\n,").lower() in {"", "and", "but"}:
         span = _both_ends(first, second) or _both_ends(second, first)
-    return None if span is None else _Said(start=first.start, end=second.end, begin=span[0], until=span[1])
+    return (
+        None if span is None else _Expression(start=first.start, end=second.end, begin=span[0], until=span[1])
+    )
 
 
-def _nested(outer: _Said, inner: _Said, now: datetime) -> Span | None:
+def _nested(outer: _Expression, inner: _Expression, now: datetime) -> Span | None:
     """Return the inner time within the outer one, read as of its end; None if it is not within."""
     if outer.begin is None or outer.until is None or outer.begin >= now:
         return None
@@ -347,7 +351,7 @@ def _nested(outer: _Said, inner: _Said, now: datetime) -> Span | None:
     return span if span and outer.begin <= span[0] and span[1] <= outer.until else None
 
 
-def _both_ends(first: _Said, second: _Said) -> Span | None:
+def _both_ends(first: _Expression, second: _Expression) -> Span | None:
     begin, until = first.begin, second.until
     if begin is None or until is None or first.until is not None or second.begin is not None:
         return None

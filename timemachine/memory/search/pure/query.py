@@ -37,21 +37,21 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ParsedQuery:
     """A parsed query: steps that match every clause of at least one group."""
 
     text: str
     groups: tuple[tuple[Clause, ...], ...]
 
     @property
-    def wanted(self) -> tuple[Clause, ...]:
+    def required(self) -> tuple[Clause, ...]:
         """Return the clauses that must occur."""
         return tuple(clause for group in self.groups for clause in group if not clause.negated)
 
     @property
     def words(self) -> str:
         """Return the text to search for by meaning."""
-        return " ".join(clause.text for clause in self.wanted)
+        return " ".join(clause.text for clause in self.required)
 
     @property
     def binding(self) -> tuple[tuple[Clause, ...], ...]:
@@ -60,7 +60,7 @@ class Asked:
         return bound if all(bound) else ()
 
 
-def parse(text: str) -> Asked:
+def parse(text: str) -> ParsedQuery:
     """Return the parsed query. Raises `InvalidInput` (`unknown_search`) with what to change."""
     if len(text) > LONGEST:
         raise _refused(f"It has {len(text):,} characters; the limit is {LONGEST:,}.")
@@ -77,7 +77,7 @@ def parse(text: str) -> Asked:
         raise _refused(f"It has more than {MOST_CLAUSES} words. Leave some out.")
     if any(all(clause.negated for clause in group) for group in kept):
         raise _refused("It only excludes words. Add a word to search for.")
-    return Asked(text=text, groups=tuple(kept))
+    return ParsedQuery(text=text, groups=tuple(kept))
 
 
 def _clauses(text: str) -> Iterator[Clause | None]:

@@ -9,7 +9,7 @@ from timemachine.memory.training.pure.split import PARTS, Split, split_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ExportOptions:
     """The form of a line (`chat`, `dpo`), its content (`resolution`, `chain`), the sessions, and one part of the
     data or all.
 
@@ -32,9 +32,9 @@ class Wanted:
 SESSIONS: Final = ("agent", "user", "tag", "q", "since", "until")
 
 
-def wanted_of(
+def export_options(
     *, form: str, what: str, part: str, seed: str, shares: str, redaction: str, **sessions: str
-) -> Wanted:
+) -> ExportOptions:
     """Return the options of these texts. Raises `InvalidInput`, which names the field."""
     for name, value, known in (("form", form, FORMS), ("what", what, WHATS), ("part", part, ("", *PARTS))):
         if value not in known:
@@ -44,7 +44,7 @@ def wanted_of(
                 field=name,
                 allowed=[each for each in known if each],
             )
-    return Wanted(
+    return ExportOptions(
         form=form,
         what=what,
         part=part,

@@ -65,14 +65,14 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class Skipped:
     """A part of a session that yields no pair, by the step of its solution, and the reason (one of `REASONS`)."""
 
     solution: int | None
     reason: str
 
 
-def chats_of(turns: Sequence[Turn], what: What, deleted: Collection[int] = ()) -> Iterator[Pair | LeftOut]:
+def chats_of(turns: Sequence[Turn], what: What, deleted: Collection[int] = ()) -> Iterator[Pair | Skipped]:
     """Yield for each confirmed solution its pair, or why there is none."""
     for stretch in _stretches(turns):
         yield _chat(stretch, what, deleted)
@@ -80,17 +80,17 @@ def chats_of(turns: Sequence[Turn], what: What, deleted: Collection[int] = ()) -
 
 def preferences_of(
     turns: Sequence[Turn], what: What, deleted: Collection[int] = ()
-) -> Iterator[Pair | LeftOut]:
+) -> Iterator[Pair | Skipped]:
     """Yield for each confirmed solution one preference per rejected attempt, or why there is none."""
     for stretch in _stretches(turns):
         found = _chat(stretch, what, deleted)
-        if isinstance(found, LeftOut):
+        if isinstance(found, Skipped):
             yield found
             continue
         preferences = list(_preferences(stretch, found, what, deleted))
         yield from preferences
         if not preferences:
-            yield LeftOut(solution=found.solution, reason="no_rejected_attempt")
+            yield Skipped(solution=found.solution, reason="no_rejected_attempt")
 
 
 def _stretches(turns: Sequence[Turn]) -> Iterator[Sequence[Turn]]:
@@ -100,7 +100,7 @@ def _stretches(turns: Sequence[Turn]) -> Iterator[Sequence[Turn]]:
     for place, turn in enumerate(turns, 1):
         if turn.significance not in CONFIRMED:
             continue
-        if stretch and (_problem(turns[end:place]) or _asked(turn) is not None):
+        if stretch and (_problem(turns[end:place]) or _question(turn) is not None):
             yield stretch
             begin = end
         stretch, end = turns[begin:place], place
@@ -108,20 +108,20 @@ def _stretches(turns: Sequence[Turn]) -> Iterator[Sequence[Turn]]:
         yield stretch
 
 
-def _chat(stretch: Sequence[Turn], what: What, deleted: Collection[int]) -> Pair | LeftOut:
+def _chat(stretch: Sequence[Turn], what: What, deleted: Collection[int]) -> Pair | Skipped:
     solution = stretch[-1]
     problem = _problem(stretch)
     if solution.sequence in deleted or any(each.sequence in deleted for each in problem):
-        return LeftOut(solution=solution.sequence, reason="deleted")
-    if not problem and _asked(solution) is None:
-        return LeftOut(solution=solution.sequence, reason="no_problem")
-    chosen = _said_by_agent(solution)
+        return Skipped(solution=solution.sequence, reason="deleted")
+    if not problem and _question(solution) is None:
+        return Skipped(solution=solution.sequence, reason="no_problem")
+    chosen = _agent_message(solution)
     if chosen is None:
-        return LeftOut(solution=solution.sequence, reason="not_the_agents")
+        return Skipped(solution=solution.sequence, reason="not_the_agents")
     told = [each for each in (stretch[:-1] if what == "chain" else problem) if each.sequence not in deleted]
     prompt = _prompt(told, solution)
     if not prompt or not any(map(_says_something, prompt)) or not _says_something(chosen):
-        return LeftOut(solution=solution.sequence, reason="nothing_left")
+        return Skipped(solution=solution.sequence, reason="nothing_left")
     steps = tuple(each.sequence for each in (*told, solution))
     return Pair(solution=solution.sequence, steps=steps, prompt=prompt, chosen=chosen)
 
@@ -133,7 +133,7 @@ def _preferences(
     solution, problem = stretch[-1], {each.sequence for each in _problem(stretch)}
     for place, attempt in enumerate(stretch[:-1]):
         rule = _rejected_by(attempt, stretch[place + 1 :])
-        rejected = _said_by_agent(attempt)
+        rejected = _agent_message(attempt)
         if rule is None or rejected is None or attempt.sequence in deleted or attempt.sequence in problem:
             continue
         before = [each for each in stretch[:place] if each.sequence not in deleted]
@@ -187,13 +187,13 @@ def _is_agents(turn: Turn) -> bool:
     return turn.kind in {"ask", "llm_call", "tool_call"}
 
 
-def _asked(turn: Turn) -> Message | None:
+def _question(turn: Turn) -> Message | None:
     """Return the question of a step that contains both question and answer."""
     found = [each for each in messages_of(turn) if each["role"] != "assistant"]
     return found[-1] if found and turn.kind in {"ask", "llm_call"} else None
 
 
-def _said_by_agent(turn: Turn) -> Message | None:
+def _agent_message(turn: Turn) -> Message | None:
     """Return the turn as a message of the agent, or None if it is not the agent's."""
     if turn.kind == "message" and turn.role == "agent":
         return {"role": "assistant", "content": content_of(turn)}
@@ -203,7 +203,7 @@ def _said_by_agent(turn: Turn) -> Message | None:
 
 def _prompt(told: Sequence[Turn], solution: Turn) -> tuple[Message, ...]:
     """Return the messages before the answer, merging consecutive ones of one speaker, but never with the answer."""
-    asked = _asked(solution)
+    asked = _question(solution)
     found: list[Message] = []
     for each in (*(message for turn in told for message in messages_of(turn)), *([asked] if asked else [])):
         if found and found[-1]["role"] == each["role"] and each["role"] != "system":

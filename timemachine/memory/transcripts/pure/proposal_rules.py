@@ -106,7 +106,7 @@ def proposals(lines: Sequence[Line], declined: Collection[tuple[int, str]] = ())
 
     `declined` are the steps and rules that were dismissed.
     """
-    every = [*_first_error(lines), *_errors_gone(lines), *_said(lines)]
+    every = [*_first_error(lines), *_retries(lines), *_statements(lines)]
     found = [each for each in every if (each.sequence, each.rule) not in declined]
     found.sort(key=lambda each: (each.sequence, -DEFAULT_IMPORTANCE[each.significance], each.rule))
     return [next(group) for _, group in groupby(found, key=lambda each: each.sequence)]
@@ -120,7 +120,7 @@ def _first_error(lines: Sequence[Line]) -> Iterator[Proposal]:
         yield _proposed(first, "first_error", f"the first step that failed: {_quoted(first.error)}{others}")
 
 
-def _errors_gone(lines: Sequence[Line]) -> Iterator[Proposal]:
+def _retries(lines: Sequence[Line]) -> Iterator[Proposal]:
     """Return the successful retry of each failed call, with equal or mostly equal arguments."""
     calls: dict[str, list[Line]] = {}
     for line in lines:
@@ -131,7 +131,7 @@ def _errors_gone(lines: Sequence[Line]) -> Iterator[Proposal]:
     gone: dict[int, tuple[Line, Line]] = {}
     for line in failed:
         made = outcomes[line.call or ""]
-        well = _well(line, made[made.index(line) + 1 :][:MOST_LATER])
+        well = _first_success(line, made[made.index(line) + 1 :][:MOST_LATER])
         if well is not None:
             gone[well.sequence] = (line, well)
     for before, well in gone.values():
@@ -147,7 +147,7 @@ def _outcomes(made: list[Line]) -> list[Line]:
     return [line for line in made if line.kind == "tool_result"] or made
 
 
-def _well(failed: Line, later: Sequence[Line]) -> Line | None:
+def _first_success(failed: Line, later: Sequence[Line]) -> Line | None:
     """Return the first successful retry of the call, unless the call failed again after it."""
     again = [line for line in later if changed_between(failed.given, line.given) is not None]
     well = next((line for line in again if line.error is None), None)
@@ -156,7 +156,7 @@ def _well(failed: Line, later: Sequence[Line]) -> Line | None:
     return well
 
 
-def _said(lines: Iterable[Line]) -> Iterator[Proposal]:
+def _statements(lines: Iterable[Line]) -> Iterator[Proposal]:
     for line in lines:
         if not line.of_agent or line.kind not in _SPEAKING:
             continue

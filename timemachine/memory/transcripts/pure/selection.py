@@ -11,12 +11,12 @@ from typing import Final
 
 from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE
 
-UNWEIGHED: Final = DEFAULT_IMPORTANCE["normal"]
+UNANNOTATED: Final = DEFAULT_IMPORTANCE["normal"]
 """The importance of a turn without one, when turns compete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weighed:
+class Candidate:
     """A candidate turn: its importance (None if it has none) and its number of tokens."""
 
     sequence: int
@@ -24,7 +24,7 @@ class Weighed:
     tokens: int
 
 
-def fitting(turns: Sequence[Weighed], budget: int, *, last: int, mark_tokens: int) -> list[Weighed]:
+def fitting(turns: Sequence[Candidate], budget: int, *, last: int, mark_tokens: int) -> list[Candidate]:
     """Return the turns of a session with `last` turns that fit into `budget` tokens, including marks, in order.
 
     Returns nothing if none fits; the mark for what is left out may then exceed the budget.
@@ -36,8 +36,8 @@ def fitting(turns: Sequence[Weighed], budget: int, *, last: int, mark_tokens: in
     return sorted(chosen, key=lambda turn: turn.sequence)
 
 
-def _without_marks(ranked: Sequence[Weighed], budget: int) -> list[Weighed]:
-    chosen, used = list[Weighed](), 0
+def _without_marks(ranked: Sequence[Candidate], budget: int) -> list[Candidate]:
+    chosen, used = list[Candidate](), 0
     for turn in ranked:
         if used + turn.tokens <= budget:
             chosen.append(turn)
@@ -45,11 +45,11 @@ def _without_marks(ranked: Sequence[Weighed], budget: int) -> list[Weighed]:
     return chosen
 
 
-def _with_marks(ranked: Sequence[Weighed], budget: int, last: int, mark_tokens: int) -> list[Weighed]:
+def _with_marks(ranked: Sequence[Candidate], budget: int, last: int, mark_tokens: int) -> list[Candidate]:
     """Return each turn that fits, counting marks; skipped turns are tried once more, because neighbouring turns
     need fewer marks.
     """
-    chosen, told, used = list[Weighed](), {0, last + 1}, mark_tokens if last else 0
+    chosen, told, used = list[Candidate](), {0, last + 1}, mark_tokens if last else 0
     for turn in (*ranked, *ranked):
         if turn.sequence in told:
             continue
@@ -62,7 +62,7 @@ def _with_marks(ranked: Sequence[Weighed], budget: int, last: int, mark_tokens: 
     return chosen
 
 
-def _cost(chosen: Sequence[Weighed], last: int, mark_tokens: int) -> int:
+def _cost(chosen: Sequence[Candidate], last: int, mark_tokens: int) -> int:
     missing = gaps(sorted(turn.sequence for turn in chosen), last)
     return sum(turn.tokens for turn in chosen) + mark_tokens * sum(map(bool, missing))
 
@@ -75,5 +75,5 @@ def gaps(told: Collection[int], last: int) -> Iterator[int]:
         yield after - before - 1
 
 
-def _rank(turn: Weighed) -> tuple[float, int]:
-    return -(UNWEIGHED if turn.importance is None else turn.importance), -turn.sequence
+def _rank(turn: Candidate) -> tuple[float, int]:
+    return -(UNANNOTATED if turn.importance is None else turn.importance), -turn.sequence

@@ -31,19 +31,19 @@ class Cited:
     unknown: tuple[int, ...]
 
 
-def cited(text: str, told: Collection[int]) -> Cited:
+def cited_steps(text: str, told: Collection[int]) -> Cited:
     """Return the steps in square brackets in a text, without duplicates."""
     found = {int(number) for group in _CITED.findall(text) for number in _NUMBER.findall(group)}
     return Cited(known=tuple(sorted(found & set(told))), unknown=tuple(sorted(found - set(told))))
 
 
-def quoted(turns: Iterable[tuple[int, str]]) -> str:
+def quoted_summary(turns: Iterable[tuple[int, str]]) -> str:
     """Return the first sentences of each turn verbatim, one line per turn, with its step."""
     lines = ((step, _beginning(text)) for step, text in turns)
     return "\n".join(f"[{step}] {beginning}" for step, beginning in lines if beginning)
 
 
-def asked(told: Sequence[str]) -> str:
+def summary_prompt(told: Sequence[str]) -> str:
     """Return the prompt that asks a model for a summary."""
     whole = "\n\n".join(told)
     return f"<record>\n{whole.replace('</record>', '‹/record›')}\n</record>\n\nSummarise it."

@@ -51,21 +51,21 @@ class Group:
 
 
 def groups_of(
-    cells: Sequence[Cell], tags: Sequence[Row] | None, histograms: Histograms | None, wanted: CostQuery
+    cells: Sequence[Cell], tags: Sequence[Row] | None, histograms: Histograms | None, query: CostQuery
 ) -> list[Group]:
     """Return the tables of the page; without histograms they have no latencies, without rows of tags there is no tag table."""
     rows: dict[str, Sequence[Row]] = {
         "model": figures.by_model(cells),
         "agent": figures.by_agent(cells),
         "tool": figures.by_tool(cells),
-        "day": figures.by_days(cells, wanted.span.since, days_of_a_bar(wanted.span)),
+        "day": figures.by_days(cells, query.span.since, days_of_a_bar(query.span)),
     }
     timed = {
         by: found if histograms is None else with_latency(found, histograms) for by, found in rows.items()
     }
     if tags is not None:
         timed["tag"] = tags
-    return [_group(by, timed[by], wanted, timed=histograms is not None) for by in TITLES if timed.get(by)]
+    return [_group(by, timed[by], query, timed=histograms is not None) for by in TITLES if timed.get(by)]
 
 
 def query_of(wanted: CostQuery, **changes: str) -> str:
@@ -75,28 +75,28 @@ def query_of(wanted: CostQuery, **changes: str) -> str:
     return "?" + urlencode(asked, safe=":,", errors="surrogatepass")
 
 
-def _group(by: str, rows: Sequence[Row], wanted: CostQuery, *, timed: bool) -> Group:
+def _group(by: str, rows: Sequence[Row], query: CostQuery, *, timed: bool) -> Group:
     most = len(rows) if by == "day" else SHOWN
-    weekly = by == "day" and days_of_a_bar(wanted.span) > 1
+    weekly = by == "day" and days_of_a_bar(query.span) > 1
     return Group(
         by=by,
         title="By week" if weekly else TITLES[by],
         note="starting with the first of these days" if weekly else NOTES.get(by, ""),
-        lines=[_line(by, row, wanted) for row in rows[:most]],
+        lines=[_line(by, row, query) for row in rows[:most]],
         more=len(rows[most:]),
         rest=summed(row.sums for row in rows[most:]),
         timed=timed,
     )
 
 
-def _line(by: str, row: Row, wanted: CostQuery) -> Line:
+def _line(by: str, row: Row, query: CostQuery) -> Line:
     if row.value is None:
         return Line(row=row, name=None, alone="", sessions="")
-    changes = _days(row.value, wanted) if by == "day" else {by: str(row.value)}
-    name = days_in_words(row.value, wanted.span) if by == "day" else str(row.value)
-    there = query_of(wanted, **changes)
+    changes = _days(row.value, query) if by == "day" else {by: str(row.value)}
+    name = days_in_words(row.value, query.span) if by == "day" else str(row.value)
+    there = query_of(query, **changes)
     return Line(row=row, name=name, alone=there, sessions=there)
 
 
-def _days(first: Value, wanted: CostQuery) -> dict[str, str]:
-    return {"since": str(first), "until": str(last_of(first, wanted.span))}
+def _days(first: Value, query: CostQuery) -> dict[str, str]:
+    return {"since": str(first), "until": str(last_of(first, query.span))}

@@ -53,24 +53,24 @@ def costs(request: HttpRequest) -> HttpResponse:
     return page(request, "costs/costs.html", context, parts=("groups",), status=422 if wrong else 200)
 
 
-def _figures(project: Project, wanted: CostQuery, cells: Sequence[Cell], *, asked: bool) -> dict[str, Any]:
+def _figures(project: Project, query: CostQuery, cells: Sequence[Cell], *, asked: bool) -> dict[str, Any]:
     """Return the data of the page; for large amounts, latencies and tags only on request."""
     counts = sum(cell.sessions for cell in cells)
     whole = asked or counts <= AT_ONCE
-    histograms = queries.histograms_of(project, wanted) if whole else None
-    days = figures.by_days(cells, wanted.span.since, days_of_a_bar(wanted.span))
-    tags = queries.by_tag(project, wanted) if whole else None
+    histograms = queries.histograms_of(project, query) if whole else None
+    days = figures.by_days(cells, query.span.since, days_of_a_bar(query.span))
+    tags = queries.by_tag(project, query) if whole else None
     if tags:
-        tags = queries.with_latency(tags, queries.histograms_by_tag(project, wanted))
+        tags = queries.with_latency(tags, queries.histograms_by_tag(project, query))
     return {
         "sums": figures.summed(cell.sums for cell in cells),
-        "sessions": queries.sessions_in(project, wanted),
+        "sessions": queries.sessions_in(project, query),
         "latency": None if histograms is None else latency_of_calls(cells, histograms),
-        "plot": cost_plot(days, wanted.span),
-        "weekly": days_of_a_bar(wanted.span) > 1,
-        "groups": groups_of(cells, tags, histograms, wanted),
+        "plot": cost_plot(days, query.span),
+        "weekly": days_of_a_bar(query.span) > 1,
+        "groups": groups_of(cells, tags, histograms, query),
         "whole": whole,
-        "replays": None if wanted.filters else replay_spending(project, wanted.span.since, wanted.span.until),
+        "replays": None if query.filters else replay_spending(project, query.span.since, query.span.until),
     }
 
 
@@ -95,5 +95,5 @@ def _spans(wanted: CostQuery) -> list[tuple[str, str, bool]]:
     return found
 
 
-def _without(wanted: CostQuery, name: str) -> str:
-    return query_of(wanted, **{name: ""})
+def _without(query: CostQuery, name: str) -> str:
+    return query_of(query, **{name: ""})

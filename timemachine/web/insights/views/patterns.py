@@ -14,23 +14,23 @@ from timemachine.core.pure.numbers import counted
 from timemachine.memory.patterns import rules
 from timemachine.memory.patterns.pure.step_texts import KINDS
 from timemachine.memory.patterns.queries import (
-    Asked,
+    PatternFilter,
     alert_of,
     alerts_of,
-    counted_now,
-    page_now,
     pattern_of,
     patterns_after,
     patterns_of,
+    patterns_page,
     resolutions_of,
     rule_of,
     rules_of,
     session_place,
     sessions_of,
     trends_of,
+    with_current_counts,
     wordings_of,
 )
-from timemachine.memory.patterns.reader import not_read
+from timemachine.memory.patterns.reader import count_unread
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
 from timemachine.web.insights.forms.patterns import RuleForm
@@ -58,7 +58,7 @@ def pattern(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     after = request.GET.get("after", "")
     rows = sessions_of(found, limit=SHOWN + 1, after=after or None)
     wordings = wordings_of(found)
-    counted_now([found])
+    with_current_counts([found])
     context: dict[str, Any] = {
         "pattern": found,
         "trend": trends_of([found]).get(found.id),
@@ -82,7 +82,7 @@ def make_rule(request: HttpRequest) -> HttpResponse:
         return _list(request, access, form, 422)
     given = form.cleaned_data
     try:
-        made = rules.make_rule(
+        made = rules.create_rule(
             access.project,
             sessions=given["sessions"],
             window=given["window"],
@@ -93,7 +93,7 @@ def make_rule(request: HttpRequest) -> HttpResponse:
         )
     except TimeMachineError as why:
         return _list(request, access, form, form.refuse(why))
-    held = rules.found_by(made)
+    held = rules.count_alerts(made)
     found = f" {counted(held, 'alert')} raised already." if held else ""
     messages.success(request, f"Rule created.{found}")
     return see_other("patterns", part="rules")
@@ -117,7 +117,7 @@ def seen(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """Dismiss an alert."""
     access = of(request)
     access.require(OPERATOR)
-    rules.put_aside(alert_of(access.project, id), by=access.user.email)
+    rules.dismiss_alert(alert_of(access.project, id), by=access.user.email)
     return see_other("patterns")
 
 
@@ -126,9 +126,9 @@ def _form(access: Access, data: Any = None) -> RuleForm:
     return form if access.may(ADMIN) else form.without_address()
 
 
-def _asked(here: Mapping[str, str]) -> Asked:
+def _asked(here: Mapping[str, str]) -> PatternFilter:
     kind, q, solved, since = (here.get(name, "") for name in _FILTERS)
-    return Asked(kind=kind, q=q, solved=solved, since=since)
+    return PatternFilter(kind=kind, q=q, solved=solved, since=since)
 
 
 def _list(request: HttpRequest, access: Access, form: RuleForm | None, status: int) -> HttpResponse:
@@ -138,7 +138,7 @@ def _list(request: HttpRequest, access: Access, form: RuleForm | None, status: i
         "here": here,
         "after": after,
         "kinds": KINDS,
-        "not_read": not_read(access.project.id),
+        "not_read": count_unread(access.project.id),
         "alerts": list(alerts_of(access.project)[:SHOWN_ALERTS]),
         "rules": list(rules_of(access.project)),
         "form": form or (_form(access) if access.may(OPERATOR) else None),
@@ -148,7 +148,7 @@ def _list(request: HttpRequest, access: Access, form: RuleForm | None, status: i
     try:
         asked = _asked(here)
         found = patterns_of(access.project, asked)
-        shown, context["next"] = page_now(patterns_after(found, after) if after else found, asked, SHOWN)
+        shown, context["next"] = patterns_page(patterns_after(found, after) if after else found, asked, SHOWN)
     except InvalidInput as why:
         return render(request, LIST, context | {"wrong": why}, status=why.status)
     trends = trends_of(shown)

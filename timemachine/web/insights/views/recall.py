@@ -7,13 +7,13 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineError, Unavailable
-from timemachine.memory.recall.empty_results import why_nothing
-from timemachine.memory.recall.queries import Answer, Recalled
+from timemachine.memory.recall.empty_results import explain_no_results
+from timemachine.memory.recall.queries import QueryResult, RecalledTurn
 from timemachine.memory.recall.queries import recall as recalled
-from timemachine.memory.recall.questions import Wanted
+from timemachine.memory.recall.questions import RecallOptions
 from timemachine.memory.search.filters import MODES
-from timemachine.memory.search.indexing import not_indexed
-from timemachine.memory.transcripts.options import asked_for
+from timemachine.memory.search.indexing import count_not_indexed
+from timemachine.memory.transcripts.options import turn_filter
 from timemachine.memory.transcripts.pure.selection import gaps
 from timemachine.memory.transcripts.turn_rows import Row
 from timemachine.recording.sessions.pure.turn_text import Deleted, content_of, who_of
@@ -59,7 +59,7 @@ class _Line:
 class _Shown:
     """A result with the steps around it."""
 
-    recalled: Recalled
+    recalled: RecalledTurn
     lines: tuple[_Line, ...]
     left_out_after: int
 
@@ -88,13 +88,13 @@ def recall(request: HttpRequest) -> HttpResponse:
             found = recalled(project, _wanted(here))
         except (InvalidInput, Unavailable) as why:
             context |= {"wrong": why, "wrong_field": why.facts.get("field", "queries")}
-    answer: Answer | None = found.answers[0] if found else None
+    answer: QueryResult | None = found.answers[0] if found else None
     context |= {
         "found": found,
         "answer": answer,
-        "nothing": why_nothing(answer, found.wanted) if found and answer else None,
+        "nothing": explain_no_results(answer, found.options) if found and answer else None,
         "results": [_shown(each) for each in answer.results] if answer else [],
-        "not_indexed": found.not_indexed if found else not_indexed(project),
+        "not_indexed": found.not_indexed if found else count_not_indexed(project),
     }
     return page(request, "recall/recall.html", context, status=_status(context.get("wrong")))
 
@@ -104,12 +104,12 @@ def _status(wrong: TimeMachineError | None) -> int:
     return wrong.status if isinstance(wrong, NotFound) else 200
 
 
-def _wanted(here: dict[str, str]) -> Wanted:
+def _wanted(here: dict[str, str]) -> RecallOptions:
     """Return the question and filters of the form. Raises `InvalidInput`."""
-    wanted = Wanted(
+    wanted = RecallOptions(
         queries=(here["q"],),
         time_words=here.get("times") != "words",
-        min_importance=asked_for(min_importance=here.get("min_importance")).min_importance,
+        min_importance=turn_filter(min_importance=here.get("min_importance")).min_importance,
         around=_around(here.get("around", "0")),
         limit=TURNS,
     )
@@ -128,7 +128,7 @@ def _around(written: str) -> int:
     return int(written)
 
 
-def _shown(recalled: Recalled) -> _Shown:
+def _shown(recalled: RecalledTurn) -> _Shown:
     told = [row.turn.sequence for row in recalled.around]
     if not told:
         return _Shown(recalled=recalled, lines=(), left_out_after=0)

@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineError, Unavailable
-from timemachine.memory.search.empty_results import why_nothing
-from timemachine.memory.search.filters import MODES, STATUSES, Wanted
-from timemachine.memory.search.indexing import not_indexed
+from timemachine.memory.search.empty_results import explain_no_results
+from timemachine.memory.search.filters import MODES, STATUSES, SearchOptions
+from timemachine.memory.search.indexing import count_not_indexed
 from timemachine.memory.search.queries import search as searched
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.sessions.queries import session_of
@@ -19,7 +19,7 @@ from timemachine.web.money_fields import usd_as_written
 
 SESSIONS: Final = 10
 """Number of sessions on a page."""
-ASKED: Final = tuple(field.name for field in fields(Wanted))
+ASKED: Final = tuple(field.name for field in fields(SearchOptions))
 NARROWING: Final = tuple(name for name in ASKED if name not in {"q", "mode"})
 
 
@@ -45,14 +45,14 @@ def search(request: HttpRequest) -> HttpResponse:
     if "q" in here and "wrong" not in context:
         try:
             cost = usd_as_written(here.get("min_cost", ""), "min_cost")
-            wanted = Wanted(**{**here, "min_cost": cost})  # type: ignore[arg-type]
+            wanted = SearchOptions(**{**here, "min_cost": cost})  # type: ignore[arg-type]
             found = searched(project, wanted, limit=SESSIONS, after=after)
         except (InvalidInput, Unavailable) as why:
             context["wrong"] = why
     context |= {
         "found": found,
-        "nothing": why_nothing(found) if found else None,
-        "not_indexed": found.not_indexed if found else not_indexed(project),
+        "nothing": explain_no_results(found) if found else None,
+        "not_indexed": found.not_indexed if found else count_not_indexed(project),
     }
     return page(request, "search/search.html", context, parts=("more",), status=_status(context.get("wrong")))
 

@@ -9,8 +9,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from timemachine.core.pure.errors import InvalidInput, NotFound
-from timemachine.memory.training.jsonl import reported, sent
-from timemachine.memory.training.pure.options import Wanted, wanted_of
+from timemachine.memory.training.jsonl import report_of, streamed_pairs
+from timemachine.memory.training.pure.options import ExportOptions, export_options
 from timemachine.memory.training.pure.pairs import FORMS, WHATS
 from timemachine.memory.training.pure.split import PARTS
 from timemachine.memory.training.schemas import TrainingPair
@@ -22,7 +22,7 @@ LONGEST: Final = 1_000
 """Number of characters shown of a message."""
 DEFAULTS: Final = {
     each.name: "" if each.default is None else str(each.default)
-    for each in fields(Wanted)
+    for each in fields(ExportOptions)
     if each.name != "split"
 } | {"seed": "time-machine", "shares": "80,10,10"}
 
@@ -35,7 +35,7 @@ def training(request: HttpRequest) -> HttpResponse:
     here = _here(request)
     wrong, report = None, None
     try:
-        report = reported(access.project, wanted_of(**(here | {"part": ""})))
+        report = report_of(access.project, export_options(**(here | {"part": ""})))
     except (InvalidInput, NotFound) as why:
         wrong = why
     shown: dict[str, Any] = {
@@ -60,7 +60,7 @@ def training(request: HttpRequest) -> HttpResponse:
 @require_safe
 def file(request: HttpRequest) -> StreamingHttpResponse:
     """`/training/pairs.jsonl`: download the pairs of one part, or all."""
-    return sent(of(request).project, wanted_of(**_here(request)))
+    return streamed_pairs(of(request).project, export_options(**_here(request)))
 
 
 def _here(request: HttpRequest) -> dict[str, str]:

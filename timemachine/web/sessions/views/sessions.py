@@ -14,7 +14,7 @@ from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.evidence.seal_status import listed_seals
 from timemachine.management.demo.commands import DEMO_TAG
-from timemachine.memory.search.sessions import SessionsPage, Wanted, sessions_page
+from timemachine.memory.search.sessions import SessionQuery, SessionsPage, sessions_page
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS
 from timemachine.recording.sessions.queries import session_of
@@ -24,7 +24,7 @@ from timemachine.web.http import page
 from timemachine.web.money_fields import usd_as_written
 from timemachine.web.sessions.presenters.local_key import local_key
 
-FILTERS = tuple(field.name for field in fields(Wanted) if field.name != "named")
+FILTERS = tuple(field.name for field in fields(SessionQuery) if field.name != "named")
 IN_SIGHT = ("q", "status")
 """Filters with a control next to the title; the others are collapsed, and shown as chips when set."""
 TYPED = {
@@ -76,7 +76,7 @@ def _found(
     """Return the matching sessions, or none and the error in the filter."""
     try:
         cost = usd_as_written(here.get("min_cost", ""), "min_cost")
-        wanted = Wanted(**{**here, "min_cost": cost})  # type: ignore[arg-type]
+        wanted = SessionQuery(**{**here, "min_cost": cost})  # type: ignore[arg-type]
         return sessions_page(project, wanted, after), None
     except InvalidInput as why:
         return SessionsPage(sessions=(), next=None), why

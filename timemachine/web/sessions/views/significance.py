@@ -15,8 +15,8 @@ from timemachine.core.pure.numbers import counted, whole_number
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.llm.queries import model_choices
-from timemachine.memory.transcripts.compressing import effect_on
-from timemachine.memory.transcripts.proposing import accept, decline, proposed
+from timemachine.memory.transcripts.compressing import compression_effect
+from timemachine.memory.transcripts.proposing import accept, decline, proposals_for
 from timemachine.memory.transcripts.summarising import summaries_of
 from timemachine.memory.transcripts.summarising import summarise as summed_up
 from timemachine.recording.annotations.significance import compression
@@ -140,13 +140,13 @@ def _page(
     shown = found[:PAGE]
     context: dict[str, Any] = {
         "session": session,
-        "proposed": proposed(session),
+        "proposed": proposals_for(session),
         "changes": shown,
         "next": shown[-1].id if len(found) > PAGE else None,
         "later": "after" in request.GET,
         "compression": compression_of(session),
         "compressions": compressions_of(session)[:SHOWN_COMPRESSIONS],
-        "effect": effect_on(session),
+        "effect": compression_effect(session),
         "may_record": access.may(OPERATOR),
         "summaries": summaries_of(session)[:SHOWN_SUMMARIES],
         "summary_form": form,

@@ -13,7 +13,7 @@ from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.numbers import counted
 from timemachine.evidence.seal_status import listed_seals
 from timemachine.governance.deletion.erasure.queries import erased_fields_of, has_marks
-from timemachine.memory.patterns.similar import met_at
+from timemachine.memory.patterns.similar import known_pattern_at
 from timemachine.recording.annotations.notes.commands import add
 from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.sessions.branches import is_branched
@@ -279,7 +279,7 @@ def _selection(session: Session, asked: UrlState) -> dict[str, Any]:
     context["erased"] = context["erased_fields"].get(sequence)
     if found.action.label.startswith(DELETED_TURN):
         context["deleted"] = deletions_of(session, [sequence]).get(sequence)
-    context["met"] = met_at(found.action)
+    context["met"] = known_pattern_at(found.action)
     return context | tab_of(
         session, found, pin, tab=asked.tab, first_bytes=asked.first_bytes, line=asked.line
     )

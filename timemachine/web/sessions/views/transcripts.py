@@ -10,9 +10,9 @@ from django.views.decorators.http import require_safe
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.governance.deletion.erasure.queries import has_marks
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
-from timemachine.memory.transcripts.options import asked_for
-from timemachine.memory.transcripts.rendering import FORMS, sent
-from timemachine.memory.transcripts.transcript import Asked, Told, transcript_of
+from timemachine.memory.transcripts.options import turn_filter
+from timemachine.memory.transcripts.rendering import FORMS, streamed
+from timemachine.memory.transcripts.transcript import SelectedTurn, TurnFilter, transcript_of
 from timemachine.recording.sessions.pure.turn_text import Deleted, content_of, who_of
 from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE, ROLES
 from timemachine.recording.sessions.queries import session_of
@@ -46,13 +46,13 @@ def transcript(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """`/sessions/{id}/transcript/`: the matching turns, `SHOWN` of them after the step `after`, and their share of the session."""
     session = session_of(of(request).project, id)
     here = _written(request)
-    wrong, asked = None, Asked()
+    wrong, asked = None, TurnFilter()
     try:
-        asked = asked_for(**here)
+        asked = turn_filter(**here)
         here["role"] = ",".join(asked.roles)
         after = _after(request)
     except InvalidInput as why:
-        wrong, asked, after = why, Asked(), 0
+        wrong, asked, after = why, TurnFilter(), 0
     found = transcript_of(session, asked)
     told = list(islice(found.turns(after), SHOWN + 1))
     shown = [_line(each) for each in told[:SHOWN]]
@@ -80,7 +80,7 @@ def file(request: HttpRequest, id: str, form: str) -> StreamingHttpResponse:  # 
     session = session_of(of(request).project, id)
     if form not in FORMS:
         raise Http404
-    answer = sent(transcript_of(session, asked_for(**_written(request))), form)
+    answer = streamed(transcript_of(session, turn_filter(**_written(request))), form)
     ending = "txt" if form == "text" else "json"
     answer["Content-Disposition"] = f'attachment; filename="{session.key}-{form}.{ending}"'
     return answer
@@ -99,7 +99,7 @@ def _after(request: HttpRequest) -> int:
     return int(written)
 
 
-def _line(told: Told) -> _Line:
+def _line(told: SelectedTurn) -> _Line:
     turn = told.turn
     text = content_of(turn)
     return _Line(
