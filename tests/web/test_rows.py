@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from django.template import Context, Template
 
-from timemachine.recording.timeline.pure.nesting import Place
-from timemachine.recording.timeline.rows import Row, Window
+from timemachine.recording.timeline.pure.nesting import Place, Row
+from timemachine.recording.timeline.rows import Window
 from timemachine.web.sessions.presenters.rows import BAR_STEPS, bar
 
 
-def place(sequence: int, *, folds: bool = False, unfolded: bool = False, **about: Any) -> Place[Row]:
+def place(sequence: int, *, folds: bool = False, unfolded: bool = False, **about: Any) -> Place:
     facts: dict[str, Any] = {
         "kind": "ask",
         "label": "Why?",
@@ -28,7 +28,7 @@ def place(sequence: int, *, folds: bool = False, unfolded: bool = False, **about
     return Place(step=row, above=(), inside=2 if folds else 0, folds=folds, unfolded=unfolded, hidden=False)
 
 
-def written(*places: Place[Row], **here: object) -> str:
+def written(*places: Place, **here: object) -> str:
     context = Context(
         {"window": Window(rows=places, earlier=None, later=None), "here": {"step": 7, **here}, "sequence": 7}
     )

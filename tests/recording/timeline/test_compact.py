@@ -1,6 +1,5 @@
 """What stands together in the compact view: calls with their results, and repeats in a row, within a hundred steps."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -8,38 +7,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.recording.timeline.pure.compact import bundles, hundred
+from timemachine.recording.timeline.pure.nesting import Row
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    sequence: int
-    kind: str = "message"
-    label: str = ""
-    tool: str | None = None
-    call_id: str | None = None
-    client_id: str | None = None
-    parent_id_given: str | None = None
-    parent_sequence: int | None = None
-    duration_ms: float | None = None
-    failed: bool = False
+def message(sequence: int, **about: Any) -> Row:
+    return Row(sequence=sequence, kind="message", **about)
 
 
-def call(sequence: int, tool: str = "read", **about: Any) -> Step:
-    return Step(sequence=sequence, kind="tool_call", tool=tool, **about)
+def call(sequence: int, tool: str = "read", **about: Any) -> Row:
+    return Row(sequence=sequence, kind="tool_call", tool=tool, **about)
 
 
-def result(sequence: int, **about: Any) -> Step:
-    return Step(sequence=sequence, kind="tool_result", tool="read", **about)
+def result(sequence: int, **about: Any) -> Row:
+    return Row(sequence=sequence, kind="tool_result", tool="read", **about)
 
 
-def rows(*steps: Step) -> list[list[int]]:
+def rows(*steps: Row) -> list[list[int]]:
     return [[step.sequence for step in bundle.steps] for bundle in bundles(steps)]
 
 
 SOME = st.none() | st.sampled_from("ab")
 STEPS = st.lists(
     st.builds(
-        Step,
+        Row,
         sequence=st.integers(1, 400),
         kind=st.sampled_from(["tool_call", "tool_result", "message"]),
         tool=SOME,
@@ -54,7 +44,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-def test_every_step_is_in_one_row_and_rows_stand_in_the_order_of_their_first(steps: list[Step]) -> None:
+def test_every_step_is_in_one_row_and_rows_stand_in_the_order_of_their_first(steps: list[Row]) -> None:
     found = bundles(steps)
     assert sorted(step.sequence for bundle in found for step in bundle.steps) == [
         step.sequence for step in steps
@@ -64,7 +54,7 @@ def test_every_step_is_in_one_row_and_rows_stand_in_the_order_of_their_first(ste
 
 
 @given(STEPS, st.integers(0, 3))
-def test_what_stands_together_does_not_depend_on_what_else_is_looked_at(steps: list[Step], at: int) -> None:
+def test_what_stands_together_does_not_depend_on_what_else_is_looked_at(steps: list[Row], at: int) -> None:
     within = [step for step in steps if hundred(step.sequence) >= at]
     assert bundles(within) == [each for each in bundles(steps) if hundred(each.head.sequence) >= at]
 
@@ -81,12 +71,12 @@ def test_what_stands_together_does_not_depend_on_what_else_is_looked_at(steps: l
 def test_a_result_stands_with_its_call_wherever_it_comes(
     given: dict[str, Any], wanted: dict[str, Any]
 ) -> None:
-    assert rows(call(1, **given), Step(sequence=2), result(3, **wanted)) == [[1, 3], [2]]
+    assert rows(call(1, **given), message(2), result(3, **wanted)) == [[1, 3], [2]]
 
 
 @pytest.mark.parametrize("about", [{}, {"call_id": "x"}, {"parent_sequence": 2}, {"parent_id_given": "c"}])
 def test_a_result_of_no_call_stands_by_itself(about: dict[str, Any]) -> None:
-    assert rows(call(1, call_id="c"), Step(sequence=2), result(3, **about)) == [[1], [2], [3]]
+    assert rows(call(1, call_id="c"), message(2), result(3, **about)) == [[1], [2], [3]]
 
 
 def test_repeats_of_a_tool_stand_together_with_their_results_and_others_do_not() -> None:
@@ -97,7 +87,7 @@ def test_repeats_of_a_tool_stand_together_with_their_results_and_others_do_not()
 
 
 def test_without_a_tool_repeats_have_the_same_label() -> None:
-    assert rows(*(Step(sequence=n, label="ping") for n in (1, 2)), Step(sequence=3, label="pong")) == [
+    assert rows(*(message(n, label="ping") for n in (1, 2)), message(3, label="pong")) == [
         [1, 2],
         [3],
     ]
@@ -116,7 +106,7 @@ def test_what_failed_is_not_hidden_among_what_did_not() -> None:
 
 
 def test_a_run_over_the_end_of_a_hundred_is_two_rows() -> None:
-    assert rows(*(Step(sequence=n) for n in range(99, 103))) == [[99, 100], [101, 102]]
+    assert rows(*(message(n) for n in range(99, 103))) == [[99, 100], [101, 102]]
     assert rows(call(100, call_id="c"), result(101, call_id="c")) == [[100], [101]]
 
 
@@ -131,5 +121,5 @@ def test_a_row_took_what_its_calls_recorded_else_their_results(
         [call(1, call_id="c", duration_ms=call_took), result(2, call_id="c", duration_ms=result_took)]
     )
     assert found.duration_ms == took
-    (twice,) = bundles([Step(sequence=1, duration_ms=took), Step(sequence=2, duration_ms=1.0)])
+    (twice,) = bundles([message(1, duration_ms=took), message(2, duration_ms=1.0)])
     assert twice.duration_ms == (took or 0) + 1

@@ -1,45 +1,38 @@
-from dataclasses import dataclass
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.recording.sessions.pure.vocabulary import KINDS
-from timemachine.recording.timeline.pure.nesting import REACH, Place, flat, nest
+from timemachine.recording.timeline.pure.nesting import REACH, Place, Row, flat, nest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    sequence: int
-    kind: str = "event"
-    client_id: str | None = None
-    parent_id_given: str | None = None
-    parent_sequence: int | None = None
+def step(sequence: int, kind: str = "event", client_id: str | None = None) -> Row:
+    return Row(sequence=sequence, kind=kind, client_id=client_id)
 
 
-def under(sequence: int, parent: int | str, kind: str = "event", client_id: str | None = None) -> Step:
+def under(sequence: int, parent: int | str, kind: str = "event", client_id: str | None = None) -> Row:
     if isinstance(parent, str):
-        return Step(sequence=sequence, kind=kind, client_id=client_id, parent_id_given=parent)
-    return Step(sequence=sequence, kind=kind, client_id=client_id, parent_sequence=parent)
+        return Row(sequence=sequence, kind=kind, client_id=client_id, parent_id_given=parent)
+    return Row(sequence=sequence, kind=kind, client_id=client_id, parent_sequence=parent)
 
 
-def seen(places: list[Place[Step]]) -> list[tuple[int, int]]:
+def seen(places: list[Place]) -> list[tuple[int, int]]:
     return [(place.step.sequence, place.depth) for place in places if not place.hidden]
 
 
 def test_the_find_inside_an_ask_is_folded_under_it() -> None:
-    steps = [Step(sequence=1, kind="ask", client_id="a"), under(2, "a", "find"), Step(sequence=3)]
+    steps = [step(1, kind="ask", client_id="a"), under(2, "a", "find"), step(3)]
     places = nest(steps)
     assert seen(places) == [(1, 0), (3, 0)]
     assert (places[0].folds, places[0].inside, places[0].unfolded) == (True, 1, False)
 
 
 def test_an_unfolded_ask_shows_what_is_inside() -> None:
-    steps = [Step(sequence=1, kind="ask"), under(2, 1, "find")]
+    steps = [step(1, kind="ask"), under(2, 1, "find")]
     assert seen(nest(steps, {1})) == [(1, 0), (2, 1)]
 
 
 def test_the_selected_step_is_never_folded_away() -> None:
-    steps = [Step(sequence=1, kind="ask"), under(2, 1, "find"), under(3, 2), Step(sequence=4)]
+    steps = [step(1, kind="ask"), under(2, 1, "find"), under(3, 2), step(4)]
     places = nest(steps, selected=3)
     assert seen(places) == [(1, 0), (2, 1), (3, 2), (4, 0)]
     assert places[0].unfolded
@@ -47,7 +40,7 @@ def test_the_selected_step_is_never_folded_away() -> None:
 
 def test_what_a_model_call_made_is_shown_under_it() -> None:
     steps = [
-        Step(sequence=1, kind="llm_call", client_id="l"),
+        step(1, kind="llm_call", client_id="l"),
         under(2, "l", "tool_call", "t"),
         under(3, "t", "tool_result"),
     ]
@@ -58,7 +51,7 @@ def test_what_a_model_call_made_is_shown_under_it() -> None:
 
 def test_results_of_two_calls_stand_beside_them() -> None:
     steps = [
-        Step(sequence=1, kind="llm_call"),
+        step(1, kind="llm_call"),
         under(2, 1, "tool_call"),
         under(3, 1, "tool_call"),
         under(4, 2, "tool_result"),
@@ -68,12 +61,12 @@ def test_results_of_two_calls_stand_beside_them() -> None:
 
 
 def test_a_child_after_something_else_stands_at_the_margin() -> None:
-    steps = [Step(sequence=1, kind="ask"), Step(sequence=2), under(3, 1, "find")]
+    steps = [step(1, kind="ask"), step(2), under(3, 1, "find")]
     assert seen(nest(steps)) == [(1, 0), (2, 0), (3, 0)]
 
 
 def test_what_comes_directly_before_its_parent_is_set_in() -> None:
-    steps = [under(1, "late"), Step(sequence=2, client_id="late")]
+    steps = [under(1, "late"), step(2, client_id="late")]
     places = nest(steps)
     assert seen(places) == [(1, 1), (2, 0)]
     assert [(place.above, place.below, place.inside) for place in places] == [((), (2,), 0), ((), (), 0)]
@@ -81,15 +74,15 @@ def test_what_comes_directly_before_its_parent_is_set_in() -> None:
 
 def test_blocks_that_are_recorded_when_they_are_over_stand_behind_all_that_is_in_them() -> None:
     steps = [
-        Step(sequence=1),
+        step(1),
         under(2, "inner", "tool_call", "t"),
         under(3, "t", "tool_result"),
         under(4, "inner", "message"),
         under(5, "outer", "llm_call", "inner"),
         under(6, "outer", "message"),
-        Step(sequence=7, kind="tool_call", client_id="outer"),
+        step(7, kind="tool_call", client_id="outer"),
         under(8, "outer", "message"),
-        Step(sequence=9),
+        step(9),
     ]
     places = nest(steps)
     assert [(place.step.sequence, place.above, place.below) for place in places] == [
@@ -98,14 +91,14 @@ def test_blocks_that_are_recorded_when_they_are_over_stand_behind_all_that_is_in
 
 
 def test_what_something_else_parts_from_its_later_parent_stands_at_the_margin() -> None:
-    steps = [under(1, "late"), Step(sequence=2), Step(sequence=3, client_id="late")]
+    steps = [under(1, "late"), step(2), step(3, client_id="late")]
     assert seen(nest(steps)) == [(1, 0), (2, 0), (3, 0)]
-    far = [*(under(n, "late") for n in range(1, REACH + 3)), Step(sequence=REACH + 3, client_id="late")]
+    far = [*(under(n, "late") for n in range(1, REACH + 3)), step(REACH + 3, client_id="late")]
     assert [place.depth for place in nest(far)] == [0, 0, *[1] * REACH, 0]
 
 
 def test_no_fold_hides_what_came_before_it() -> None:
-    steps = [under(1, "a", "find"), Step(sequence=2, kind="ask", client_id="a")]
+    steps = [under(1, "a", "find"), step(2, kind="ask", client_id="a")]
     assert seen(nest(steps)) == [(1, 0), (2, 0)]
 
 
@@ -114,22 +107,22 @@ def test_a_step_that_names_itself_as_its_parent_stands_at_the_margin() -> None:
 
 
 def test_nothing_nests_beyond_reach() -> None:
-    steps = [Step(sequence=1, kind="ask"), *(under(n, 1) for n in range(2, REACH + 4))]
+    steps = [step(1, kind="ask"), *(under(n, 1) for n in range(2, REACH + 4))]
     depths = {place.step.sequence: place.depth for place in nest(steps, {1})}
     assert depths[REACH + 1] == 1
     assert depths[REACH + 2] == 0
 
 
 def test_a_flat_list_hides_and_nests_nothing() -> None:
-    steps = [Step(sequence=1, kind="ask"), under(2, 1, "find")]
+    steps = [step(1, kind="ask"), under(2, 1, "find")]
     assert seen(flat(steps)) == [(1, 0), (2, 0)]
 
 
 @st.composite
-def sessions(draw: st.DrawFn) -> list[Step]:
+def sessions(draw: st.DrawFn) -> list[Row]:
     count = draw(st.integers(0, 30))
     return [
-        Step(
+        Row(
             sequence=n,
             kind=draw(st.sampled_from(KINDS)),
             client_id=draw(st.none() | st.just(f"id{n}")),
@@ -141,12 +134,12 @@ def sessions(draw: st.DrawFn) -> list[Step]:
 
 
 @given(sessions())
-def test_the_order_is_always_that_of_the_sequence_and_nothing_is_lost(steps: list[Step]) -> None:
+def test_the_order_is_always_that_of_the_sequence_and_nothing_is_lost(steps: list[Row]) -> None:
     assert [place.step for place in nest(steps)] == steps
 
 
 @given(sessions(), st.sets(st.integers(1, 30)))
-def test_what_is_under_a_step_directly_follows_it(steps: list[Step], unfolded: set[int]) -> None:
+def test_what_is_under_a_step_directly_follows_it(steps: list[Row], unfolded: set[int]) -> None:
     places = nest(steps, unfolded)
     for index, place in enumerate(places):
         following = places[index + 1 : index + 1 + place.inside]
@@ -155,7 +148,7 @@ def test_what_is_under_a_step_directly_follows_it(steps: list[Step], unfolded: s
 
 
 @given(sessions())
-def test_between_a_step_and_what_it_is_inside_of_all_is_inside(steps: list[Step]) -> None:
+def test_between_a_step_and_what_it_is_inside_of_all_is_inside(steps: list[Row]) -> None:
     places = nest(steps)
     for place in places:
         for outer in place.below:
@@ -165,7 +158,7 @@ def test_between_a_step_and_what_it_is_inside_of_all_is_inside(steps: list[Step]
 
 
 @given(sessions(), st.integers(1, 30))
-def test_exactly_what_is_inside_a_closed_fold_is_hidden(steps: list[Step], selected: int) -> None:
+def test_exactly_what_is_inside_a_closed_fold_is_hidden(steps: list[Row], selected: int) -> None:
     places = nest(steps, selected=selected)
     closed = {place.step.sequence for place in places if place.folds and not place.unfolded}
     for place in places:

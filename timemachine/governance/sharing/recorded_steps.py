@@ -30,8 +30,8 @@ from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.cache_origin import origin_of
-from timemachine.recording.timeline.pure.nesting import REACH, nest
-from timemachine.recording.timeline.rows import Row, rows_of
+from timemachine.recording.timeline.pure.nesting import REACH, Row, nest
+from timemachine.recording.timeline.rows import rows_of
 from timemachine.recording.timeline.step import FIRST_BYTES, Step, step
 
 PAGE: Final = 200

@@ -7,8 +7,8 @@ from typing import Final
 
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.timeline.pure.compact import WIDTH, Bundle, bundles, hundred
-from timemachine.recording.timeline.pure.nesting import Place
-from timemachine.recording.timeline.rows import Row, View, Window, steps_before, steps_from
+from timemachine.recording.timeline.pure.nesting import Place, Row
+from timemachine.recording.timeline.rows import View, Window, steps_before, steps_from
 
 SIDE: Final = WIDTH
 """How many steps are read on each side of a place, at least one complete hundred."""
@@ -19,7 +19,7 @@ class Compact:
     """A window of rows. `standing` lists, by their first step, the rows that stand for several steps."""
 
     window: Window
-    standing: Mapping[int, Bundle[Row]]
+    standing: Mapping[int, Bundle]
 
 
 def compact_window(session: Session, around: int, view: View, selected: int | None = None) -> Compact:
@@ -69,9 +69,9 @@ def _without_the_last_hundred(rows: Sequence[Row], limit: int) -> tuple[Sequence
     return [row for row in rows if hundred(row.sequence) != last], True
 
 
-def _places(found: Sequence[Bundle[Row]], view: View, selected: int | None = None) -> list[Place[Row]]:
+def _places(found: Sequence[Bundle], view: View, selected: int | None = None) -> list[Place]:
     """Return a row for each bundle; an expanded bundle is followed by its other steps."""
-    places: list[Place[Row]] = []
+    places: list[Place] = []
     for bundle in found:
         first, *others = bundle.steps
         is_open = first.sequence in view.unfolded or any(each.sequence == selected for each in others)
@@ -85,11 +85,11 @@ def _places(found: Sequence[Bundle[Row]], view: View, selected: int | None = Non
     return places
 
 
-def _inside(first: Row, step: Row) -> Place[Row]:
+def _inside(first: Row, step: Row) -> Place:
     return Place(step=step, above=(first.sequence,), inside=0, folds=False, unfolded=False, hidden=False)
 
 
-def _index(places: Sequence[Place[Row]], sequence: int) -> tuple[int, int]:
+def _index(places: Sequence[Place], sequence: int) -> tuple[int, int]:
     """Return the number of rows before the row of a step, and the number up to and including it."""
     numbers = [place.step.sequence for place in places]
     if sequence in numbers:
@@ -98,9 +98,7 @@ def _index(places: Sequence[Place[Row]], sequence: int) -> tuple[int, int]:
     return before, before
 
 
-def _compact(
-    places: Sequence[Place[Row]], found: Sequence[Bundle[Row]], *, earlier: bool, later: bool
-) -> Compact:
+def _compact(places: Sequence[Place], found: Sequence[Bundle], *, earlier: bool, later: bool) -> Compact:
     return Compact(
         window=Window(
             rows=places,

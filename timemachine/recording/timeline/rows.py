@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
@@ -12,49 +12,20 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import FAILED
 from timemachine.recording.timeline.filter_sql import matching
 from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter
-from timemachine.recording.timeline.pure.nesting import REACH, Place, flat, nest
+from timemachine.recording.timeline.pure.nesting import REACH, Place, Row, flat, nest
 
 SIDE: Final = 50
 """How many rows a page first shows on each side of its step: more than the highest screen, few enough to render quickly."""
 MORE: Final = 100
 LOOK: Final = 2 * REACH
-COLUMNS: Final = (
-    "sequence",
-    "kind",
-    "label",
-    "name",
-    "tool",
-    "duration_ms",
-    "client_id",
-    "parent_id_given",
-    "parent_sequence",
-    "call_id",
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One line of the timeline. `significance` is the effective one, or the recorded one for readers who see only the record."""
-
-    sequence: int
-    kind: str
-    label: str
-    name: str | None
-    tool: str | None
-    duration_ms: float | None
-    significance: str | None
-    client_id: str | None
-    parent_id_given: str | None
-    parent_sequence: int | None
-    failed: bool
-    call_id: str | None = None
+COLUMNS: Final = tuple(each.name for each in fields(Row) if each.name not in {"significance", "failed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
     """Consecutive visible rows; `earlier` and `later` are the sequences to continue from, None at an end."""
 
-    rows: Sequence[Place[Row]]
+    rows: Sequence[Place]
     earlier: int | None
     later: int | None
 
@@ -200,12 +171,12 @@ def _range(session: Session, sequence: int, before: int, after: int) -> list[Row
     return rows_of(session, Q(sequence__gte=middle - before, sequence__lt=middle + after), before + after)
 
 
-def _places(rows: Sequence[Row], view: View, selected: int | None = None) -> list[Place[Row]]:
+def _places(rows: Sequence[Row], view: View, selected: int | None = None) -> list[Place]:
     return flat(rows) if view.shown.picks else nest(rows, view.unfolded, selected)
 
 
 def _window(
-    before: Collection[Row], after: Collection[Row], sides: tuple[int, int], places: Sequence[Place[Row]]
+    before: Collection[Row], after: Collection[Row], sides: tuple[int, int], places: Sequence[Place]
 ) -> Window:
     """Cut the window to size; rows beyond it are only there for nesting."""
     start = max(0, len(before) - sides[0])

@@ -17,7 +17,8 @@ from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import PARTIAL_TEXT
 from timemachine.recording.timeline.filter_sql import matching
 from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter
-from timemachine.recording.timeline.rows import Row, rows_of
+from timemachine.recording.timeline.pure.nesting import Row
+from timemachine.recording.timeline.rows import rows_of
 
 FIRST_BYTES: Final = 32 * 1024
 MORE_BYTES: Final = 512 * 1024

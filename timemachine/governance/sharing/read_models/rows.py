@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from timemachine.governance.sharing.redactor import Redactor, naming_fields
 from timemachine.recording.sessions.models import Action
-from timemachine.recording.timeline.pure.nesting import Place
-from timemachine.recording.timeline.rows import Row
+from timemachine.recording.timeline.pure.nesting import Place, Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +59,6 @@ def shared_row(row: Row, action: Action | None, redactor: Redactor) -> SharedRow
     )
 
 
-def shared_place(place: Place[Row], row: SharedRow) -> SharedPlace:
+def shared_place(place: Place, row: SharedRow) -> SharedPlace:
     """Return a row with its place."""
     return SharedPlace(step=row, above=place.above, below=place.below, depth=place.depth)

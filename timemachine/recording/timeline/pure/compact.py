@@ -7,49 +7,26 @@ part is viewed. A run across the end of a hundred is two rows.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final, Protocol
+from typing import Final
+
+from timemachine.recording.timeline.pure.nesting import Row
 
 WIDTH: Final = 100
 
 
-class Collapsible(Protocol):
-    """The parts of an action that grouping needs."""
-
-    @property
-    def sequence(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def label(self) -> str: ...
-    @property
-    def tool(self) -> str | None: ...
-    @property
-    def call_id(self) -> str | None: ...
-    @property
-    def client_id(self) -> str | None: ...
-    @property
-    def parent_id_given(self) -> str | None: ...
-    @property
-    def parent_sequence(self) -> int | None: ...
-    @property
-    def duration_ms(self) -> float | None: ...
-    @property
-    def failed(self) -> bool: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle[S: Collapsible]:
+class Bundle:
     """The steps of one row, in order: `units` are repeats, each a step, or a call with its results."""
 
-    units: Sequence[Sequence[S]]
+    units: Sequence[Sequence[Row]]
 
     @property
-    def head(self) -> S:
+    def head(self) -> Row:
         """The first step."""
         return self.units[0][0]
 
     @property
-    def steps(self) -> list[S]:
+    def steps(self) -> list[Row]:
         """All steps, in the order of the session."""
         return sorted((step for unit in self.units for step in unit), key=lambda step: step.sequence)
 
@@ -70,7 +47,7 @@ def hundred(sequence: int) -> int:
     return (sequence - 1) // WIDTH
 
 
-def bundles[S: Collapsible](steps: Sequence[S]) -> list[Bundle[S]]:
+def bundles(steps: Sequence[Row]) -> list[Bundle]:
     """Return the rows of these steps, ordered by first step; every step is in exactly one."""
     return [
         bundle
@@ -79,10 +56,10 @@ def bundles[S: Collapsible](steps: Sequence[S]) -> list[Bundle[S]]:
     ]
 
 
-def _units[S: Collapsible](steps: Sequence[S]) -> list[list[S]]:
+def _units(steps: Sequence[Row]) -> list[list[Row]]:
     """Return each step separately, but the results of a tool call with their call (by call id, or by parent)."""
-    units: list[list[S]] = []
-    calls: dict[tuple[str, str | int], list[S]] = {}
+    units: list[list[Row]] = []
+    calls: dict[tuple[str, str | int], list[Row]] = {}
     for step in steps:
         call = _call_of(step, calls) if step.kind == "tool_result" else None
         if call is not None:
@@ -94,7 +71,7 @@ def _units[S: Collapsible](steps: Sequence[S]) -> list[list[S]]:
     return units
 
 
-def _names(call: Collapsible) -> Iterator[tuple[str, str | int]]:
+def _names(call: Row) -> Iterator[tuple[str, str | int]]:
     yield "sequence", call.sequence
     if call.call_id is not None:
         yield "call", call.call_id
@@ -102,9 +79,7 @@ def _names(call: Collapsible) -> Iterator[tuple[str, str | int]]:
         yield "id", call.client_id
 
 
-def _call_of[S: Collapsible](
-    result: Collapsible, calls: dict[tuple[str, str | int], list[S]]
-) -> list[S] | None:
+def _call_of(result: Row, calls: dict[tuple[str, str | int], list[Row]]) -> list[Row] | None:
     named = (
         ("call", result.call_id),
         ("id", result.parent_id_given),
@@ -115,22 +90,22 @@ def _call_of[S: Collapsible](
     )
 
 
-def _runs[S: Collapsible](units: Sequence[Sequence[S]]) -> Iterator[Bundle[S]]:
+def _runs(units: Sequence[Sequence[Row]]) -> Iterator[Bundle]:
     for _, repeats in groupby(units, key=_alike):
         yield Bundle(units=list(repeats))
 
 
-def _alike(unit: Sequence[Collapsible]) -> tuple[str, bool, str | None, str]:
+def _alike(unit: Sequence[Row]) -> tuple[str, bool, str | None, str]:
     """Return what repeats have in common: kind, failure, and tool, or label if there is no tool."""
     head = unit[0]
     return head.kind, _failed(unit), head.tool, head.label if head.tool is None else ""
 
 
-def _failed(unit: Sequence[Collapsible]) -> bool:
+def _failed(unit: Sequence[Row]) -> bool:
     return any(step.failed for step in unit)
 
 
-def _took(unit: Sequence[Collapsible]) -> float | None:
+def _took(unit: Sequence[Row]) -> float | None:
     own, *results = (step.duration_ms for step in unit)
     recorded = [took for took in results if took is not None]
     return own if own is not None else sum(recorded) if recorded else None

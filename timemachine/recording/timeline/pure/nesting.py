@@ -11,29 +11,32 @@ contain: steps directly before their parent are indented, too.
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 REACH: Final = 64
 FOLDING: Final = frozenset({"ask", "find", "put"})
 
 
-class Nestable(Protocol):
-    """The parts of an action that nesting needs."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the timeline. `significance` is the effective one, or the recorded one for readers who see only the record."""
 
-    @property
-    def sequence(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def client_id(self) -> str | None: ...
-    @property
-    def parent_id_given(self) -> str | None: ...
-    @property
-    def parent_sequence(self) -> int | None: ...
+    sequence: int
+    kind: str
+    label: str = ""
+    name: str | None = None
+    tool: str | None = None
+    duration_ms: float | None = None
+    significance: str | None = None
+    client_id: str | None = None
+    parent_id_given: str | None = None
+    parent_sequence: int | None = None
+    failed: bool = False
+    call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place[N: Nestable]:
+class Place:
     """The place of a step: the steps it is under (the outermost first), how many are inside it, and whether it is
     hidden.
 
@@ -41,7 +44,7 @@ class Place[N: Nestable]:
     not count these.
     """
 
-    step: N
+    step: Row
     above: tuple[int, ...]
     inside: int
     folds: bool
@@ -55,9 +58,7 @@ class Place[N: Nestable]:
         return len(self.above) + len(self.below)
 
 
-def nest[N: Nestable](
-    steps: Sequence[N], unfolded: Collection[int] = (), selected: int | None = None
-) -> list[Place[N]]:
+def nest(steps: Sequence[Row], unfolded: Collection[int] = (), selected: int | None = None) -> list[Place]:
     """Return the place of each step, in order. `unfolded` steps show their contents, and `selected` is never hidden."""
     chains = _chains(steps)
     later = _later(steps, chains)
@@ -79,15 +80,15 @@ def nest[N: Nestable](
     ]
 
 
-def flat[N: Nestable](steps: Sequence[N]) -> list[Place[N]]:
+def flat(steps: Sequence[Row]) -> list[Place]:
     """Return every step at the margin, for a list that leaves out steps."""
     return [Place(step=step, above=(), inside=0, folds=False, unfolded=False, hidden=False) for step in steps]
 
 
-def _chains[N: Nestable](steps: Sequence[N]) -> list[tuple[int, ...]]:
+def _chains(steps: Sequence[Row]) -> list[tuple[int, ...]]:
     """Return the sequences above each step."""
     chains: list[tuple[int, ...]] = []
-    group = _Group[N]()
+    group = _Group()
     for step in steps:
         chain = group.above(step)
         if not chain:
@@ -97,12 +98,11 @@ def _chains[N: Nestable](steps: Sequence[N]) -> list[tuple[int, ...]]:
     return chains
 
 
-def _later[N: Nestable](steps: Sequence[N], chains: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+def _later(steps: Sequence[Row], chains: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """Return, for each step, the later steps that contain it: everything between the two is inside as well."""
     found: list[tuple[int, ...]] = [() for _ in steps]
-    blocks: list[
-        tuple[int, int]
-    ] = []  # outermost steps with their contents: where each begins, and its outermost step
+    # outermost steps with their contents: where each begins, and its outermost step
+    blocks: list[tuple[int, int]] = []
     for place, (step, chain) in enumerate(zip(steps, chains, strict=True)):
         if chain:
             continue
@@ -117,13 +117,13 @@ def _later[N: Nestable](steps: Sequence[N], chains: Sequence[tuple[int, ...]]) -
     return found
 
 
-def _is_in(inner: Nestable, outer: Nestable) -> bool:
+def _is_in(inner: Row, outer: Row) -> bool:
     if inner.parent_id_given is not None:
         return inner.parent_id_given == outer.client_id
     return inner.parent_sequence == outer.sequence
 
 
-class _Group[N: Nestable]:
+class _Group:
     """An outermost step and the steps since then, which are all inside it."""
 
     def __init__(self) -> None:
@@ -131,7 +131,7 @@ class _Group[N: Nestable]:
         self._first = 0
         self._current: tuple[int, ...] = ()
 
-    def above(self, step: N) -> tuple[int, ...]:
+    def above(self, step: Row) -> tuple[int, ...]:
         """Return the steps above the next one: its parent if nothing came in between, and those above that."""
         given = step.parent_id_given if step.parent_id_given is not None else step.parent_sequence
         line = self._inside.get(given) if given is not None else None
@@ -139,7 +139,7 @@ class _Group[N: Nestable]:
             return ()
         return tuple(one for one, other in zip(line, self._current, strict=False) if one == other)
 
-    def add(self, step: N, chain: tuple[int, ...]) -> None:
+    def add(self, step: Row, chain: tuple[int, ...]) -> None:
         """Make this the latest step."""
         self._first = self._first or step.sequence
         self._current = (*chain, step.sequence)

@@ -9,8 +9,8 @@ from django.utils.safestring import SafeString
 
 from timemachine.core.pure.numbers import counted
 from timemachine.governance.sharing.read_models.rows import SharedPlace, SharedRow, SharedRows
-from timemachine.recording.timeline.pure.nesting import Place
-from timemachine.recording.timeline.rows import Row, Window
+from timemachine.recording.timeline.pure.nesting import Place, Row
+from timemachine.recording.timeline.rows import Window
 from timemachine.web import formatting
 from timemachine.web.redaction_marks import drawing
 from timemachine.web.sessions.presenters.steps import kind_badge, query, row_label
@@ -51,7 +51,7 @@ def step_rows(context: Context, window: Window | SharedRows) -> SafeString:
 
 
 def _row(
-    place: Place[Row] | SharedPlace,
+    place: Place | SharedPlace,
     label: str,
     ends: Mapping[str, str],
     selected: bool,

@@ -13,7 +13,7 @@ from timemachine.recording.timeline.pure.compact import Bundle
 from timemachine.recording.timeline.pure.filter import Filter
 from timemachine.recording.timeline.raw import SIZE as RAW_SIZE
 from timemachine.recording.timeline.raw import raw_steps
-from timemachine.recording.timeline.rows import Row, View, first_match
+from timemachine.recording.timeline.rows import View, first_match
 from timemachine.recording.timeline.sheet import Place, Sheet, sheet
 from timemachine.recording.timeline.step import nearest, neighbours
 from timemachine.recording.timeline.table import SIZE as TABLE_SIZE
@@ -127,7 +127,7 @@ def _compact(session: Session, found: Compact) -> dict[str, Any]:
     }
 
 
-def standing_words(bundle: Bundle[Row]) -> str:
+def standing_words(bundle: Bundle) -> str:
     """Return the steps that a row stands for: `×37 · 12–85`; `12, 14`; `×3 · 6 of 12–40` if there are others between them."""
     numbers = [step.sequence for step in bundle.steps]
     first, last = numbers[0], numbers[-1]
