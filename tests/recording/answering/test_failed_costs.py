@@ -18,7 +18,6 @@ from timemachine.llm.pure.cancellation import Cancellation, Listening
 from timemachine.recording.answering.commands import AskObserver, ask
 from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.unknown_costs import has_unknown_cost
 from timemachine.replay.runs.pure.options import ReplayOptions
 from timemachine.replay.runs.schemas import ReplayOut
 
@@ -56,7 +55,7 @@ def test_a_call_of_a_server_that_was_not_reached_cost_nothing(
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", NOWHERE)
     failed = failed_ask(session, MODELS[0])
-    assert (failed.error_type, failed.cost_usd, has_unknown_cost(failed)) == (
+    assert (failed.error_type, failed.cost_usd, failed.has_unknown_cost) == (
         "model_unreachable",
         FREE,
         False,
@@ -66,7 +65,7 @@ def test_a_call_of_a_server_that_was_not_reached_cost_nothing(
 def test_a_failed_call_of_a_free_model_cost_nothing(session: Session, stub: StubModelServer) -> None:
     stub.script(Script(mode="closed", answer=ANSWER))
     failed = failed_ask(session, OLLAMA)
-    assert (failed.error_type, failed.cost_usd, has_unknown_cost(failed)) == (
+    assert (failed.error_type, failed.cost_usd, failed.has_unknown_cost) == (
         "model_interrupted",
         FREE,
         False,
@@ -83,7 +82,7 @@ def test_a_free_model_that_the_operator_set_a_price_for_is_not_free(
     settings.MODEL_PRICES = str(file)
     stub.script(Script(mode="closed", answer=ANSWER))
     failed = failed_ask(session, OLLAMA)
-    assert (failed.cost_usd, has_unknown_cost(failed)) == (None, True)
+    assert (failed.cost_usd, failed.has_unknown_cost) == (None, True)
 
 
 def test_an_ask_that_was_cancelled_before_anything_was_sent_cost_nothing(
@@ -114,7 +113,7 @@ def test_what_may_have_been_billed_has_an_unknown_cost(
 ) -> None:
     stub.script(Script(mode=mode, answer=ANSWER))  # type: ignore[arg-type]  # one of its modes
     failed = failed_ask(session, MODELS[0])
-    assert (failed.cost_usd, has_unknown_cost(failed)) == (None, True)
+    assert (failed.cost_usd, failed.has_unknown_cost) == (None, True)
 
 
 def test_a_server_that_answered_before_it_was_out_of_reach_may_have_billed(

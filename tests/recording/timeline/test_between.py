@@ -74,7 +74,7 @@ def test_the_latest_messages_and_first_uses_are_listed_and_all_are_counted(recor
     finds = [n for n in range(31, 241) if n % 3 == 1]
     assert found.frames_used_count == len(finds)
     assert [each.frame for each in found.frames_used] == finds[::-1][:20]
-    assert {each.first_used for each in found.frames_used} == set(finds[::-1][:20])
+    assert {each.sequence for each in found.frames_used} == set(finds[::-1][:20])
     assert found.collection is None
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.recording.timeline.pure.aggregation import Sums, bottom_up, narrowed, summed
+from timemachine.recording.timeline.pure.aggregation import bottom_up, narrowed
 from timemachine.recording.timeline.pure.filter import parse
+from timemachine.recording.usage.pure.figures import Sums, summed
 
 SUMS = st.builds(
     Sums,

@@ -121,7 +121,7 @@ def test_frames_are_those_that_existed_then_and_those_used_so_far(record: Record
     then, now = state_at(session, 1), state_at(session, 2)
     assert (then.frames_existed, then.as_of) == (1, first.valid_from)
     assert now.frames_existed == 2
-    assert [(used.frame, used.version, used.title, used.first_used) for used in now.frames_used] == [
+    assert [(used.frame, used.version, used.title, used.sequence) for used in now.frames_used] == [
         (0, 1, "one", 1)
     ]
 

@@ -18,8 +18,6 @@ from timemachine.recording.timeline.rows import (
     first_match,
     last_match,
     matches,
-    matches_since,
-    next_match,
     rows_after,
     rows_before,
     rows_since,
@@ -190,6 +188,6 @@ def test_what_is_new_under_a_filter_is_what_it_shows(record: Record) -> None:
     session = record(asks(4))
     only = parse("kind:find")
     assert sequences(rows_since(session, 4, View(shown=only))) == [4, 6, 8]
-    assert [matches_since(session, 4, each) for each in (only, parse(""))] == [2, 4]
-    assert (last_match(session, only), next_match(session, 4, only)) == (8, 6)
-    assert (last_match(session, parse("kind:put")), next_match(session, 8, only)) == (None, None)
+    assert [matches(session, each, after=4) for each in (only, parse(""))] == [2, 4]
+    assert (last_match(session, only), first_match(session, only, after=4)) == (8, 6)
+    assert (last_match(session, parse("kind:put")), first_match(session, only, after=8)) == (None, None)

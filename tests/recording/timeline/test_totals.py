@@ -11,11 +11,12 @@ from tests.recording.timeline.conftest import Record
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.timeline import totals
-from timemachine.recording.timeline.pure.aggregation import GROUPS, Sums
+from timemachine.recording.timeline.pure.aggregation import GROUPS
 from timemachine.recording.timeline.pure.filter import parse
 from timemachine.recording.timeline.rows import matches
 from timemachine.recording.timeline.schemas.overview import line_of
 from timemachine.recording.timeline.totals import totals_by
+from timemachine.recording.usage.pure.figures import Sums
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure import validation
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.sessions.pure.label import label
-from timemachine.recording.sessions.unknown_costs import would_have_unknown_cost
+from timemachine.recording.sessions.pure.vocabulary import is_unknown_cost
 
 COUNTERS: Final = [
     "last_sequence",
@@ -188,12 +188,17 @@ def add_to_counters(session: Session, actions: Sequence[Row]) -> None:
     session.input_tokens = sum_known(session.input_tokens, *(row["input_tokens"] for row in actions))
     session.output_tokens = sum_known(session.output_tokens, *(row["output_tokens"] for row in actions))
     session.cost_usd = sum_known(session.cost_usd, *(row["cost_usd"] for row in actions))
-    session.unknown_cost_calls += sum(1 for row in actions if would_have_unknown_cost(row))
+    session.unknown_cost_calls += sum(map(_is_unknown_cost, actions))
     saved = [row["saved_usd"] for row in actions if row["cached"]]
     session.cached_calls += len(saved)
     session.saved_usd = sum_known(session.saved_usd, *saved)
     session.unknown_saved_calls += saved.count(None)
     session.last_action_at = now()
+
+
+def _is_unknown_cost(row: Row) -> bool:
+    columns = {name: row[name] for name in ("model", "cost_usd", "input_tokens", "output_tokens")}
+    return is_unknown_cost(row["kind"], **columns)
 
 
 def _hits(draft: ActionDraft) -> Sequence[HitDraft]:

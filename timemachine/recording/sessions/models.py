@@ -13,7 +13,13 @@ from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextFiel
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.ids import uuid7
 from timemachine.knowledge.models import Collection, Frame
-from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, ROLES, SIGNIFICANCES
+from timemachine.recording.sessions.pure.vocabulary import (
+    KINDS,
+    LAYERS,
+    ROLES,
+    SIGNIFICANCES,
+    is_unknown_cost,
+)
 
 KEY_PATTERN = r"^[A-Za-z0-9._:@-]{1,200}$"
 
@@ -196,6 +202,17 @@ class Action(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.sequence} of {self.session_id}"
+
+    @property
+    def has_unknown_cost(self) -> bool:
+        """Whether it is a model call with unknown cost."""
+        return is_unknown_cost(
+            self.kind,
+            model=self.model,
+            cost_usd=self.cost_usd,
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+        )
 
 
 class FrozenPassage(models.Model):

@@ -76,17 +76,10 @@ def _places(found: Sequence[Bundle], view: View, selected: int | None = None) ->
         first, *others = bundle.steps
         is_open = first.sequence in view.unfolded or any(each.sequence == selected for each in others)
         shown = first if is_open else replace(first, failed=bundle.failed, duration_ms=bundle.duration_ms)
-        head = Place(
-            step=shown, above=(), inside=len(others), folds=bool(others), unfolded=is_open, hidden=False
-        )
-        places.append(head)
+        places.append(Place(step=shown, inside=len(others), folds=bool(others), unfolded=is_open))
         if is_open:
-            places += [_inside(first, each) for each in others]
+            places += [Place(step=each, above=(first.sequence,)) for each in others]
     return places
-
-
-def _inside(first: Row, step: Row) -> Place:
-    return Place(step=step, above=(first.sequence,), inside=0, folds=False, unfolded=False, hidden=False)
 
 
 def _index(places: Sequence[Place], sequence: int) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 
@@ -77,69 +77,55 @@ def rows_since(session: Session, sequence: int, view: View = ALL, selected: int 
     return _window(before, after, (repeated, SIDE), places)
 
 
-def matches_since(session: Session, sequence: int, shown: Filter) -> int:
-    """Return the number of steps after that one that a filter shows. One query, none for the empty filter."""
+def matches(session: Session, shown: Filter, after: int = 0) -> int:
+    """Return the number of steps that a filter shows, of all or of those after that one. One query, none for the empty
+    filter."""
     if not shown:
-        return max(0, session.last_sequence - sequence)
-    return Action.objects.filter(matching(shown), session=session, sequence__gt=sequence).count()
+        return max(0, session.last_sequence - after)
+    return _matching(session, shown).filter(sequence__gt=after).count()
+
+
+def first_match(session: Session, shown: Filter, after: int = 0) -> int | None:
+    """Return the first step that a filter shows, of all or of those after that one. One query, none for the empty filter."""
+    if not shown:
+        return after + 1 if session.last_sequence > after else None
+    return _matching(session, shown).filter(sequence__gt=after).order_by("sequence").first()
 
 
 def last_match(session: Session, shown: Filter) -> int | None:
     """Return the last step that a filter shows. One query."""
-    found = Action.objects.filter(matching(shown), session=session).order_by("-sequence")
-    return found.values_list("sequence", flat=True).first()
+    return _matching(session, shown).order_by("-sequence").first()
 
 
-def next_match(session: Session, sequence: int, shown: Filter) -> int | None:
-    """Return the first step after that one that a filter shows. One query."""
-    found = Action.objects.filter(matching(shown), session=session, sequence__gt=sequence).order_by(
-        "sequence"
+def _matching(session: Session, shown: Filter) -> QuerySet[Action, int]:
+    return Action.objects.filter(matching(shown), session=session).values_list("sequence", flat=True)
+
+
+def rows_of(
+    session: Session, condition: Q, limit: int, *, recorded: bool = False, latest: bool = False
+) -> list[Row]:
+    """Return the first rows that match a condition, or the `latest`, in order. One query.
+
+    With `recorded`, they are without later changes of significance.
+    """
+    found = (
+        Action.objects.filter(condition, session=session)
+        .annotate(
+            failed=ExpressionWrapper(FAILED, output_field=BooleanField()),
+            significance_now=F("significance") if recorded else SIGNIFICANCE,
+        )
+        .order_by("-sequence" if latest else "sequence")
+        .values(*COLUMNS, "failed", "significance_now")
     )
-    return found.values_list("sequence", flat=True).first()
-
-
-def matches(session: Session, shown: Filter) -> int:
-    """Return the number of steps that a filter shows. One query, none for the empty filter."""
-    if not shown:
-        return session.last_sequence
-    return Action.objects.filter(matching(shown), session=session).count()
-
-
-def first_match(session: Session, shown: Filter) -> int | None:
-    """Return the first step that a filter shows. One query, none for the empty filter."""
-    if not shown:
-        return 1 if session.last_sequence else None
-    found = Action.objects.filter(matching(shown), session=session).order_by("sequence")
-    return found.values_list("sequence", flat=True).first()
-
-
-def rows_of(session: Session, condition: Q, limit: int, *, recorded: bool = False) -> list[Row]:
-    """Return the first rows that match a condition; with `recorded`, without later changes of significance. One query."""
-    found = _rows(session, recorded=recorded).filter(condition).order_by("sequence")[:limit]
-    return [_row(values) for values in found]
-
-
-def _rows(session: Session, *, recorded: bool = False) -> QuerySet[Action, dict[str, Any]]:
-    failed = ExpressionWrapper(FAILED, output_field=BooleanField())
-    significance = F("significance") if recorded else SIGNIFICANCE
-    steps: QuerySet[Action] = Action.objects.filter(session=session).annotate(
-        failed=failed, significance_now=significance
-    )
-    found: QuerySet[Action, dict[str, Any]] = steps.values(*COLUMNS, "failed", "significance_now")
-    return found
-
-
-def _row(values: dict[str, Any]) -> Row:
-    significance = values.pop("significance_now")
-    return Row(**values, significance=significance)
+    rows = [Row(significance=values.pop("significance_now"), **values) for values in found[:limit]]
+    return rows[::-1] if latest else rows
 
 
 def steps_before(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
     """Return the last recorded steps before one, in order. One query."""
     if not view.shown:
         return _range(session, sequence, limit, 0)
-    found = _rows(session).filter(matching(view.shown), sequence__lt=sequence).order_by("-sequence")[:limit]
-    return [_row(values) for values in reversed(found)]
+    return rows_of(session, matching(view.shown) & Q(sequence__lt=sequence), limit, latest=True)
 
 
 def steps_from(session: Session, sequence: int, limit: int, view: View) -> list[Row]:

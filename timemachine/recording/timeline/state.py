@@ -1,6 +1,6 @@
 """The state at a step: what had been said, what existed, what it had cost so far."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -29,16 +29,6 @@ class StateMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UsedFrame:
-    """A frame that a find or ask up to a step returned, and the first step that returned it."""
-
-    frame: object
-    version: int | None
-    title: str | None
-    first_used: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """The state at a step: totals, the latest messages, the frames used, and how many frames existed.
 
@@ -49,7 +39,7 @@ class State:
     totals: Totals
     messages: Sequence[StateMessage]
     message_count: int
-    frames_used: Sequence[UsedFrame]
+    frames_used: Sequence[FirstUse]
     frames_existed: int | None
     as_of: datetime
 
@@ -64,8 +54,8 @@ def state_at(session: Session, sequence: int, *, most_messages: int = 50, most_f
         totals=totals,
         messages=messages_of(until, most_messages),
         message_count=messages_in(totals) - internal_message_count(until),
-        frames_used=used_frames(frames_used_through(session, sequence, most_frames)),
-        frames_existed=_frames_existed(session, as_of),
+        frames_used=frames_used_through(session, sequence, most_frames),
+        frames_existed=None if session.collection is None else frames_at(session.collection, as_of).count(),
         as_of=as_of,
     )
 
@@ -117,15 +107,3 @@ def _turns(action: Action) -> list[tuple[str | None, int | None]]:
         failed = action.error_type is not None  # text written before a failure is not an answer
         return [("user", action.input_id), ("agent", None if failed else action.output_id)]
     return [(action.role, action.output_id or action.input_id)]
-
-
-def used_frames(found: Iterable[FirstUse]) -> list[UsedFrame]:
-    """Return first uses as they are shown."""
-    return [
-        UsedFrame(frame=used.frame, version=used.version, title=used.title, first_used=used.sequence)
-        for used in found
-    ]
-
-
-def _frames_existed(session: Session, as_of: datetime) -> int | None:
-    return frames_at(session.collection, as_of).count() if session.collection is not None else None

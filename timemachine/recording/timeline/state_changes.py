@@ -13,13 +13,12 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.puts import frames_put, put_records
 from timemachine.recording.timeline.state import (
     StateMessage,
-    UsedFrame,
     internal_message_count,
     messages_in,
     messages_of,
     moment_of,
-    used_frames,
 )
+from timemachine.recording.usage.models import FirstUse
 from timemachine.recording.usage.pure.totals import NOTHING, Totals
 from timemachine.recording.usage.queries import frames_first_used, totals_through
 
@@ -64,7 +63,7 @@ class Between:
     after: Totals
     messages: Sequence[StateMessage]
     unsaid: int
-    frames_used: Sequence[UsedFrame]
+    frames_used: Sequence[FirstUse]
     frames_used_count: int
     collection: CollectionChanges | None
 
@@ -91,7 +90,7 @@ def between(session: Session, first: Action | None, last: Action) -> Between:
         after=totals_through(session, last.sequence),
         messages=messages_of(steps, MOST_MESSAGES),
         unsaid=internal_message_count(steps),
-        frames_used=used_frames(used[:MOST_FRAMES]),
+        frames_used=list(used[:MOST_FRAMES]),
         frames_used_count=used.count(),
         collection=_collection_changes(session, first, last),
     )

@@ -1,7 +1,7 @@
 """The steps of a sheet as table rows: kind, agent, start, duration, tokens, cost."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
@@ -9,25 +9,10 @@ from typing import Final
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.queries import FAILED
-from timemachine.recording.sessions.unknown_costs import UNKNOWN_COST
+from timemachine.recording.sessions.queries import FAILED, UNKNOWN_COST
 
 SIZE: Final = 80
 """Rows per table; a row is about twenty elements."""
-COLUMNS: Final = (
-    "sequence",
-    "kind",
-    "label",
-    "tool",
-    "agent",
-    "model",
-    "started_at",
-    "duration_ms",
-    "input_tokens",
-    "output_tokens",
-    "cost_usd",
-    "error_type",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +69,7 @@ def table_rows(session: Session, sequences: Sequence[int]) -> list[TableRow]:
         Action.objects.filter(session=session, sequence__in=sequences)
         .annotate(failed=_either(FAILED), unknown_cost=_either(UNKNOWN_COST))
         .order_by("sequence")
-        .values(*COLUMNS, "failed", "unknown_cost")
+        .values(*(field.name for field in fields(TableRow)))
     )
     own = session.agent
     return [TableRow(**(row | {"agent": own if row["agent"] is None else row["agent"]})) for row in found]

@@ -9,25 +9,15 @@ from django.db.models import AnyValue, Count, F, Func, Q, QuerySet, Sum
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.fields import FaithfulTextField
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
+from timemachine.recording.sessions.queries import IS_MODEL_CALL
 from timemachine.recording.usage.models import LATENCY_STEP, Latency, Usage
-from timemachine.recording.usage.pure.figures import MODEL_CALLS, TOOL_CALL, Cell, Row, Sums, dearest_first
+from timemachine.recording.usage.pure.figures import TOOL_CALL, Cell, Row, dearest_first
 from timemachine.recording.usage.pure.latency import latency_of, merge_histograms
 from timemachine.recording.usage.pure.span import Span
+from timemachine.recording.usage.queries import OF_COUNTS, sums_of
 
 type Histograms = Mapping[Any, Counter[int]]
-
-_IS_CALL: Final = Q(model__isnull=False) | Q(kind__in=MODEL_CALLS)
-_SUMS: Final = {
-    "steps": Sum("number"),
-    "failed": Sum("errors"),
-    "input_sum": Sum("input_tokens"),
-    "output_sum": Sum("output_tokens"),
-    "cost": Sum("cost_usd"),
-    "unknown_cost": Sum("unknown_cost_calls"),
-    "from_cache": Sum("cached_calls"),
-    "saved": Sum("saved_usd"),
-    "unknown_saved": Sum("unknown_saved_calls"),
-}
 
 
 class _Unnested(Func):
@@ -63,7 +53,7 @@ def cells_of(project: Project, query: CostQuery) -> list[Cell]:
         _usages(project, query)
         .values("key")
         .annotate(
-            **_SUMS,
+            **OF_COUNTS,
             sessions=Count("session"),
             **{f"its_{name}": AnyValue(name) for name in ("day", "kind", "agent", "model", "tool")},
         )
@@ -84,24 +74,22 @@ def by_tag(project: Project, query: CostQuery) -> list[Row]:
         .annotate(tag=_TAG)
         .values("tag")
         .annotate(
-            **_SUMS,
-            calls=Sum("number", filter=_IS_CALL, default=0),
+            **OF_COUNTS,
+            calls=Sum("number", filter=IS_MODEL_CALL, default=0),
             tool_calls=Sum("number", filter=Q(kind=TOOL_CALL), default=0),
         )
     )
-    return dearest_first(
-        Row(value=row["tag"], sums=_sums(row, int(row["calls"]), int(row["tool_calls"]))) for row in rows
-    )
+    return dearest_first(Row(value=row["tag"], sums=sums_of(row)) for row in rows)
 
 
 def histograms_of(project: Project, query: CostQuery) -> Histograms:
     """Return, for each cell's key, the number of calls per latency bucket. One query, which reads much: see `docs/costs.md`."""
-    return _histograms(_latencies(project, query, _IS_CALL | Q(kind=TOOL_CALL)), "key")
+    return _histograms(_latencies(project, query, IS_MODEL_CALL | Q(kind=TOOL_CALL)), "key")
 
 
 def histograms_by_tag(project: Project, query: CostQuery) -> Histograms:
     """Return, for each tag, the number of model calls per latency bucket. One query, which reads as much."""
-    return _histograms(_latencies(project, query, _IS_CALL).annotate(tag=_TAG), "tag")
+    return _histograms(_latencies(project, query, IS_MODEL_CALL).annotate(tag=_TAG), "tag")
 
 
 def with_latency(rows: Iterable[Row], histograms: Histograms) -> list[Row]:
@@ -146,6 +134,7 @@ def _row_histogram(row: Row, histograms: Histograms) -> Mapping[int, int]:
 def _cell(row: Any) -> Cell:
     is_call = row["its_model"] is not None or row["its_kind"] in MODEL_CALLS
     steps = int(row["steps"])
+    calls, tool_calls = steps if is_call else 0, steps if row["its_kind"] == TOOL_CALL else 0
     return Cell(
         key=row["key"],
         sessions=row["sessions"],
@@ -154,26 +143,5 @@ def _cell(row: Any) -> Cell:
         agent=row["its_agent"],
         model=row["its_model"],
         tool=row["its_tool"],
-        sums=_sums(row, steps if is_call else 0, steps if row["its_kind"] == TOOL_CALL else 0),
+        sums=replace(sums_of(row), calls=calls, tool_calls=tool_calls),
     )
-
-
-def _sums(row: Any, calls: int, tool_calls: int) -> Sums:
-    return Sums(
-        steps=int(row["steps"]),
-        calls=calls,
-        tool_calls=tool_calls,
-        errors=int(row["failed"]),
-        input_tokens=_whole(row["input_sum"]),
-        output_tokens=_whole(row["output_sum"]),
-        cost_usd=row["cost"],
-        unknown_cost_calls=int(row["unknown_cost"]),
-        cached_calls=int(row["from_cache"]),
-        saved_usd=row["saved"],
-        unknown_saved_calls=int(row["unknown_saved"]),
-    )
-
-
-def _whole(number: Any) -> int | None:
-    """Return a sum of whole numbers as an int."""
-    return None if number is None else int(number)

@@ -12,13 +12,41 @@ from django.db.models.functions import Coalesce
 
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS
-from timemachine.recording.sessions.queries import FAILED
-from timemachine.recording.sessions.unknown_costs import UNKNOWN_COST
+from timemachine.recording.sessions.queries import FAILED, UNKNOWN_COST
 from timemachine.recording.usage.models import BIN, Bin, FirstUse
+from timemachine.recording.usage.pure.figures import Sums
 from timemachine.recording.usage.pure.totals import Totals, add, fold
 
 CACHED_SESSIONS: Final = 64
 """For how many sessions a process caches the number of steps by kind."""
+OF_COUNTS: Final = {
+    "steps": Sum("number"),
+    "with_time": Sum("timed"),
+    "took": Sum("duration_ms"),
+    "failed": Sum("errors"),
+    "input_sum": Sum("input_tokens"),
+    "output_sum": Sum("output_tokens"),
+    "cost": Sum("cost_usd"),
+    "unknown_cost": Sum("unknown_cost_calls"),
+    "from_cache": Sum("cached_calls"),
+    "saved": Sum("saved_usd"),
+    "unknown_saved": Sum("unknown_saved_calls"),
+}
+"""What `sums_of` reads, aggregated from rows of `Counted`."""
+OF_ACTIONS: Final = {
+    "steps": Count("id"),
+    "with_time": Count("duration_ms"),
+    "took": Sum("duration_ms"),
+    "failed": Count("id", filter=FAILED),
+    "input_sum": Sum("input_tokens"),
+    "output_sum": Sum("output_tokens"),
+    "cost": Sum("cost_usd"),
+    "unknown_cost": Count("id", filter=UNKNOWN_COST),
+    "from_cache": Count("id", filter=Q(cached=True)),
+    "saved": Sum("saved_usd", filter=Q(cached=True)),
+    "unknown_saved": Count("id", filter=Q(cached=True, saved_usd=None)),
+}
+"""The same, aggregated from actions."""
 _ENDED: Final = ExpressionWrapper(
     F("started_at") + Coalesce(F("duration_ms"), 0.0) * timedelta(milliseconds=1),
     output_field=DateTimeField(),
@@ -27,49 +55,17 @@ _ENDED: Final = ExpressionWrapper(
 
 def totals_of(actions: QuerySet[Action]) -> Totals:
     """Return the exact totals of some actions, added up per kind by the database. One query, which reads all of them."""
-    rows = (
-        actions.order_by()
-        .values("kind")
-        .annotate(
-            steps=Count("id"),
-            failed=Count("id", filter=FAILED),
-            input_sum=Sum("input_tokens"),
-            output_sum=Sum("output_tokens"),
-            cost=Sum("cost_usd"),
-            unknown_cost=Count("id", filter=UNKNOWN_COST),
-            from_cache=Count("id", filter=Q(cached=True)),
-            saved=Sum("saved_usd", filter=Q(cached=True)),
-            unknown_saved=Count("id", filter=Q(cached=True, saved_usd=None)),
-            began=Min("started_at"),
-            ended=Max(_ENDED),
-        )
-    )
-    return _sum_by_kind(rows)
+    by_kind = actions.order_by().values("kind")
+    return _sum_by_kind(by_kind.annotate(**OF_ACTIONS, began=Min("started_at"), ended=Max(_ENDED)))
 
 
 def totals_through(session: Session, sequence: int) -> Totals:
     """Return the exact totals of the steps up to that one: the counts of complete bins, and the steps after them. Two queries."""
     whole = sequence // BIN
-    binned = (
-        Bin.objects.filter(session=session, bin__lt=whole)
-        .order_by()
-        .values("kind")
-        .annotate(
-            steps=Sum("number"),
-            failed=Sum("errors"),
-            input_sum=Sum("input_tokens"),
-            output_sum=Sum("output_tokens"),
-            cost=Sum("cost_usd"),
-            unknown_cost=Sum("unknown_cost_calls"),
-            from_cache=Sum("cached_calls"),
-            saved=Sum("saved_usd"),
-            unknown_saved=Sum("unknown_saved_calls"),
-            began=Min("first"),
-            ended=Max("last"),
-        )
-    )
+    binned = Bin.objects.filter(session=session, bin__lt=whole).order_by().values("kind")
+    counted = binned.annotate(**OF_COUNTS, began=Min("first"), ended=Max("last"))
     beyond = Action.objects.filter(session=session, sequence__gt=whole * BIN, sequence__lte=sequence)
-    return add(_sum_by_kind(binned), totals_of(beyond))
+    return add(_sum_by_kind(counted), totals_of(beyond))
 
 
 def kinds_of(session: Session) -> Mapping[str, int]:
@@ -93,6 +89,25 @@ def frames_first_used(session: Session, after: int, through: int) -> QuerySet[Fi
     """Return the frame versions first returned after step `after` and up to step `through`, the latest first."""
     used = FirstUse.objects.filter(session=session, sequence__gt=after, sequence__lte=through)
     return used.order_by("-sequence", "-rank")
+
+
+def sums_of(row: Mapping[str, Any]) -> Sums:
+    """Return the sums of a row of aggregates: `OF_COUNTS` or `OF_ACTIONS`, and `calls` and `tool_calls` if it has them."""
+    return Sums(
+        steps=int(row["steps"]),
+        timed=int(row["with_time"]),
+        duration_ms=float(row["took"] or 0),
+        calls=int(row.get("calls") or 0),
+        tool_calls=int(row.get("tool_calls") or 0),
+        errors=int(row["failed"]),
+        input_tokens=_whole(row["input_sum"]),
+        output_tokens=_whole(row["output_sum"]),
+        cost_usd=row["cost"],
+        unknown_cost_calls=int(row["unknown_cost"]),
+        cached_calls=int(row["from_cache"]),
+        saved_usd=row["saved"],
+        unknown_saved_calls=int(row["unknown_saved"]),
+    )
 
 
 def _sum_by_kind(rows: Iterable[Any]) -> Totals:

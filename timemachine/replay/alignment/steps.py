@@ -13,7 +13,7 @@ from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.errors import TooLarge
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.sessions.unknown_costs import UNKNOWN_COST
+from timemachine.recording.sessions.queries import UNKNOWN_COST
 from timemachine.replay.alignment.facts import (
     RunStep,
     answer_identity,

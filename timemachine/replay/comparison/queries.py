@@ -15,7 +15,6 @@ from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import sum_known
 from timemachine.llm.pure.completion import ended_by, is_refused
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.unknown_costs import has_unknown_cost
 from timemachine.replay.comparison.models import WITHDRAWN, CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.pure.cells import ERROR, NOT_ASKED, NOT_RECORDED, SPEND_LIMIT, Ask, Cell
 from timemachine.replay.comparison.pure.variants import Variant
@@ -273,7 +272,7 @@ def _recorded(action: Action) -> Cell:
 
 def _has_unknown_cost(action: Action, *, answered: bool) -> bool:
     """Return whether the cost is unknown: an answer without a price, or evidence of a call without an answer."""
-    return action.cost_usd is None if answered else has_unknown_cost(action)
+    return action.cost_usd is None if answered else action.has_unknown_cost
 
 
 def _cell(step: Mapping[str, Any], recorded: Cell, spent: float | None, unknown_calls: int) -> Cell:

@@ -20,6 +20,8 @@ Significance = Literal["normal", "hypothesis", "error", "decision", "solution", 
 Status = Literal["recording", "ended"]
 
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
+MODEL_CALLS: Final = ("ask", "llm_call")
+"""Kinds that call a model. A step of another kind is a model call if it names a model."""
 LAYERS: Final[tuple[str, ...]] = get_args(Layer)
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 SAME_ROLE: Final = {"assistant": "agent", "model": "agent", "human": "user", "developer": "system"}
@@ -41,3 +43,14 @@ PARTIAL_TEXT: Final = "partial_text"
 
 CACHED_FOR_AN_HOUR: Final = "cache_write_1h_tokens"
 """The call parameter with the number of tokens written to a provider's cache for an hour, which cost more."""
+
+
+def is_unknown_cost(
+    kind: str, *, model: str | None, cost_usd: object, input_tokens: int | None, output_tokens: int | None
+) -> bool:
+    """Return whether a step is a model call with unknown cost: it names a model or has tokens, but has no cost.
+
+    A tool that answers in a model's place (no model, no tokens) is not a call.
+    """
+    is_call = model is not None or (kind in MODEL_CALLS and bool(input_tokens or output_tokens))
+    return cost_usd is None and is_call

@@ -5,41 +5,14 @@ Time is the sum of recorded durations: a step that contains others includes thei
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Final
 
-from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.timeline.pure.filter import Filter, Named
+from timemachine.recording.usage.pure.figures import Sums, summed
 
 GROUPS: Final = ("kind", "tool", "model", "agent")
 LONGEST_NAME: Final = 500
 """A filter is part of a URL, which limits its length."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
-    """Counts and sums of some steps.
-
-    Tokens are None if none were recorded. US dollars cover the calls whose cost is known, and are None if there are
-    none. `timed` steps have a duration; `duration_ms` is their total. `calls` are model calls, `tool_calls` tool
-    calls, `errors` failed steps. `unknown_cost_calls` are in no sum.
-    """
-
-    steps: int = 0
-    timed: int = 0
-    duration_ms: float = 0.0
-    calls: int = 0
-    tool_calls: int = 0
-    errors: int = 0
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost_usd: Decimal | None = None
-    unknown_cost_calls: int = 0
-
-    @property
-    def took_ms(self) -> float | None:
-        """The total time of the steps; None if none was recorded."""
-        return self.duration_ms if self.timed else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,23 +43,6 @@ def bottom_up(by: str, parts: Iterable[tuple[str | None, Sums]]) -> BottomUp:
     whole = summed(each.values())
     lines = [Line(value=value, sums=sums, share=_share(sums, whole)) for value, sums in each.items()]
     return BottomUp(by=by, whole=whole, lines=tuple(sorted(lines, key=_order)))
-
-
-def summed(several: Iterable[Sums]) -> Sums:
-    """Return the sum of all."""
-    found = list(several)
-    return Sums(
-        steps=sum(each.steps for each in found),
-        timed=sum(each.timed for each in found),
-        duration_ms=sum(each.duration_ms for each in found),
-        calls=sum(each.calls for each in found),
-        tool_calls=sum(each.tool_calls for each in found),
-        errors=sum(each.errors for each in found),
-        input_tokens=sum_known(*(each.input_tokens for each in found)),
-        output_tokens=sum_known(*(each.output_tokens for each in found)),
-        cost_usd=sum_known(*(each.cost_usd for each in found)),
-        unknown_cost_calls=sum(each.unknown_cost_calls for each in found),
-    )
 
 
 def narrowed(shown: Filter, by: str, value: str | None) -> Filter | None:

@@ -4,7 +4,7 @@ Steps are grouped only within a hundred of the session (1 to 100, 101 to 200 …
 part is viewed. A run across the end of a hundred is two rows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -49,14 +49,13 @@ def hundred(sequence: int) -> int:
 
 def bundles(steps: Sequence[Row]) -> list[Bundle]:
     """Return the rows of these steps, ordered by first step; every step is in exactly one."""
-    return [
-        bundle
-        for _, within in groupby(steps, key=lambda step: hundred(step.sequence))
-        for bundle in _runs(_units(list(within)))
-    ]
+    found: list[Bundle] = []
+    for _, within in groupby(steps, key=lambda step: hundred(step.sequence)):
+        found += [Bundle(units=list(repeats)) for _, repeats in groupby(_units(within), key=_alike)]
+    return found
 
 
-def _units(steps: Sequence[Row]) -> list[list[Row]]:
+def _units(steps: Iterable[Row]) -> list[list[Row]]:
     """Return each step separately, but the results of a tool call with their call (by call id, or by parent)."""
     units: list[list[Row]] = []
     calls: dict[tuple[str, str | int], list[Row]] = {}
@@ -88,11 +87,6 @@ def _call_of(result: Row, calls: dict[tuple[str, str | int], list[Row]]) -> list
     return next(
         (calls[name, given] for name, given in named if given is not None and (name, given) in calls), None
     )
-
-
-def _runs(units: Sequence[Sequence[Row]]) -> Iterator[Bundle]:
-    for _, repeats in groupby(units, key=_alike):
-        yield Bundle(units=list(repeats))
 
 
 def _alike(unit: Sequence[Row]) -> tuple[str, bool, str | None, str]:

@@ -45,11 +45,11 @@ class Place:
     """
 
     step: Row
-    above: tuple[int, ...]
-    inside: int
-    folds: bool
-    unfolded: bool
-    hidden: bool
+    above: tuple[int, ...] = ()
+    inside: int = 0
+    folds: bool = False
+    unfolded: bool = False
+    hidden: bool = False
     below: tuple[int, ...] = ()
 
     @property
@@ -82,7 +82,7 @@ def nest(steps: Sequence[Row], unfolded: Collection[int] = (), selected: int | N
 
 def flat(steps: Sequence[Row]) -> list[Place]:
     """Return every step at the margin, for a list that leaves out steps."""
-    return [Place(step=step, above=(), inside=0, folds=False, unfolded=False, hidden=False) for step in steps]
+    return [Place(step=step) for step in steps]
 
 
 def _chains(steps: Sequence[Row]) -> list[tuple[int, ...]]:

@@ -7,9 +7,11 @@ from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Schema, Strict
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Role
-from timemachine.recording.timeline.pure.aggregation import BottomUp, Line, Sums, narrowed
+from timemachine.recording.timeline.pure.aggregation import BottomUp, Line, narrowed
 from timemachine.recording.timeline.pure.filter import Filter
-from timemachine.recording.timeline.state import State, UsedFrame
+from timemachine.recording.timeline.state import State
+from timemachine.recording.usage.models import FirstUse
+from timemachine.recording.usage.pure.figures import Sums
 from timemachine.recording.usage.pure.totals import Totals
 
 Group = Literal["kind", "tool", "model", "agent"]
@@ -76,13 +78,10 @@ class FrameUsed(Schema):
     first_used: int
 
     @classmethod
-    def of(cls, used: UsedFrame) -> "FrameUsed":
+    def of(cls, used: FirstUse) -> "FrameUsed":
         """The frame."""
         return cls.model_construct(
-            frame=cast("int | str | None", used.frame),
-            version=used.version,
-            title=used.title,
-            first_used=used.first_used,
+            frame=used.frame, version=used.version, title=used.title, first_used=used.sequence
         )
 
 
@@ -165,6 +164,22 @@ class SumsOut(Schema):
     cost_usd: float | None
     unknown_cost_calls: int
 
+    @classmethod
+    def of(cls, sums: Sums) -> "SumsOut":
+        """The sums."""
+        return cls.model_construct(
+            actions=sums.steps,
+            timed_actions=sums.timed,
+            duration_ms=sums.took_ms,
+            calls=sums.calls,
+            tool_calls=sums.tool_calls,
+            errors=sums.errors,
+            input_tokens=sums.input_tokens,
+            output_tokens=sums.output_tokens,
+            cost_usd=dollars(sums.cost_usd),
+            unknown_cost_calls=sums.unknown_cost_calls,
+        )
+
 
 class _LineOut(SumsOut):
     """The steps of one group; null where they name none. `share` is of the whole time, `filter` shows these steps alone."""
@@ -224,7 +239,7 @@ class TotalsOut(Schema):
             session=str(session.id),
             by=cast("Group", found.by),
             filter=str(shown),
-            totals=SumsOut.model_construct(**_sums(found.whole)),
+            totals=SumsOut.of(found.whole),
             items=cast("Any", items),
             next=following,
         )
@@ -233,20 +248,5 @@ class TotalsOut(Schema):
 def line_of(line: Line, by: str, shown: Filter) -> _LineOut:
     """One group of steps: its value under the name of the grouping."""
     alone = narrowed(shown, by, line.value)
-    values: dict[str, Any] = {by: line.value, "share": line.share, **_sums(line.sums)}
+    values = {by: line.value, "share": line.share, **dict(SumsOut.of(line.sums))}
     return _LINES[by].model_construct(**values, filter=None if alone is None else str(alone))
-
-
-def _sums(sums: Sums) -> dict[str, Any]:
-    return {
-        "actions": sums.steps,
-        "timed_actions": sums.timed,
-        "duration_ms": sums.took_ms,
-        "calls": sums.calls,
-        "tool_calls": sums.tool_calls,
-        "errors": sums.errors,
-        "input_tokens": sums.input_tokens,
-        "output_tokens": sums.output_tokens,
-        "cost_usd": dollars(sums.cost_usd),
-        "unknown_cost_calls": sums.unknown_cost_calls,
-    }

@@ -11,9 +11,9 @@ from typing import Final
 from uuid import UUID
 
 from timemachine.core.pure.numbers import sum_known
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.recording.usage.pure.latency import Latency
 
-MODEL_CALLS: Final = ("ask", "llm_call")
 TOOL_CALL, TOOL_RESULT = "tool_call", "tool_result"
 
 type Value = str | date | None
@@ -24,12 +24,14 @@ class Sums:
     """Counts and sums of some steps.
 
     Tokens are None if none were recorded. US dollars cover the calls whose cost is known, and are None if there are
-    none. `calls` are model calls, `tool_calls` tool calls, `errors` failed steps. `unknown_cost_calls` are in no sum.
-    `cached_calls` were answered from the answer cache and saved `saved_usd`, which does not cover
-    `unknown_saved_calls`.
+    none. `timed` steps have a duration; `duration_ms` is their total. `calls` are model calls, `tool_calls` tool
+    calls, `errors` failed steps. `unknown_cost_calls` are in no sum. `cached_calls` were answered from the answer
+    cache and saved `saved_usd`, which does not cover `unknown_saved_calls`.
     """
 
     steps: int = 0
+    timed: int = 0
+    duration_ms: float = 0.0
     calls: int = 0
     tool_calls: int = 0
     errors: int = 0
@@ -45,6 +47,11 @@ class Sums:
     def tokens(self) -> int | None:
         """Input and output tokens; None if neither was recorded."""
         return sum_known(self.input_tokens, self.output_tokens)
+
+    @property
+    def took_ms(self) -> float | None:
+        """The total time of the steps; None if none was recorded."""
+        return self.duration_ms if self.timed else None
 
 
 NOTHING: Final = Sums()
@@ -91,6 +98,8 @@ def summed(several: Iterable[Sums]) -> Sums:
     found = list(several)
     return Sums(
         steps=sum(each.steps for each in found),
+        timed=sum(each.timed for each in found),
+        duration_ms=sum(each.duration_ms for each in found),
         calls=sum(each.calls for each in found),
         tool_calls=sum(each.tool_calls for each in found),
         errors=sum(each.errors for each in found),

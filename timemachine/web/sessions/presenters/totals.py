@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.timeline.pure.aggregation import GROUPS, Line, Sums, narrowed, summed
+from timemachine.recording.timeline.pure.aggregation import GROUPS, Line, narrowed
 from timemachine.recording.timeline.pure.filter import Filter
 from timemachine.recording.timeline.totals import totals_by
+from timemachine.recording.usage.pure.figures import Sums, summed
 from timemachine.web.sessions.presenters.steps import address_query
 
 SHOWN: Final = 25

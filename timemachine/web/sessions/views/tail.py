@@ -9,10 +9,9 @@ from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.recording.timeline.rows import (
     SIDE,
+    first_match,
     last_match,
     matches,
-    matches_since,
-    next_match,
     rows_since,
 )
 from timemachine.replay.judging.queries import spent_on
@@ -85,7 +84,7 @@ def _grown(session: Session, asked: UrlState, since: int) -> dict[str, Any]:
     """Return the rows since a step, and the other parts of the timeline that depend on the session's length."""
     shown = asked.shown
     window = rows_since(session, since, asked.seen, asked.step)
-    new = matches_since(session, since, shown)
+    new = matches(session, shown, after=since)
     return {
         "sequence": asked.step,
         "since": since,
@@ -94,7 +93,7 @@ def _grown(session: Session, asked: UrlState, since: int) -> dict[str, Any]:
         "new": new,
         "beyond": max(1, new - SIDE),
         "newest": last_match(session, shown),
-        "next": next_match(session, asked.step or 0, shown),
+        "next": first_match(session, shown, after=asked.step or 0),
         "matches": matches(session, shown),
         "chips": chips_of(session, shown),
         "terms": [(term, str(shown.without(term))) for term in shown.terms],

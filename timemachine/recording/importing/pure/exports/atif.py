@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.recording.importing.pure.exported import Exported, line_of, text_of
-from timemachine.recording.sessions.pure.unknown_cost import CALLS, is_unknown_cost
+from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS, is_unknown_cost
 
 NAME: Final = "atif"
 TITLE: Final = "ATIF v1.7, a trajectory for tools that train and evaluate agents"
@@ -73,7 +73,7 @@ def _new_step(action: dict[str, Any]) -> dict[str, Any]:
     if step["timestamp"] is None:
         del step["timestamp"]
     step["extra"] = {"timemachine": []}
-    if kind in CALLS:
+    if kind in MODEL_CALLS:
         step |= {"source": "agent", "llm_call_count": 1, **_called(action)}
         step["message"] = text_of(action["output"]) if kind == "ask" else ""
         _attach(step, action, "llm_call")
