@@ -217,9 +217,9 @@ def judge(request: HttpRequest, comparison_id: str, payload: OpinionsIn) -> Stat
     """
     who = caller(request, "run")
     found = comparison_of(who.project, comparison_id)
-    asked = ask_judge(found, payload.model, by=who.by, step=_step(who.project, found, payload))
+    queued = ask_judge(found, payload.model, by=who.by, step=_step(who.project, found, payload))
     enqueue(judge_cells, found.id)
-    return Status(202, JudgeQueued.model_construct(model=asked.model, cells=asked.cells))
+    return Status(202, queued)
 
 
 @router.get(
@@ -231,7 +231,7 @@ def estimate(request: HttpRequest, comparison_id: str, payload: Query[OpinionsIn
     """About so many tokens and US dollars for what `judgements` would ask; `cost_usd` is null where the price is unknown. Nothing is asked."""
     who = caller(request, "read")
     found = comparison_of(who.project, comparison_id)
-    return JudgeEstimateOut.of(judge_estimate(found, payload.model, _step(who.project, found, payload)))
+    return judge_estimate(found, payload.model, _step(who.project, found, payload))
 
 
 @router.post("/{comparison_id}/judgements/cancel", response=JudgesCancelled, summary="Ask no further judge")

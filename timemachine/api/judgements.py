@@ -71,7 +71,7 @@ def index(request: HttpRequest, session_id: str, sequence: int) -> JudgementPage
 def estimate(request: HttpRequest, session_id: str, sequence: int, model: str) -> JudgementEstimate:
     """About what it costs to let this model judge the step; nothing is asked."""
     action = _action(caller(request, "read").project, session_id, sequence)
-    return JudgementEstimate.of(estimate_of(action, model))
+    return estimate_of(action, model)
 
 
 @sessions_router.get(f"{PATH}/{{uuid:judgement_id}}", response=JudgementDetail, summary="One judgement")

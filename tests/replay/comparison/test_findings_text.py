@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.replay.comparison.pure.cells import Ask, Cell
-from timemachine.replay.comparison.pure.findings import findings
-from timemachine.replay.comparison.pure.findings_text import read, written
+from timemachine.replay.comparison.pure.findings import findings, read, written
 
 SESSIONS = [UUID(int=1), UUID(int=2)]
 VERDICTS = ("identical", "numbers_differ", "refused", "error", None)

@@ -11,7 +11,7 @@ from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.replay.comparison.pure.judge_prompt import (
     NEW_FIRST,
     RECORDED_FIRST,
-    JudgeReply,
+    JudgeReplyOut,
     agreement,
     read,
     render,
@@ -53,7 +53,7 @@ def test_what_is_better_is_told_of_the_new_answer_in_either_order(
 
 def test_a_fence_of_markdown_is_dressing_and_a_reason_may_be_missing() -> None:
     said = read('```json\n{"relation": "equivalent", "better": "neither", "reason": 3}\n```', RECORDED_FIRST)
-    assert said == JudgeReply(order=RECORDED_FIRST, relation="equivalent", preference="neither", reason="")
+    assert said == JudgeReplyOut(order=RECORDED_FIRST, relation="equivalent", preference="neither", reason="")
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_no_value_that_a_judge_writes_is_another_error(value: object, name: str)
 
 
 def test_only_what_both_orders_say_is_decided() -> None:
-    one = JudgeReply(order=RECORDED_FIRST, relation="different", preference="better", reason="")
-    same = JudgeReply(order=NEW_FIRST, relation="different", preference="better", reason="")
-    other = JudgeReply(order=NEW_FIRST, relation="equivalent", preference="worse", reason="")
+    one = JudgeReplyOut(order=RECORDED_FIRST, relation="different", preference="better", reason="")
+    same = JudgeReplyOut(order=NEW_FIRST, relation="different", preference="better", reason="")
+    other = JudgeReplyOut(order=NEW_FIRST, relation="equivalent", preference="worse", reason="")
     assert agreement([one, same]) == ("different", "better")
     assert agreement([one, other]) == ("undecided", "undecided")

@@ -16,7 +16,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.llm.pure.completion import Completion
 from timemachine.replay.comparison.judge_queue import cancel_judges, judge_waiting
 from timemachine.replay.comparison.models import CellOpinion, Comparison
-from timemachine.replay.judging.pure.judge_answers import text_of
+from timemachine.replay.judging.pure.replies import text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

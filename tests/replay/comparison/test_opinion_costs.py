@@ -14,8 +14,7 @@ from tests.stub_model_server import StubModelServer
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 from timemachine.replay.comparison.judge_calls import prompts_of
-from timemachine.replay.comparison.judge_queue import cancel_judges
-from timemachine.replay.comparison.judged_cells import judged_cells
+from timemachine.replay.comparison.judge_queue import cancel_judges, judged_cells
 from timemachine.replay.comparison.models import CellOpinion, Comparison
 
 PRICED = "openai:gpt-4o-mini"

@@ -204,7 +204,7 @@ def test_the_page_says_what_a_judge_would_cost(
 def test_more_cells_than_a_judge_gets_are_refused(
     api: Program, made: Comparison, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("timemachine.replay.comparison.judged_cells.MOST_CELLS", 1)
+    monkeypatch.setattr("timemachine.replay.comparison.judge_queue.MOST_CELLS", 1)
     assert api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE}).json()["code"] == "too_many_cells"
 
 

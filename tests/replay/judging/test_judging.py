@@ -22,7 +22,7 @@ from timemachine.recording.sessions.queries import action_of
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.judging.commands import judge
 from timemachine.replay.judging.models import Judgement
-from timemachine.replay.judging.queries import sentences_of
+from timemachine.replay.judging.schemas import sentences_of
 from timemachine.replay.runs import frozen
 
 

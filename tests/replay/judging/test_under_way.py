@@ -27,7 +27,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.judging.commands import judge
 from timemachine.replay.judging.models import ASKING, LONGEST_CALL, Judgement
-from timemachine.replay.judging.queries import judgements_of, state_of
+from timemachine.replay.judging.queries import judgements_of
 
 
 def test_a_form_that_was_sent_twice_is_not_paid_twice(
@@ -104,7 +104,7 @@ def test_one_whose_process_was_lost_says_so_and_stands_in_nobodys_way(
     began = now() - LONGEST_CALL - timedelta(seconds=1)
     Judgement.objects.filter(id=lost.id).update(state=ASKING, created_at=began)
     lost.refresh_from_db()
-    assert state_of(lost) == "lost"
+    assert lost.state_now == "lost"
     shown = browser_of(session.project).get(f"/sessions/{session.id}/?step={ASK}").text
     assert "The call may have been billed" in shown
     assert judge(ask, use_model=MODEL, by="test").state == "done"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.core.pure.errors import ModelFailed
-from timemachine.replay.judging.pure.verdicts import (
+from timemachine.replay.judging.pure.replies import (
     VERDICTS,
     SentenceVerdict,
     agrees,

@@ -7,27 +7,26 @@ well, after the earlier ones.
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any, Final
 
 from timemachine.core.pure.content import canonical_json
 from timemachine.evidence.models import Seal, SealedResults
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.progress import progress_of
-from timemachine.replay.comparison.pure import findings_text
+from timemachine.replay.comparison.pure import findings
 from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.results import current_results, stored_findings
 
-FORM: Final = findings_text.FORM
+FORM: Final = findings.FORM
 
 
 def figures(found: Findings) -> bytes:
     """Return columns, pairs of columns and noise floors as the bytes that are committed to."""
     return canonical_json(
         {
-            "columns": [asdict(each) for each in found.columns],
-            "pairs": [asdict(each) for each in found.pairs],
-            "noise": [asdict(each) for each in found.noise],
+            "columns": [each.model_dump() for each in found.columns],
+            "pairs": [each.as_json() for each in found.pairs],
+            "noise": [each.as_json() for each in found.noise],
         }
     )
 

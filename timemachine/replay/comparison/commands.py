@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import batched
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -163,7 +162,7 @@ def _check_number(number: int, most: int, what: str, *, code: str) -> None:
         )
 
 
-def _is_of(made: Comparison, facts: Mapping[str, Any], plan: Plan) -> bool:
+def _is_of(made: Comparison, facts: Mapping[str, object], plan: Plan) -> bool:
     """Return whether the comparison has exactly this plan."""
     sessions = set(made.runs.values_list("replay__session_id", flat=True))
     same = all(getattr(made, name) == value for name, value in facts.items())
@@ -171,7 +170,8 @@ def _is_of(made: Comparison, facts: Mapping[str, Any], plan: Plan) -> bool:
 
 
 def _launch(made: Comparison, plan: Plan) -> None:
-    planner, options = Planner(made.project_id), _options(made, plan)
+    planner = Planner(made.project_id)
+    options = [arm.options(reason=made.reason, spend_limit_usd=plan.spend_limit_usd) for arm in plan.arms]
     for together in batched(replayable_in(plan.sessions), READ_TOGETHER):
         members = [
             (_planned(planner, session, each, actions), arm, repeat)
@@ -186,10 +186,6 @@ def _launch(made: Comparison, plan: Plan) -> None:
             ComparisonReplay(comparison=made, replay=replay, arm=arm, repeat=repeat)
             for replay, (_, arm, repeat) in zip(launched, members, strict=True)
         )
-
-
-def _options(made: Comparison, plan: Plan) -> list[ReplayOptions]:
-    return [arm.options(reason=made.reason, spend_limit_usd=plan.spend_limit_usd) for arm in plan.arms]
 
 
 def _planned(

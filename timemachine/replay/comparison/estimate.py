@@ -1,19 +1,23 @@
 """The estimated cost of a comparison and of judging it, at current prices. Four characters count as one token."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
+from itertools import batched
 from typing import Final
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.llm.pure.usage import estimate_tokens
 from timemachine.replay.comparison.commands import Plan
 from timemachine.replay.comparison.judge_calls import MATERIAL, TOKENS_OF_AN_OPINION, call_cost, prompts_of
-from timemachine.replay.comparison.judged_cells import remaining_cells
+from timemachine.replay.comparison.judge_queue import remaining_cells
+from timemachine.replay.comparison.judge_schemas import JudgeEstimateOut
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.runs import frozen
-from timemachine.replay.runs.estimate import Estimate, estimate_replays
+from timemachine.replay.runs.estimate import Estimate, estimate_replays, tokens_of
 from timemachine.replay.runs.models import ReplayStep
+
+_READ_TOGETHER: Final = 50
 
 
 def estimates(plan: Plan) -> list[Estimate]:
@@ -26,50 +30,28 @@ def estimates(plan: Plan) -> list[Estimate]:
     ]
 
 
-_READ_TOGETHER: Final = 50
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeEstimate:
-    """The estimated tokens of two calls for each cell, and the cost in US dollars; None if the price is unknown."""
-
-    model: str
-    cells: int
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: Decimal | None
-
-
-def judge_estimate(comparison: Comparison, use_model: str, step: int | None = None) -> JudgeEstimate:
-    """Return the estimated cost of asking this model about every remaining cell. Raises what `ask_judge` raises."""
+def judge_estimate(comparison: Comparison, use_model: str, step: int | None = None) -> JudgeEstimateOut:
+    """Return the estimated cost of asking this model twice about every remaining cell. Raises what `ask_judge` raises."""
     model, cells = remaining_cells(comparison, use_model, step)
-    read = [estimate_tokens(each) for each in _sent([cell.id for cell in cells])]
+    read = list(_call_tokens([cell.id for cell in cells]))
     costs = [call_cost(model, tokens) for tokens in read]
     known = [each for each in costs if each is not None]
-    return JudgeEstimate(
+    return JudgeEstimateOut.model_construct(
         model=str(model),
         cells=len(cells),
         calls=len(read),
         input_tokens=sum(read),
         output_tokens=TOKENS_OF_AN_OPINION * len(read),
-        cost_usd=sum(known, Decimal(0)) if len(known) == len(costs) else None,
+        cost_usd=float(sum(known, Decimal(0))) if len(known) == len(costs) else None,
+        basis=f"four characters to a token, {TOKENS_OF_AN_OPINION} tokens of answer to a call, today's prices",
     )
 
 
-def _sent(step_ids: Sequence[int]) -> Iterator[int]:
-    """Yield the number of characters of each call. Cells without texts to judge are skipped."""
-    for at in range(0, len(step_ids), _READ_TOGETHER):
-        ids = step_ids[at : at + _READ_TOGETHER]
+def _call_tokens(step_ids: Sequence[int]) -> Iterator[int]:
+    """Yield the estimated tokens that each call reads. Cells without texts to judge are skipped."""
+    for ids in batched(step_ids, _READ_TOGETHER):
         steps = ReplayStep.objects.filter(id__in=ids).select_related(*MATERIAL)
         frozen.read_hits([step.action for step in steps])
         for step in steps:
-            yield from _characters(step)
-
-
-def _characters(step: ReplayStep) -> list[int]:
-    try:
-        prompts = prompts_of(step)
-    except InvalidInput:
-        return []
-    return [sum(len(message.content) for message in prompt.messages) for _, prompt in prompts]
+            with suppress(InvalidInput):
+                yield from [tokens_of(prompt) for _, prompt in prompts_of(step)]

@@ -1,7 +1,7 @@
 """Asking one judge model about one cell: the two prompts, with the answers in either order, and what is stored of the replies."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from decimal import Decimal
@@ -21,8 +21,8 @@ from timemachine.llm.concurrency import release_connection
 from timemachine.llm.prices import failed_price, price_if_known
 from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.llm.pure.catalogue import ModelName
-from timemachine.llm.pure.completion import Completion, ModelRequest, TokenUsage
-from timemachine.llm.queries import connection_of, usable_model
+from timemachine.llm.pure.completion import ModelRequest, TokenUsage
+from timemachine.llm.queries import usable_model
 from timemachine.recording.answering.pure.prompt import Passage, Prompt
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 from timemachine.replay.comparison.models import CellOpinion
@@ -30,13 +30,14 @@ from timemachine.replay.comparison.pure.judge_prompt import (
     NEW_FIRST,
     RECORDED_FIRST,
     TEMPLATE,
-    JudgeReply,
+    JudgeReplyOut,
     agreement,
     read,
     render,
 )
 from timemachine.replay.judging.cancellation import cancel_when
-from timemachine.replay.judging.pure.judge_answers import text_of
+from timemachine.replay.judging.commands import judge_request
+from timemachine.replay.judging.pure.replies import text_of
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.models import ReplayStep
 from timemachine.replay.runs.pure.budget import FREE
@@ -52,10 +53,10 @@ TOKENS_OF_AN_OPINION: Final = 60
 class _Calls:
     """The calls for one cell so far, with their cost and replies."""
 
-    replies: list[JudgeReply] = field(default_factory=list)
+    replies: list[JudgeReplyOut] = field(default_factory=list)
     prompts: list[Any] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)
-    usage: list[dict[str, Any] | None] = field(default_factory=list)
+    usage: list[TokenUsage | None] = field(default_factory=list)
     costs: list[Decimal] = field(default_factory=list)
     calls: int = 0
     unknown_calls: int = 0
@@ -88,7 +89,9 @@ def ask(row: CellOpinion) -> None:
     calls, cancelled = _Calls(), CellOpinion.objects.filter(id=row.id).exclude(state="asking")
     try:
         with cancel_when(cancelled.exists, f"opinion {row.id}", partial(_note, row.id)) as listening:
-            _ask_both(step, row.model, calls, listening)
+            model = usable_model(step.replay.project_id, row.model)
+            for order, prompt in prompts_of(step):
+                _ask(judge_request(step.replay.project_id, model, prompt), order, calls, listening)
     except TimeMachineError as failed:
         _write(row.id, calls, {"state": "failed", "error_type": failed.code, "error_message": failed.message})
         return
@@ -130,23 +133,6 @@ def _note(opinion_id: UUID, waiting: RetryWait) -> None:
         release_connection()
 
 
-def _ask_both(step: ReplayStep, name: str, calls: _Calls, listening: Listening) -> None:
-    model = usable_model(step.replay.project_id, name)
-    for order, prompt in prompts_of(step):
-        _ask(_request(step.replay.project_id, model, prompt), order, calls, listening)
-
-
-def _request(project_id: UUID, model: ModelName, prompt: Prompt) -> ModelRequest:
-    return ModelRequest(
-        model=model,
-        connection=connection_of(project_id, model),
-        question="",
-        passages=(),
-        messages=prompt.messages,
-        temperature=0,
-    )
-
-
 def _ask(request: ModelRequest, order: str, calls: _Calls, listening: Listening) -> None:
     calls.prompts.append(
         {"order": order, "messages": [[each.role, each.content] for each in request.messages]}
@@ -157,18 +143,14 @@ def _ask(request: ModelRequest, order: str, calls: _Calls, listening: Listening)
     except TimeMachineError as failed:
         calls.count(int(failed.facts.get("attempts", 1)), failed_price(request.model, failed, now()).cost_usd)
         raise
-    calls.count(completion.attempts, _cost(request.model, completion))
+    cost = price_if_known(request.model, completion.usage, now(), used=completion.model).cost_usd
+    calls.count(completion.attempts, None if cost is None else round(cost, COST_DIGITS))
     calls.raw.append(completion.text)
-    calls.usage.append(None if completion.usage is None else asdict(completion.usage))
+    calls.usage.append(completion.usage)
     calls.replies.append(read(text_of(completion), order))
 
 
-def _cost(model: ModelName, completion: Completion) -> Decimal | None:
-    cost = price_if_known(model, completion.usage, now(), used=completion.model).cost_usd
-    return None if cost is None else round(cost, COST_DIGITS)
-
-
-def _write(opinion_id: UUID, calls: _Calls, facts: dict[str, Any]) -> None:
+def _write(opinion_id: UUID, calls: _Calls, facts: Mapping[str, object]) -> None:
     """Store the result if the cell still exists. If its session was erased, the late result is dropped."""
     with transaction.atomic():
         row = CellOpinion.objects.select_for_update(of=("self",)).filter(id=opinion_id).first()
@@ -178,9 +160,9 @@ def _write(opinion_id: UUID, calls: _Calls, facts: dict[str, Any]) -> None:
         project_id = row.comparison.project_id
         row.prompt_id = _store(project_id, calls.prompts)
         row.raw_id = _store(project_id, calls.raw)
-        row.asked = [asdict(each) for each in calls.replies]
+        row.asked = [each.model_dump() for each in calls.replies]
         row.prompt_template = TEMPLATE
-        row.usage = {"calls": calls.usage}
+        row.usage = {"calls": [None if each is None else asdict(each) for each in calls.usage]}
         row.cost_usd = calls.cost_usd
         row.calls_made = calls.calls
         row.asked_again_at = row.waits_because = None

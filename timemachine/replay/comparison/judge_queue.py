@@ -6,41 +6,70 @@ may have been lost after a billed call. Such a row is shown as `lost`.
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max, Min, Q
+from django.db.models import Max, Min, Q, QuerySet
 
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.llm.pure.catalogue import ModelName
-from timemachine.llm.pure.usage import estimate_tokens
-from timemachine.recording.answering.pure.prompt import Prompt
 from timemachine.replay.comparison.judge_calls import MATERIAL, ask, call_cost, prompts_of
-from timemachine.replay.comparison.judged_cells import remaining_cells
+from timemachine.replay.comparison.judge_schemas import JudgeQueued
 from timemachine.replay.comparison.models import CellOpinion, Comparison
+from timemachine.replay.judging.commands import judge_model
 from timemachine.replay.judging.models import LONGEST_CALL
+from timemachine.replay.runs.estimate import tokens_of
 from timemachine.replay.runs.models import ReplayStep
 from timemachine.replay.runs.pure.budget import FREE
 from timemachine.replay.runs.spend_limit import LimitReached, reserve_extra_call
 
 QUIET: Final = timedelta(seconds=60)
 LOST_AFTER: Final = 2 * LONGEST_CALL
+MOST_CELLS: Final = 500
+NOT_JUDGED: Final = ("identical", "error", "not_recorded")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeRequest:
-    """A model by its resolved name, and the number of cells that it will be asked about."""
-
-    model: str
-    cells: int
+def judged_cells(comparison: Comparison, step: int | None = None) -> list[ReplayStep]:
+    """Return the cells that can be judged: those with a recorded and a new answer that are not byte-identical."""
+    return list(_judged(comparison, step).select_related("action").order_by("id"))
 
 
-def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | None = None) -> JudgeRequest:
+def judged_count(comparison: Comparison) -> int:
+    """Return the number of cells that can be judged."""
+    return _judged(comparison, None).count()
+
+
+def remaining_cells(
+    comparison: Comparison, use_model: str, step: int | None
+) -> tuple[ModelName, list[ReplayStep]]:
+    """Return the judge's resolved name, and the cells that it has not judged yet.
+
+    Raises: `InvalidInput` or `Unavailable` for a model that cannot judge, `Conflict` if nothing is left to
+    judge, `InvalidInput` for more than `MOST_CELLS` cells.
+    """
+    steps = judged_cells(comparison, step)
+    if not steps:
+        raise _no_cells_to_judge()
+    model = judge_model(steps[0].action, use_model)
+    states = ("waiting", "asking", "done") if step is None else ("waiting", "asking")
+    known = CellOpinion.objects.filter(step__in=steps, model=str(model), state__in=states)
+    there = set(known.values_list("step_id", flat=True))
+    remaining = [each for each in steps if each.id not in there]
+    if not remaining:
+        raise _no_cells_to_judge()
+    if len(remaining) > MOST_CELLS:
+        raise InvalidInput(
+            f"That would be {len(remaining):,} cells, but a judge can be asked about at most {MOST_CELLS:,} at a time. Ask cell by cell.",
+            code="too_many_cells",
+        )
+    return model, remaining
+
+
+def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | None = None) -> JudgeQueued:
     """Queue a model for every changed cell (or the cell of that step) that it has not judged yet.
 
     The caller enqueues the job. Raises what `remaining_cells` raises.
@@ -52,7 +81,7 @@ def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | No
             CellOpinion(comparison=comparison, step=each, model=str(model), requested_by=by[:254])
             for each in left
         )
-    return JudgeRequest(model=str(model), cells=len(left))
+    return JudgeQueued.model_construct(model=str(model), cells=len(left))
 
 
 def cancel_judges(comparison: Comparison) -> int:
@@ -91,6 +120,20 @@ def overdue() -> list[UUID]:
         .filter(waits_since__lt=moment - QUIET)
     )
     return [row["comparison_id"] for row in rows if row["last"] is None or row["last"] < moment - QUIET]
+
+
+def _judged(comparison: Comparison, step: int | None) -> QuerySet[ReplayStep]:
+    of_it = ReplayStep.objects.filter(
+        replay__run__comparison=comparison, status="done", output__isnull=False, verdict__isnull=False
+    ).exclude(verdict__in=NOT_JUDGED)
+    return of_it.filter(replay__run__repeat__gt=0) if step is None else of_it.filter(id=step)
+
+
+def _no_cells_to_judge() -> Conflict:
+    return Conflict(
+        "This judge has no answers left to judge: every answer is missing, the same as recorded, or already judged by it.",
+        code="nothing_to_judge",
+    )
 
 
 def _each(comparison_id: UUID) -> Iterator[CellOpinion]:
@@ -135,11 +178,6 @@ def _expected(row: CellOpinion) -> Decimal | None:
     model = ModelName(provider=provider, model=name)
     step = ReplayStep.objects.select_related(*MATERIAL).get(id=row.step_id)
     with suppress(InvalidInput):  # no call is made then
-        costs = [expected_call(model, prompt) for _, prompt in prompts_of(step)]
+        costs = [call_cost(model, tokens_of(prompt)) for _, prompt in prompts_of(step)]
         return None if None in costs else sum((each for each in costs if each is not None), FREE)
     return None
-
-
-def expected_call(model: ModelName, prompt: Prompt) -> Decimal | None:
-    """Return the estimated cost of one judge call; None if the price is unknown."""
-    return call_cost(model, estimate_tokens(sum(len(message.content) for message in prompt.messages)))

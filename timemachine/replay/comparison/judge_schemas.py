@@ -1,6 +1,6 @@
 """What judge models say of the cells of a comparison, as the API takes and returns it."""
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import Field
 
@@ -9,9 +9,8 @@ from timemachine.core.pure.clock import written
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Schema, Strict
 from timemachine.llm.schemas import CallUsageOut, FailureOut
-from timemachine.replay.comparison.estimate import JudgeEstimate
-from timemachine.replay.comparison.judge_calls import TOKENS_OF_AN_OPINION
 from timemachine.replay.comparison.models import CellOpinion
+from timemachine.replay.comparison.pure.judge_prompt import JudgeReplyOut
 
 
 class OpinionsIn(Strict):
@@ -22,15 +21,6 @@ class OpinionsIn(Strict):
     sequence: int | None = Field(default=None, ge=1, lt=2**62)
     arm: int | None = Field(default=None, ge=1, le=8)
     run: int = Field(default=1, ge=0, le=1_000)
-
-
-class JudgeReplyOut(Schema):
-    """What the judge model said with the answers in one order."""
-
-    order: str
-    relation: str
-    preference: str
-    reason: str
 
 
 class OpinionUsage(Schema):
@@ -61,7 +51,24 @@ class OpinionOut(Schema):
     @classmethod
     def of(cls, opinion: CellOpinion) -> "OpinionOut":
         """The opinion."""
-        return cls.model_construct(**_opinion(opinion))
+        failed = FailureOut.model_construct(type=opinion.error_type, message=opinion.error_message)
+        return cls.model_construct(
+            id=str(opinion.id),
+            model=opinion.model,
+            state=cast("Any", opinion.state),
+            relation=cast("Any", opinion.relation),
+            preference=cast("Any", opinion.preference),
+            asked=opinion.asked,
+            prompt_template=opinion.prompt_template,
+            usage=opinion.usage,
+            cost_usd=dollars(opinion.cost_usd),
+            unknown_cost_calls=opinion.unknown_cost_calls,
+            calls_made=opinion.calls_made,
+            error=failed if opinion.error_type else None,
+            requested_by=opinion.requested_by,
+            created_at=written(opinion.created_at),
+            finished_at=written(opinion.finished_at),
+        )
 
 
 class _Sent(Schema):
@@ -75,8 +82,9 @@ class OpinionDetail(OpinionOut, _Sent):
     @classmethod
     def of(cls, opinion: CellOpinion) -> "OpinionDetail":
         """The opinion."""
-        sent = {"prompt": value(opinion.prompt), "raw_answers": value(opinion.raw)}
-        return cls.model_construct(**sent, **_opinion(opinion))
+        return cls.model_construct(
+            prompt=value(opinion.prompt), raw_answers=value(opinion.raw), **dict(OpinionOut.of(opinion))
+        )
 
 
 class JudgeQueued(Schema):
@@ -97,42 +105,8 @@ class JudgeEstimateOut(Schema):
     cost_usd: float | None
     basis: str
 
-    @classmethod
-    def of(cls, found: JudgeEstimate) -> "JudgeEstimateOut":
-        """The estimate."""
-        return cls.model_construct(
-            model=found.model,
-            cells=found.cells,
-            calls=found.calls,
-            input_tokens=found.input_tokens,
-            output_tokens=found.output_tokens,
-            cost_usd=dollars(found.cost_usd),
-            basis=f"four characters to a token, {TOKENS_OF_AN_OPINION} tokens of answer to a call, today's prices",
-        )
-
 
 class JudgesCancelled(Schema):
     """How many cells no judge model is asked about any more."""
 
     cells: int
-
-
-def _opinion(opinion: CellOpinion) -> dict[str, Any]:
-    failed = FailureOut.model_construct(type=opinion.error_type, message=opinion.error_message)
-    return {
-        "id": str(opinion.id),
-        "model": opinion.model,
-        "state": opinion.state,
-        "relation": opinion.relation,
-        "preference": opinion.preference,
-        "asked": opinion.asked,
-        "prompt_template": opinion.prompt_template,
-        "usage": opinion.usage,
-        "cost_usd": dollars(opinion.cost_usd),
-        "unknown_cost_calls": opinion.unknown_cost_calls,
-        "calls_made": opinion.calls_made,
-        "error": failed if opinion.error_type else None,
-        "requested_by": opinion.requested_by,
-        "created_at": written(opinion.created_at),
-        "finished_at": written(opinion.finished_at),
-    }

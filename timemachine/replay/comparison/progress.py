@@ -13,7 +13,7 @@ from django.db.models.functions import MD5, Cast, Concat
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.numbers import progress
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
-from timemachine.replay.runs.costs import NO_SPENDING, Spending, spending_by
+from timemachine.replay.runs.costs import NO_SPENDING, spending_by
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.runs.pure.statuses import TERMINAL_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
 
@@ -61,8 +61,8 @@ class Progress:
     cost_usd: Decimal
     unknown_cost_calls: int
     uncertain_calls: int
-    judges: "Judges"
-    waits: "Waits"
+    judges: Judges
+    waits: Waits
     cells: str
     revision: str
 
@@ -105,18 +105,27 @@ def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
     replays, steps = _replays(ids), _steps(ids)
     attempts = ReplayAttempt.objects.filter(step__replay__run__comparison__in=ids)
     spent = spending_by("step__replay__run__comparison_id", attempts)
-    judges, waits, worked, marks = _judges(ids), _waits(ids), _worked(ids), dict(_latest(CellMark, ids))
-    return {
-        each.id: _progress(
-            replays.get(each.id, {}),
-            steps.get(each.id, _Steps()),
-            spent.get(each.id, NO_SPENDING),
-            judges.get(each.id, Judges()),
-            waits.get(each.id, Waits()),
-            f"{worked.get(each.id, '')}-{marks.get(each.id, 0)}",
+    judges, waits, worked = _judges(ids), _waits(ids), _worked(ids)
+    marks = CellMark.objects.filter(comparison__in=ids).order_by().values_list("comparison_id")
+    last_marks = dict(marks.annotate(last=Max("id")))
+    found = {}
+    for each in ids:
+        of_steps, of_attempts = steps.get(each, _Steps()), spent.get(each, NO_SPENDING)
+        of_judges = judges.get(each, Judges())
+        found[each] = Progress(
+            status=_status(replays.get(each, {})),
+            replays=replays.get(each, {}),
+            steps=of_steps.statuses,
+            answered=of_steps.answered,
+            cost_usd=of_attempts.cost_usd,
+            unknown_cost_calls=of_attempts.unknown_calls,
+            uncertain_calls=of_attempts.uncertain_calls,
+            judges=of_judges,
+            waits=waits.get(each, Waits()),
+            cells="-".join(f"{one.finished}.{_moment(one.last)}" for one in (of_steps, of_attempts)),
+            revision=f"{worked.get(each, '')}-{last_marks.get(each, 0)}-{of_judges.revision}",
         )
-        for each in comparisons
-    }
+    return found
 
 
 def over_limit(comparison: Comparison, progress: Progress) -> Decimal | None:
@@ -219,29 +228,6 @@ def _worked(ids: Sequence[UUID]) -> dict[UUID, str]:
 
 def _moment(at: datetime | None) -> str:
     return "" if at is None else f"{at.timestamp() * 1e6:.0f}"
-
-
-def _latest(model: type[CellMark], ids: Sequence[UUID]) -> list[tuple[UUID, int]]:
-    rows = model.objects.filter(comparison__in=ids).order_by().values("comparison_id")
-    return [(row["comparison_id"], row["last"]) for row in rows.annotate(last=Max("id"))]
-
-
-def _progress(
-    replays: Mapping[str, int], steps: _Steps, spent: Spending, judges: Judges, waits: Waits, worked: str
-) -> Progress:
-    return Progress(
-        status=_status(replays),
-        replays=replays,
-        steps=steps.statuses,
-        answered=steps.answered,
-        cost_usd=spent.cost_usd,
-        unknown_cost_calls=spent.unknown_calls,
-        uncertain_calls=spent.uncertain_calls,
-        judges=judges,
-        waits=waits,
-        cells="-".join(f"{each.finished}.{_moment(each.last)}" for each in (steps, spent)),
-        revision=f"{worked}-{judges.revision}",
-    )
 
 
 def _status(replays: Mapping[str, int]) -> str:

@@ -254,6 +254,8 @@ def _recorded(action: Action) -> Cell:
     answer = frozen.answer_of(action)
     grounding = action.grounding if isinstance(action.grounding, dict) else {}
     failed = action.error_type is not None or action.error_message is not None
+    # an answer without a price, or evidence of a call without an answer
+    unpriced = action.has_unknown_cost if answer is None else action.cost_usd is None
     return Cell(
         arm=0,
         missing=ERROR if failed else NOT_RECORDED if answer is None else None,
@@ -265,14 +267,9 @@ def _recorded(action: Action) -> Cell:
         tokens=_tokens(action.total_tokens, action.input_tokens, action.output_tokens),
         cached=bool(action.cached),
         spent_usd=0.0 if action.cached else _number(action.cost_usd),
-        unknown_calls=int(not action.cached and _has_unknown_cost(action, answered=answer is not None)),
+        unknown_calls=int(not action.cached and unpriced),
         error=action.error_message,
     )
-
-
-def _has_unknown_cost(action: Action, *, answered: bool) -> bool:
-    """Return whether the cost is unknown: an answer without a price, or evidence of a call without an answer."""
-    return action.cost_usd is None if answered else action.has_unknown_cost
 
 
 def _cell(step: Mapping[str, Any], recorded: Cell, spent: float | None, unknown_calls: int) -> Cell:

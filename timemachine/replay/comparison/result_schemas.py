@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from timemachine.core.pure.schemas import Schema
 from timemachine.replay.comparison.pure.metrics import MEASURES, VariantPair, VariantTotals
@@ -13,21 +13,8 @@ from timemachine.replay.comparison.pure.statistics.wording import METHODS, sente
 _UNITS: Final[Mapping[str, str]] = {each.name: each.unit for each in MEASURES}
 
 
-class SpreadOut(Schema):
-    """How many values there are, their sum, and the values below which half and 95 % of them lie; null if there are none."""
-
-    n: int
-    total: float | None
-    p50: float | None
-    p95: float | None
-
-
-class IntervalOut(Schema):
+class IntervalOut(Interval):
     """A confidence interval and the method that gave it."""
-
-    low: float
-    high: float
-    method: str
 
     @classmethod
     def of(cls, found: Interval | None) -> "IntervalOut | None":
@@ -37,39 +24,20 @@ class IntervalOut(Schema):
         return cls.model_construct(low=found.low, high=found.high, method=METHODS[found.method])
 
 
-class ColumnOut(Schema):
+class ColumnOut(VariantTotals):
     """The answers of one arm; arm 0 is the recording. `missing` counts the answers that are not there, by reason."""
 
-    arm: int
-    answers: int
-    verdicts: dict[str, int]
-    missing: dict[str, int]
-    cost: SpreadOut
-    unknown_cost: int
-    latency: SpreadOut
-    tokens: SpreadOut
-    grounding: float | None
     grounding_interval: IntervalOut | None
-    agreement: float | None
     agreement_interval: IntervalOut | None
 
     @classmethod
     def of(cls, totals: VariantTotals) -> "ColumnOut":
         """The column."""
-        return cls.model_construct(
-            arm=totals.arm,
-            answers=totals.answers,
-            verdicts=dict(totals.verdicts),
-            missing=dict(totals.missing),
-            cost=SpreadOut.model_construct(**asdict(totals.cost)),
-            unknown_cost=totals.unknown_cost,
-            latency=SpreadOut.model_construct(**asdict(totals.latency)),
-            tokens=SpreadOut.model_construct(**asdict(totals.tokens)),
-            grounding=totals.grounding,
-            grounding_interval=IntervalOut.of(totals.grounding_interval),
-            agreement=totals.agreement,
-            agreement_interval=IntervalOut.of(totals.agreement_interval),
-        )
+        intervals = {
+            "grounding_interval": IntervalOut.of(totals.grounding_interval),
+            "agreement_interval": IntervalOut.of(totals.agreement_interval),
+        }
+        return cls.model_construct(**dict(totals) | intervals)
 
 
 class PairedResultOut(Schema):
@@ -107,12 +75,8 @@ class PairedResultOut(Schema):
     def of(cls, result: PairedResult) -> "PairedResultOut":
         """The result."""
         unit = _UNITS[result.metric]
-        values: dict[str, Any] = asdict(result) | {
-            "interval": IntervalOut.of(result.interval),
-            "verdict": verdict_words(result, unit),
-            "sentence": sentence(result, unit),
-        }
-        return cls.model_construct(**values)
+        words = {"verdict": verdict_words(result, unit), "sentence": sentence(result, unit)}
+        return cls.model_construct(**asdict(result) | words | {"interval": IntervalOut.of(result.interval)})
 
 
 class VariantPairOut(Schema):

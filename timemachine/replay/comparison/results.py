@@ -12,8 +12,7 @@ from timemachine.core.leases import MOST_ATTEMPTS, holding, mark_enqueued
 from timemachine.core.pure.clock import now
 from timemachine.replay.comparison.models import Comparison, ComparisonFindings, ComparisonReplay
 from timemachine.replay.comparison.progress import Progress, progress_of
-from timemachine.replay.comparison.pure import findings_text
-from timemachine.replay.comparison.pure.findings import Findings, findings
+from timemachine.replay.comparison.pure.findings import FORM, Findings, findings, read, written
 from timemachine.replay.comparison.queries import asks_of
 
 # Up to this many answers are computed during a request; that takes some 100 ms.
@@ -65,7 +64,7 @@ def stored_findings(comparison: Comparison, progress: Progress) -> Findings | No
     row = ComparisonFindings.objects.filter(comparison=comparison).first()
     if row is None or row.content is None or row.cells != _key(progress):
         return None
-    return findings_text.read(row.content)
+    return read(row.content)
 
 
 def current_results(comparison: Comparison, progress: Progress) -> Results:
@@ -137,7 +136,7 @@ def _of_row(row: ComparisonFindings | None, *, current: bool, finished: bool) ->
     given_up = not current and row.attempts >= MOST_ATTEMPTS
     old = row.computed_at is None or row.computed_at < now() - _LOOK_AGAIN_AFTER
     return Results(
-        findings=None if row.content is None else findings_text.read(row.content),
+        findings=None if row.content is None else read(row.content),
         state="current" if current else "failed" if given_up else "under_way",
         answers=None if row.content is None else row.answers,
         computed_at=row.computed_at,
@@ -148,7 +147,7 @@ def _of_row(row: ComparisonFindings | None, *, current: bool, finished: bool) ->
 def _keep(comparison: Comparison, progress: Progress, found: Findings, moment: datetime) -> None:
     facts = {
         "cells": _key(progress),
-        "content": findings_text.written(found),
+        "content": written(found),
         "answers": progress.finished,
         "computed_at": moment,
         "attempts": 0,
@@ -158,4 +157,4 @@ def _keep(comparison: Comparison, progress: Progress, found: Findings, moment: d
 
 
 def _key(progress: Progress) -> str:
-    return f"{findings_text.FORM}-{progress.cells}-{progress.total}"
+    return f"{FORM}-{progress.cells}-{progress.total}"

@@ -6,6 +6,7 @@ from typing import Any, Literal, cast
 from pydantic import Field
 
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.replay.comparison.judge_schemas import OpinionOut
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
@@ -110,7 +111,42 @@ class ComparisonOut(Schema):
     @classmethod
     def of(cls, comparison: Comparison, progress: Progress) -> "ComparisonOut":
         """The comparison."""
-        return cls.model_construct(**_comparison(comparison, progress))
+        arms, over = variants_of(comparison), over_limit(comparison, progress)
+        judges = progress.judges
+        return cls.model_construct(
+            id=str(comparison.id),
+            status=cast("ReplayStatus", progress.status),
+            reason=comparison.reason,
+            requested_by=comparison.requested_by,
+            created_at=written(comparison.created_at),
+            arms=[
+                VariantOut.model_construct(arm=number, name=name, **{"model": arm.model} | arm.as_json())
+                for number, (arm, name) in enumerate(zip(arms, names(arms), strict=True), 1)
+            ],
+            repeats=comparison.repeats,
+            noise_floor=comparison.noise_floor,
+            spend_limit_usd=comparison.spend_limit_usd,
+            over_limit_usd=dollars(over),
+            answers=AnswerCounts.model_construct(
+                total=progress.total,
+                finished=progress.finished,
+                answered=progress.answered,
+                **cast("Any", progress.steps),
+            ),
+            replays=cast("Any", dict(progress.replays)),
+            cost_usd=float(progress.cost_usd),
+            unknown_cost_calls=progress.unknown_cost_calls,
+            uncertain_calls=progress.uncertain_calls,
+            waiting=_waiting(progress.waits),
+            judges=JudgesOut.model_construct(
+                cells=judges.cells,
+                waiting=judges.waiting,
+                asking=judges.asking,
+                busy=_waiting(judges.busy),
+                cost_usd=float(judges.cost_usd),
+                unknown_cost_calls=judges.unknown_cost_calls,
+            ),
+        )
 
 
 class ComparisonPage(Page[ComparisonOut]):
@@ -179,7 +215,28 @@ class ComparisonResults(ComparisonOut):
     @classmethod
     def of_results(cls, comparison: Comparison, progress: Progress, found: Results) -> "ComparisonResults":
         """The comparison with these results."""
-        return cls.model_construct(**_comparison(comparison, progress), **_results(comparison, found))
+        shown = found.findings
+        return cls.model_construct(
+            **dict(ComparisonOut.of(comparison, progress)),
+            replay_ids=[
+                ReplayOfVariant.model_construct(
+                    replay_id=str(each.id),
+                    session=str(each.session_id),
+                    arm=each.run.arm,
+                    run=each.run.repeat,
+                    status=cast("ReplayStatus", each.status),
+                )
+                for each in replays_of(comparison)
+            ],
+            asks=ask_count(comparison) if shown is None else len(shown.asks),
+            results=ResultsState.model_construct(
+                state=cast("Any", found.state), answers=found.answers, computed_at=written(found.computed_at)
+            ),
+            columns=None if shown is None else [ColumnOut.of(each) for each in shown.columns],
+            pairs=None if shown is None else [VariantPairOut.of(each) for each in shown.pairs],
+            noise=None if shown is None else [VariantPairOut.of(each) for each in shown.noise],
+            method=METHOD,
+        )
 
 
 class MarkOut(Schema):
@@ -287,72 +344,8 @@ class ComparisonFile(ComparisonResults):
         cls, comparison: Comparison, progress: Progress, found: Results, asks: Sequence[Ask]
     ) -> "ComparisonFile":
         """The comparison with these results and asks."""
-        return cls.model_construct(
-            **_comparison(comparison, progress), **_results(comparison, found), cells=AskCells.of_all(asks)
-        )
-
-
-def _comparison(comparison: Comparison, progress: Progress) -> dict[str, Any]:
-    arms, over = variants_of(comparison), over_limit(comparison, progress)
-    judges = progress.judges
-    return {
-        "id": str(comparison.id),
-        "status": progress.status,
-        "reason": comparison.reason,
-        "requested_by": comparison.requested_by,
-        "created_at": written(comparison.created_at),
-        "arms": [
-            VariantOut.model_construct(arm=number, name=name, **{"model": arm.model} | arm.as_json())
-            for number, (arm, name) in enumerate(zip(arms, names(arms), strict=True), 1)
-        ],
-        "repeats": comparison.repeats,
-        "noise_floor": comparison.noise_floor,
-        "spend_limit_usd": comparison.spend_limit_usd,
-        "over_limit_usd": None if over is None else float(over),
-        "answers": AnswerCounts.model_construct(
-            total=progress.total,
-            finished=progress.finished,
-            answered=progress.answered,
-            **cast("dict[str, Any]", progress.steps),
-        ),
-        "replays": dict(progress.replays),
-        "cost_usd": float(progress.cost_usd),
-        "unknown_cost_calls": progress.unknown_cost_calls,
-        "uncertain_calls": progress.uncertain_calls,
-        "waiting": _waiting(progress.waits),
-        "judges": JudgesOut.model_construct(
-            cells=judges.cells,
-            waiting=judges.waiting,
-            asking=judges.asking,
-            busy=_waiting(judges.busy),
-            cost_usd=float(judges.cost_usd),
-            unknown_cost_calls=judges.unknown_cost_calls,
-        ),
-    }
-
-
-def _results(comparison: Comparison, found: Results) -> dict[str, Any]:
-    shown = found.findings
-    return {
-        "replay_ids": [
-            ReplayOfVariant.model_construct(
-                replay_id=str(each.id),
-                session=str(each.session_id),
-                arm=each.run.arm,
-                run=each.run.repeat,
-                status=cast("ReplayStatus", each.status),
-            )
-            for each in replays_of(comparison)
-        ],
-        "asks": ask_count(comparison) if shown is None else len(shown.asks),
-        "results": ResultsState.model_construct(
-            state=cast("Any", found.state), answers=found.answers, computed_at=written(found.computed_at)
-        ),
-        "columns": None if shown is None else [ColumnOut.of(each) for each in shown.columns],
-        "pairs": None if shown is None else [VariantPairOut.of(each) for each in shown.pairs],
-        "noise": None if shown is None else [VariantPairOut.of(each) for each in shown.noise],
-        "method": METHOD,
-    }
+        results = ComparisonResults.of_results(comparison, progress, found)
+        return cls.model_construct(**dict(results), cells=AskCells.of_all(asks))
 
 
 def _waiting(waits: Waits) -> WaitingOut:

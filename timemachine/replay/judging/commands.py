@@ -5,9 +5,8 @@ repeat it. A process that is lost leaves a row that says "may have been billed";
 person.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -29,9 +28,8 @@ from timemachine.recording.sessions.pure.validation import COST_DIGITS
 from timemachine.replay.judging.cancellation import cancellable
 from timemachine.replay.judging.material import Material, material_of
 from timemachine.replay.judging.models import ASKING, DONE, FAILED, LONGEST_CALL, LOST, Judgement
-from timemachine.replay.judging.pure.judge_answers import text_of
 from timemachine.replay.judging.pure.prompt import as_sent, render
-from timemachine.replay.judging.pure.verdicts import SentenceVerdict, read_verdicts
+from timemachine.replay.judging.pure.replies import SentenceVerdict, StoredSentence, read_verdicts, text_of
 
 
 def judge(action: Action, *, use_model: str, by: str, judgement_id: UUID | None = None) -> Judgement:
@@ -50,12 +48,13 @@ def judge(action: Action, *, use_model: str, by: str, judgement_id: UUID | None 
     with call_slot():
         row = _begun(material, model, rendered, by, judgement_id or uuid7())
         try:
-            request = _request(action, model, rendered)
+            request = judge_request(action.project_id, model, rendered)
             release_connection()
             with cancellable(row) as listening:
                 completion = complete(request, listening)
         except TimeMachineError as failed:
-            facts = _price_of(failed, model) | _failure(failed)
+            priced = failed_price(model, failed, now())
+            facts = {"cost_usd": priced.cost_usd, "prices": priced.prices} | _failure(failed)
             return _ended(row, None, facts, raw=failed.facts.get("partial_text"))
         return _answered(row, material, model, completion)
 
@@ -74,10 +73,11 @@ def judge_model(action: Action, use_model: str) -> ModelName:
     return model
 
 
-def _request(action: Action, model: ModelName, rendered: Prompt) -> ModelRequest:
+def judge_request(project_id: UUID, model: ModelName, rendered: Prompt) -> ModelRequest:
+    """Return the request that sends this prompt to a judge model."""
     return ModelRequest(
         model=model,
-        connection=connection_of(action.project_id, model),
+        connection=connection_of(project_id, model),
         question="",
         passages=(),
         messages=rendered.messages,
@@ -110,7 +110,10 @@ def _begun(material: Material, model: ModelName, rendered: Prompt, by: str, judg
             )
     except IntegrityError as why:
         if Judgement.objects.filter(id=judgement_id).exists():
-            raise _sent_twice() from why
+            raise Conflict(
+                "This form was already sent. The judge is not asked twice; its judgement is here or will appear here.",
+                code="judgement_sent_twice",
+            ) from why
         if "judgement_asked_once_at_a_time" not in str(why):
             raise
         raise _under_way(earlier.first(), model) from why
@@ -126,13 +129,6 @@ def _under_way(started: Judgement | None, model: ModelName) -> Conflict:
     )
 
 
-def _sent_twice() -> Conflict:
-    return Conflict(
-        "This form was already sent. The judge is not asked twice; its judgement is here or will appear here.",
-        code="judgement_sent_twice",
-    )
-
-
 def _answered(row: Judgement, material: Material, model: ModelName, completion: Completion) -> Judgement:
     facts = _facts(model, completion)
     try:
@@ -143,7 +139,7 @@ def _answered(row: Judgement, material: Material, model: ModelName, completion: 
     return _ended(row, _judged(row, material, verdicts), facts, raw=completion.text)
 
 
-def _judged(row: Judgement, material: Material, verdicts: Sequence[SentenceVerdict]) -> list[dict[str, Any]]:
+def _judged(row: Judgement, material: Material, verdicts: Sequence[SentenceVerdict]) -> list[StoredSentence]:
     """Return the sentences with their verdicts, and for each passage the frame with its name in the session."""
     return [
         sentence
@@ -153,7 +149,7 @@ def _judged(row: Judgement, material: Material, verdicts: Sequence[SentenceVerdi
     ]
 
 
-def _facts(model: ModelName, completion: Completion) -> dict[str, Any]:
+def _facts(model: ModelName, completion: Completion) -> dict[str, object]:
     """Return the usage and cost of the call. If the price is unknown, the reply is still stored."""
     priced = price_if_known(model, completion.usage, now(), used=completion.model)
     parameters = {
@@ -172,19 +168,14 @@ def _facts(model: ModelName, completion: Completion) -> dict[str, Any]:
     }
 
 
-def _price_of(failed: TimeMachineError, model: ModelName) -> dict[str, Any]:
-    priced = failed_price(model, failed, now())
-    return {"cost_usd": priced.cost_usd, "prices": priced.prices}
-
-
-def _failure(failed: TimeMachineError) -> dict[str, Any]:
-    facts = {"state": FAILED, "error_type": failed.code, "error_message": failed.message}
+def _failure(failed: TimeMachineError) -> dict[str, object]:
+    facts: dict[str, object] = {"state": FAILED, "error_type": failed.code, "error_message": failed.message}
     attempts = failed.facts.get("attempts")
     return facts if attempts is None else facts | {"calls_made": attempts}
 
 
 def _ended(
-    row: Judgement, sentences: list[dict[str, Any]] | None, facts: dict[str, Any], *, raw: str | None
+    row: Judgement, sentences: list[StoredSentence] | None, facts: Mapping[str, object], *, raw: str | None
 ) -> Judgement:
     """Write the result if the step still exists. If its session was erased, the late result is dropped."""
     with transaction.atomic():
@@ -197,7 +188,7 @@ def _ended(
         if raw:
             content = content_of(raw)
             stored.raw_id = store(row.project_id, [content])[content]
-        for name, value in ({"state": DONE} | facts).items():
+        for name, value in {"state": DONE, **facts}.items():
             setattr(stored, name, value)
         stored.sentences = sentences or stored.sentences
         stored.finished_at = now()

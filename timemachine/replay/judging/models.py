@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.core.payloads.models import Payload
+from timemachine.core.pure.clock import now
 from timemachine.core.pure.ids import uuid7
 from timemachine.recording.sessions.models import Action, Session
 
@@ -66,3 +67,9 @@ class Judgement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} on step {self.sequence} of {self.session_id}"
+
+    @property
+    def state_now(self) -> str:
+        """Return its state; `lost` for a row that is `asking` for longer than a call can take."""
+        is_lost = self.state == ASKING and self.created_at < now() - LONGEST_CALL
+        return LOST if is_lost else self.state

@@ -1,21 +1,26 @@
 """Judgements of recorded answers as the API takes and returns them."""
 
-from dataclasses import asdict
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal, cast
 
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.llm.schemas import CallUsageOut, FailureOut
 from timemachine.recording.sessions.models import Action
+from timemachine.replay.judging.material import grounded_of
 from timemachine.replay.judging.models import Judgement
-from timemachine.replay.judging.queries import (
-    TOKENS_OF_A_VERDICT,
-    Estimate,
-    counts_of,
-    sentences_of,
-    state_of,
+from timemachine.replay.judging.pure.replies import (
+    CONTRADICTED,
+    NOT_FOUND,
+    QUOTE_NOT_FOUND,
+    SUPPORTED,
+    StoredSentence,
+    agrees,
+    counted_as,
 )
 
 
@@ -42,6 +47,24 @@ class JudgedSentenceOut(Schema):
     grounded: bool | None
     agrees: bool | None
 
+    @classmethod
+    def of(cls, stored: StoredSentence, grounded: bool | None) -> "JudgedSentenceOut":
+        """Return the sentence of a judgement, next to what the recorded grounding says of it."""
+        verdict, quote, quote_in = stored.get("verdict"), stored.get("quote"), stored.get("quote_in")
+        counted = None if verdict is None else counted_as(verdict, quote, quote_in)
+        return cls.model_construct(
+            number=stored["number"],
+            text=stored["text"],
+            verdict=verdict,
+            counted_as=counted,
+            passage=stored.get("passage"),
+            frame=stored.get("frame"),
+            quote=quote,
+            quote_in=quote_in,
+            grounded=grounded,
+            agrees=None if counted is None else agrees(counted, grounded),
+        )
+
 
 class JudgementVerdicts(Schema):
     """How many sentences have which verdict, and in how many the grounding disagrees."""
@@ -51,6 +74,18 @@ class JudgementVerdicts(Schema):
     not_found: int
     quote_not_found: int
     disagree: int
+
+    @classmethod
+    def of(cls, sentences: Sequence[JudgedSentenceOut]) -> "JudgementVerdicts":
+        """Return how many of the sentences count in each class, and on how many the grounding disagrees."""
+        counted = Counter(each.counted_as for each in sentences)
+        return cls.model_construct(
+            supported=counted[SUPPORTED],
+            contradicted=counted[CONTRADICTED],
+            not_found=counted[NOT_FOUND],
+            quote_not_found=counted[QUOTE_NOT_FOUND],
+            disagree=sum(each.agrees is False for each in sentences),
+        )
 
 
 class JudgementOut(Schema):
@@ -67,10 +102,10 @@ class JudgementOut(Schema):
     prompt_sha256: str
     answer_sha256: str
     raw_answer: Any
-    parameters: dict[str, Any] | None
+    parameters: JsonObject | None
     usage: CallUsageOut | None
     cost_usd: float | None
-    prices: dict[str, Any] | None
+    prices: JsonObject | None
     calls_made: int | None
     duration_ms: float | None
     error: FailureOut | None
@@ -82,7 +117,32 @@ class JudgementOut(Schema):
     @classmethod
     def of(cls, judgement: Judgement, action: Action) -> "JudgementOut":
         """The judgement of the action."""
-        return cls.model_construct(**_judgement(judgement, action))
+        sentences = sentences_of(judgement, action)
+        failed = FailureOut.model_construct(type=judgement.error_type, message=judgement.error_message)
+        return cls.model_construct(
+            id=str(judgement.id),
+            session=str(judgement.session_id),
+            sequence=judgement.sequence,
+            model=judgement.model,
+            state=cast("Any", judgement.state_now),
+            verdicts=JudgementVerdicts.of(sentences),
+            sentences=sentences,
+            prompt_template=judgement.prompt_template,
+            prompt_sha256=judgement.prompt_sha256,
+            answer_sha256=judgement.answer_sha256,
+            raw_answer=value(judgement.raw),
+            parameters=judgement.parameters,
+            usage=judgement.usage,
+            cost_usd=dollars(judgement.cost_usd),
+            prices=judgement.prices,
+            calls_made=judgement.calls_made,
+            duration_ms=judgement.duration_ms,
+            error=failed if judgement.error_type is not None else None,
+            created_by=judgement.created_by,
+            created_at=written(judgement.created_at),
+            finished_at=written(judgement.finished_at),
+            cancel_wanted=judgement.cancel_wanted_at is not None,
+        )
 
 
 class JudgementPage(Page[JudgementOut]):
@@ -107,7 +167,7 @@ class JudgementDetail(JudgementOut):
         """The judgement of the action."""
         sent = value(judgement.prompt)
         return cls.model_construct(
-            **_judgement(judgement, action),
+            **dict(JudgementOut.of(judgement, action)),
             system_prompt=judgement.system_prompt,
             prompt=[JudgeMessage.model_construct(role=role, content=content) for role, content in sent],
         )
@@ -122,43 +182,9 @@ class JudgementEstimate(Schema):
     cost_usd: float | None
     basis: str
 
-    @classmethod
-    def of(cls, found: Estimate) -> "JudgementEstimate":
-        """The estimate."""
-        return cls.model_construct(
-            model=found.model,
-            input_tokens=found.input_tokens,
-            output_tokens=found.output_tokens,
-            cost_usd=dollars(found.cost_usd),
-            basis=f"four characters to a token, {TOKENS_OF_A_VERDICT} tokens of answer to a sentence, today's prices",
-        )
 
-
-def _judgement(judgement: Judgement, action: Action) -> dict[str, Any]:
-    sentences = sentences_of(judgement, action)
-    counts: dict[str, Any] = counts_of(sentences)
-    failed = FailureOut.model_construct(type=judgement.error_type, message=judgement.error_message)
-    return {
-        "id": str(judgement.id),
-        "session": str(judgement.session_id),
-        "sequence": judgement.sequence,
-        "model": judgement.model,
-        "state": state_of(judgement),
-        "verdicts": JudgementVerdicts.model_construct(**counts),
-        "sentences": [JudgedSentenceOut.model_construct(**asdict(each)) for each in sentences],
-        "prompt_template": judgement.prompt_template,
-        "prompt_sha256": judgement.prompt_sha256,
-        "answer_sha256": judgement.answer_sha256,
-        "raw_answer": value(judgement.raw),
-        "parameters": judgement.parameters,
-        "usage": judgement.usage,
-        "cost_usd": dollars(judgement.cost_usd),
-        "prices": judgement.prices,
-        "calls_made": judgement.calls_made,
-        "duration_ms": judgement.duration_ms,
-        "error": failed if judgement.error_type is not None else None,
-        "created_by": judgement.created_by,
-        "created_at": written(judgement.created_at),
-        "finished_at": written(judgement.finished_at),
-        "cancel_wanted": judgement.cancel_wanted_at is not None,
-    }
+def sentences_of(judgement: Judgement, action: Action) -> list[JudgedSentenceOut]:
+    """Return the sentences in order, each with its verdict and the recorded grounding."""
+    stored: list[StoredSentence] = judgement.sentences
+    grounded = grounded_of(action.grounding, [each["text"] for each in stored])
+    return [JudgedSentenceOut.of(each, ours) for each, ours in zip(stored, grounded, strict=True)]

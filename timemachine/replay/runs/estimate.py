@@ -130,9 +130,12 @@ def expected_cost(model: ModelName, ask: Action, prompt: Prompt, *, max_tokens: 
     """
     counted = _counted(ask)
     same = counted is not None and (ask.parameters or {}).get("prompt_sha256") == prompt.sha256
+    if max_tokens is None:
+        answer = frozen.answer_of(ask)
+        max_tokens = _answer_tokens(counted, None if answer is None else len(answer))
     usage = TokenUsage(
-        input_tokens=counted.input_tokens if counted and same else _tokens_of(prompt),
-        output_tokens=_answer_tokens(counted, _answer_length(ask)) if max_tokens is None else max_tokens,
+        input_tokens=counted.input_tokens if counted and same else tokens_of(prompt),
+        output_tokens=max_tokens,
     )
     cost = price(model, usage, now()).cost_usd
     return None if cost is None else round(cost, COST_DIGITS)
@@ -146,13 +149,9 @@ def _counted(ask: Action) -> TokenUsage | None:
     return None if read is None or written is None else TokenUsage(input_tokens=read, output_tokens=written)
 
 
-def _tokens_of(prompt: Prompt) -> int:
+def tokens_of(prompt: Prompt) -> int:
+    """Return the estimated number of tokens of a prompt."""
     return estimate_tokens(sum(len(message.content) for message in prompt.messages))
-
-
-def _answer_length(ask: Action) -> int | None:
-    answer = frozen.answer_of(ask)
-    return None if answer is None else len(answer)
 
 
 def _answer_tokens(counted: TokenUsage | None, length: int | None) -> int:

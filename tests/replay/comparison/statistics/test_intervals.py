@@ -11,13 +11,14 @@ from scipy import stats
 from timemachine.replay.comparison.pure.statistics.intervals import (
     ALL_ZERO,
     FEWEST,
+    FINEST,
     MOST_KEPT,
     NO_SPREAD,
     deviation,
     interval,
+    levelled,
     mean,
 )
-from timemachine.replay.comparison.pure.statistics.levels import FINEST, levelled
 from timemachine.replay.comparison.pure.statistics.students_t import (
     incomplete_beta,
     t_distribution,

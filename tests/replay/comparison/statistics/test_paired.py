@@ -23,7 +23,7 @@ from timemachine.replay.comparison.pure.statistics.paired import (
     needed_pairs,
 )
 from timemachine.replay.comparison.pure.statistics.summaries import (
-    Spread,
+    SpreadOut,
     percentile,
     ratio_of_medians,
     spread,
@@ -248,7 +248,7 @@ def test_figures_have_their_units() -> None:
 
 
 def test_times_are_summed_up_by_their_median_and_95th_percentile() -> None:
-    assert spread([]) == Spread(n=0)
+    assert spread([]) == SpreadOut(n=0, total=None, p50=None, p95=None)
     found = spread([4, 1, 3, 2])
     assert (found.n, found.total, found.p50) == (4, 10, 2.5)
     assert found.p95 == pytest.approx(3.85)

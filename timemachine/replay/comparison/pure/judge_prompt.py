@@ -5,13 +5,12 @@ as an answer.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
-from timemachine.llm.pure.completion import Message
+from timemachine.core.pure.schemas import Schema
 from timemachine.recording.answering.pure.prompt import Passage, Prompt
-from timemachine.replay.judging.pure.judge_answers import document_of, not_understood
-from timemachine.replay.judging.pure.prompt import as_sent, fenced, harmless
+from timemachine.replay.judging.pure.prompt import as_sent, fenced, harmless, prompt_of
+from timemachine.replay.judging.pure.replies import document_of, not_understood
 
 TEMPLATE: Final = "answers/2"
 SYSTEM_PROMPT: Final = (
@@ -32,9 +31,8 @@ _PREFERENCES: Final = {
 _TAGS: Final = ("passage", "question", "answer")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeReply:
-    """A judge's reply in one order: how the answers relate, and whether the new one is `better`, `worse` or `neither`."""
+class JudgeReplyOut(Schema):
+    """What the judge model said with the answers in one order."""
 
     order: str
     relation: str
@@ -50,15 +48,13 @@ def render(question: str, passages: Sequence[Passage], first: str, second: str) 
         fenced("answer", 1, harmless(first, _TAGS)),
         fenced("answer", 2, harmless(second, _TAGS)),
     ]
-    messages = (
-        Message(role="system", content=SYSTEM_PROMPT),
-        Message(role="user", content="\n\n".join(parts)),
-    )
-    return Prompt(template=TEMPLATE, system_prompt=SYSTEM_PROMPT, messages=messages)
+    return prompt_of(TEMPLATE, SYSTEM_PROMPT, parts)
 
 
-def read(raw: str, order: str) -> JudgeReply:
-    """Parse the judge's reply in this order. Raises `ModelFailed` (`judge_not_understood`) with the reason."""
+def read(raw: str, order: str) -> JudgeReplyOut:
+    """Parse the judge's reply in this order: how the answers relate, and whether the new one is `better`, `worse` or `neither`.
+
+    Raises `ModelFailed` (`judge_not_understood`) with the reason."""
     found = document_of(raw)
     if not isinstance(found, dict):
         raise not_understood("it is not a JSON object.")
@@ -69,7 +65,7 @@ def read(raw: str, order: str) -> JudgeReply:
     if not isinstance(better, str) or better not in _PREFERENCES[order]:
         raise not_understood(f"its `better` is {better!r}; it must be one of first, second, neither.")
     reason = found.get("reason")
-    return JudgeReply(
+    return JudgeReplyOut.model_construct(
         order=order,
         relation=relation,
         preference=_PREFERENCES[order][better],
@@ -77,7 +73,7 @@ def read(raw: str, order: str) -> JudgeReply:
     )
 
 
-def agreement(replies: Sequence[JudgeReply]) -> tuple[str, str]:
+def agreement(replies: Sequence[JudgeReplyOut]) -> tuple[str, str]:
     """Return the relation and the preference on which all orders agree; `undecided` if they disagree."""
     return _agreed([each.relation for each in replies]), _agreed([each.preference for each in replies])
 

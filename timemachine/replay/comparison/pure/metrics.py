@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import fsum
 from typing import Final
 
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.schemas import Schema
 from timemachine.replay.comparison.pure.cells import (
     AGREEING,
     ERROR,
@@ -27,7 +29,7 @@ from timemachine.replay.comparison.pure.statistics.paired import (
     differs,
     without_verdict,
 )
-from timemachine.replay.comparison.pure.statistics.summaries import Spread, ratio_of_medians, spread
+from timemachine.replay.comparison.pure.statistics.summaries import SpreadOut, ratio_of_medians, spread
 from timemachine.replay.comparison.pure.variants import RECORDING
 
 CACHED: Final = "from the cache"
@@ -54,32 +56,11 @@ class Measure:
 def _answered(cell: Cell) -> Reading:
     if cell.missing == ERROR:
         return Reading(value=0.0)
-    return (
-        Reading(value=None, missing=cell.missing) if cell.missing else Reading(value=float(not cell.refused))
-    )
+    return _figure(float(not cell.refused), cell.missing)
 
 
 def _agreement(cell: Cell) -> Reading:
-    reason = _no_answer(cell) or _no_other(cell)
-    if reason:
-        return Reading(value=None, missing=reason)
-    return Reading(value=float(cell.verdict in AGREEING))
-
-
-def _grounding(cell: Cell) -> Reading:
-    return _figure(cell.grounding, _no_answer(cell))
-
-
-def _cost(cell: Cell) -> Reading:
-    return _figure(cell.cost_usd, _no_call(cell))
-
-
-def _latency(cell: Cell) -> Reading:
-    return _figure(cell.latency_ms, _no_call(cell))
-
-
-def _tokens(cell: Cell) -> Reading:
-    return _figure(cell.tokens, _no_call(cell))
+    return _figure(float(cell.verdict in AGREEING), _no_answer(cell) or _no_other(cell))
 
 
 def _no_answer(cell: Cell) -> str | None:
@@ -116,21 +97,21 @@ GROUNDING: Final = Measure(
     unit="score",
     title="Grounding",
     about="how well the frozen passages support the answer, 0 to 1; higher is better",
-    read=_grounding,
+    read=lambda cell: _figure(cell.grounding, _no_answer(cell)),
 )
 COST: Final = Measure(
     metric=Metric(name="cost", higher_is_better=False, bounded=False),
     unit="usd",
     title="Cost",
     about="the cost of the call in US dollars; lower is better",
-    read=_cost,
+    read=lambda cell: _figure(cell.cost_usd, _no_call(cell)),
 )
 LATENCY: Final = Measure(
     metric=Metric(name="latency", higher_is_better=False, bounded=False),
     unit="ms",
     title="Latency",
     about="how long the model call took, measured while the other variants were running; lower is better",
-    read=_latency,
+    read=lambda cell: _figure(cell.latency_ms, _no_call(cell)),
 )
 MEASURES: Final = (
     Measure(
@@ -149,13 +130,12 @@ MEASURES: Final = (
         unit="tokens",
         title="Tokens",
         about="input and output tokens as counted by the provider; fewer is better",
-        read=_tokens,
+        read=lambda cell: _figure(cell.tokens, _no_call(cell)),
     ),
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VariantTotals:
+class VariantTotals(Schema):
     """The totals of one column. `interval` is that of its mean; `missing` counts missing answers by reason.
 
     The total of `cost` covers all calls, including failed ones, and is None if none is known. Its other
@@ -164,12 +144,12 @@ class VariantTotals:
 
     arm: int
     answers: int
-    verdicts: Mapping[str, int]
-    missing: Mapping[str, int]
-    cost: Spread
+    verdicts: dict[str, int]
+    missing: dict[str, int]
+    cost: SpreadOut
     unknown_cost: int
-    latency: Spread
-    tokens: Spread
+    latency: SpreadOut
+    tokens: SpreadOut
     grounding: float | None
     grounding_interval: Interval | None
     agreement: float | None
@@ -184,6 +164,13 @@ class VariantPair:
     b: int
     results: Sequence[PairedResult]
     ratios: Mapping[str, float | None] = field(default_factory=dict)
+
+    def as_json(self) -> JsonObject:
+        """Return the pair as it is stored and sealed."""
+        found = asdict(self)
+        for written, result in zip(found["results"], self.results, strict=True):
+            written["interval"] = result.interval and result.interval.model_dump()
+        return found
 
 
 def readings(measure: Measure, cells: Sequence[Cell]) -> Reading:
@@ -254,13 +241,14 @@ def column_totals(asks: Sequence[Ask], read: Column) -> VariantTotals:
     """Return the totals of a column."""
     arm = read.arm
     cells = [cell for ask in asks for cell in ask.cells(arm)]
+    spent = [cell.spent_usd for cell in cells if cell.spent_usd is not None]
     grounding, agreement = _mean(read, GROUNDING), _mean(read, AGREEMENT)
-    return VariantTotals(
+    return VariantTotals.model_construct(
         arm=arm,
         answers=sum(cell.missing is None for cell in cells),
         verdicts=verdict_counts(cells),
         missing=missing_counts(cells),
-        cost=replace(_spread(cells, COST), total=_spent(cells)),
+        cost=_spread(cells, COST).model_copy(update={"total": fsum(spent) if spent else None}),
         unknown_cost=sum(cell.unknown_calls for cell in cells),
         latency=_spread(cells, LATENCY),
         tokens=_spread(cells, MEASURES[-1]),
@@ -301,11 +289,6 @@ def _mean(column: Column, measure: Measure) -> tuple[float | None, Interval | No
     return middle, None if found is None else found.within(0, 1)
 
 
-def _spent(cells: Sequence[Cell]) -> float | None:
-    known = [cell.spent_usd for cell in cells if cell.spent_usd is not None]
-    return fsum(known) if known else None
-
-
-def _spread(cells: Sequence[Cell], measure: Measure) -> Spread:
+def _spread(cells: Sequence[Cell], measure: Measure) -> SpreadOut:
     read = [measure.read(cell).value for cell in cells]
     return spread([each for each in read if each is not None])

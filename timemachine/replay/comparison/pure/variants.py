@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.numbers import spaced
 from timemachine.replay.runs.pure.options import CALL_OPTIONS, CallOptions, ReplayOptions
 from timemachine.replay.runs.pure.options import check as check_options
 
@@ -86,12 +87,8 @@ def _distinct_options(arm: Variant, arms: Sequence[Variant]) -> list[str]:
 def _option_words(name: str, value: Any, arms: Sequence[Variant]) -> str:
     if value is None:
         return ""
-    if not isinstance(value, str):
-        return (
-            f"{name.replace('_', ' ')} {value:g}"
-            if isinstance(value, float)
-            else f"{name.replace('_', ' ')} {value}"
-        )
-    given = (getattr(each, name) for each in arms)
-    texts = list(dict.fromkeys(text for text in given if text is not None))
-    return f"{name.replace('_', ' ')} {texts.index(value) + 1}"
+    if isinstance(value, str):
+        given = (getattr(each, name) for each in arms)
+        texts = list(dict.fromkeys(text for text in given if text is not None))
+        value = texts.index(value) + 1
+    return f"{spaced(name)} {value:g}" if isinstance(value, float) else f"{spaced(name)} {value}"

@@ -29,14 +29,16 @@ def render(question: str, passages: Sequence[Passage], sentences: Sequence[str])
         f"<question>\n{harmless(question, _TAGS)}\n</question>",
         *(fenced("sentence", number, harmless(text, _TAGS)) for number, text in enumerate(sentences, 1)),
     ]
-    return Prompt(
-        template=TEMPLATE,
-        system_prompt=SYSTEM_PROMPT,
-        messages=(
-            Message(role="system", content=SYSTEM_PROMPT),
-            Message(role="user", content="\n\n".join(parts)),
-        ),
+    return prompt_of(TEMPLATE, SYSTEM_PROMPT, parts)
+
+
+def prompt_of(template: str, system_prompt: str, parts: Sequence[str]) -> Prompt:
+    """Return the prompt that says these parts to a judge."""
+    messages = (
+        Message(role="system", content=system_prompt),
+        Message(role="user", content="\n\n".join(parts)),
     )
+    return Prompt(template=template, system_prompt=system_prompt, messages=messages)
 
 
 def as_sent(passages: Sequence[Passage], tags: Sequence[str] = _TAGS) -> list[str]:

@@ -18,7 +18,7 @@ from timemachine.replay.comparison.pure.findings import Findings
 from timemachine.replay.comparison.pure.judge_prompt import UNDECIDED
 from timemachine.replay.comparison.pure.metrics import AGREEMENT, GROUNDING, VariantTotals
 from timemachine.replay.comparison.pure.statistics.intervals import Interval
-from timemachine.replay.comparison.pure.statistics.summaries import Spread
+from timemachine.replay.comparison.pure.statistics.summaries import SpreadOut
 from timemachine.replay.comparison.pure.statistics.wording import interval_words
 from timemachine.replay.comparison.pure.variants import RECORDING, Variant, names
 from timemachine.replay.comparison.queries import AnnotatedAsks, annotated
@@ -115,7 +115,7 @@ class Column:
     agreement_words: str
 
     @property
-    def cost(self) -> Spread:
+    def cost(self) -> SpreadOut:
         """Return the cost of its answers."""
         return self.totals.cost
 

@@ -22,8 +22,7 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.replay.comparison import commands
 from timemachine.replay.comparison.estimate import estimates, judge_estimate
 from timemachine.replay.comparison.export import FORMS, file_of
-from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges
-from timemachine.replay.comparison.judged_cells import judged_count
+from timemachine.replay.comparison.judge_queue import ask_judge, cancel_judges, judged_count
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.progress import Progress, over_limit, progress_of
 from timemachine.replay.comparison.queries import (

@@ -16,14 +16,8 @@ from timemachine.llm.queries import model_choices
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.timeline.step import Step
 from timemachine.replay.judging.models import DONE, Judgement
-from timemachine.replay.judging.queries import (
-    JudgedSentence,
-    counts_of,
-    estimate,
-    judgements_of,
-    sentences_of,
-    state_of,
-)
+from timemachine.replay.judging.queries import estimate, judgements_of
+from timemachine.replay.judging.schemas import JudgedSentenceOut, JudgementVerdicts, sentences_of
 from timemachine.text.pure.language.sentences import sentences
 from timemachine.web.model_select import ModelSelect
 from timemachine.web.sessions.presenters.sentences import sentences as marked
@@ -36,7 +30,7 @@ class Column:
     """One completed judgement: its counts by verdict, and how many sentences disagree with the recorded grounding."""
 
     judgement: Judgement
-    counts: dict[str, int]
+    counts: JudgementVerdicts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +38,7 @@ class Opinion:
     """The verdict of one judge model on one sentence; None if it did not have that sentence."""
 
     model: str
-    said: JudgedSentence | None
+    said: JudgedSentenceOut | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +118,7 @@ def _judged(found: Step) -> Judged:
     every = list(judgements_of(found.action))
     done = [(each, sentences_of(each, found.action)) for each in every if each.state == DONE]
     return Judged(
-        columns=[Column(judgement=each, counts=counts_of(said)) for each, said in done],
+        columns=[Column(judgement=each, counts=JudgementVerdicts.of(said)) for each, said in done],
         lines=_lines(done, _partly(found.action.grounding)),
         unfinished=[_unfinished(each) for each in every if each.state != DONE],
     )
@@ -135,7 +129,7 @@ def _partly(grounding: Any) -> set[str]:
     return {each.text.strip() for each in marked(None, grounding) if each.partly}
 
 
-def _lines(judged: Sequence[tuple[Judgement, Sequence[JudgedSentence]]], partly: set[str]) -> list[Line]:
+def _lines(judged: Sequence[tuple[Judgement, Sequence[JudgedSentenceOut]]], partly: set[str]) -> list[Line]:
     """Return the sentences as the latest judge model got them; those of earlier ones are matched by their text."""
     if not judged:
         return []
@@ -153,7 +147,7 @@ def _lines(judged: Sequence[tuple[Judgement, Sequence[JudgedSentence]]], partly:
 
 def _unfinished(judgement: Judgement) -> Unfinished:
     raw = value(judgement.raw) or ""
-    return Unfinished(judgement=judgement, state=state_of(judgement), raw=raw[:LONGEST_RAW])
+    return Unfinished(judgement=judgement, state=judgement.state_now, raw=raw[:LONGEST_RAW])
 
 
 def _choices(found: Step) -> list[Choice]:

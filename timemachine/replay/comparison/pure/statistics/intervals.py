@@ -1,14 +1,13 @@
 """Confidence intervals of a mean paired difference: paired t, clustered by session, or a seeded bootstrap."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import fsum, sqrt
 from typing import Any, Final
 
 import numpy as np
 
-from timemachine.replay.comparison.pure.statistics.levels import levelled
+from timemachine.core.pure.schemas import Schema
 from timemachine.replay.comparison.pure.statistics.students_t import t_quantile
 
 CONFIDENCE: Final = 0.95
@@ -20,6 +19,8 @@ BLOCK: Final = 50
 MOST_KEPT: Final = 20_000
 SEED: Final = 20241101
 ROUNDING: Final = 1e-9
+# Rounding errors are some 1e-16 of the numbers, far below this; no number is shown with this many digits.
+FINEST: Final = 1e-12
 
 PAIRED_T, CLUSTERED_T, BOOTSTRAP, CLUSTERED_BOOTSTRAP, NO_SPREAD, ALL_ZERO = (
     "paired_t",
@@ -31,8 +32,7 @@ PAIRED_T, CLUSTERED_T, BOOTSTRAP, CLUSTERED_BOOTSTRAP, NO_SPREAD, ALL_ZERO = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class Interval(Schema):
     """A 95 % interval and the method that made it (one of the six names above). Only `all_zero` has no width."""
 
     low: float
@@ -51,7 +51,7 @@ class Interval:
 
     def within(self, low: float, high: float) -> "Interval":
         """Return the part of the interval that values can reach."""
-        return replace(self, low=max(low, self.low), high=min(high, self.high))
+        return Interval.model_construct(low=max(low, self.low), high=min(high, self.high), method=self.method)
 
 
 def mean(values: Sequence[float]) -> float:
@@ -97,12 +97,30 @@ def interval(differences: Sequence[float], clusters: Sequence[Hashable], scale: 
     if len(set(level)) == 1:
         most = (1 - (1 - CONFIDENCE) ** (1 / independent)) * scale
         method = NO_SPREAD if most else ALL_ZERO
-        return Interval(low=level[0] - most, high=level[0] + most, method=method)
+        return Interval.model_construct(low=level[0] - most, high=level[0] + most, method=method)
     if independent >= BOOTSTRAP_FROM:
         return _resampled(level, groups)
     reach = t_quantile((1 + CONFIDENCE) / 2, independent - 1) * standard_error(level, clusters)
     middle = mean(level)
-    return Interval(low=middle - reach, high=middle + reach, method=CLUSTERED_T if several else PAIRED_T)
+    return Interval.model_construct(
+        low=middle - reach, high=middle + reach, method=CLUSTERED_T if several else PAIRED_T
+    )
+
+
+def levelled(values: Sequence[float], scale: float) -> list[float]:
+    """Return the values with those equal that are closer together than `FINEST` of `scale`, and 0 if 0 is among them.
+
+    `scale` is the size of the numbers whose differences these are. The function is idempotent and commutes
+    with a change of sign.
+    """
+    order = sorted(range(len(values)), key=values.__getitem__)
+    found = list(values)
+    for level in _levels(order, values, FINEST * scale):
+        low, high = values[level[0]], values[level[-1]]
+        holds_zero = low <= FINEST * scale and high >= -FINEST * scale
+        for place in level:
+            found[place] = 0.0 if holds_zero else (low + high) / 2
+    return found
 
 
 def _clustered_error(differences: Sequence[float], groups: Sequence[Sequence[float]]) -> float:
@@ -126,7 +144,9 @@ def _bootstrap(groups: Sequence[Sequence[float]], *, several: bool) -> Interval:
     sizes = np.array([float(len(group)) for group in groups])
     means = [_added(drawn, sums) / _added(drawn, sizes) for drawn in _draws(len(groups))]
     low, high = np.quantile(np.concatenate(means), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Interval(low=float(low), high=float(high), method=CLUSTERED_BOOTSTRAP if several else BOOTSTRAP)
+    return Interval.model_construct(
+        low=float(low), high=float(high), method=CLUSTERED_BOOTSTRAP if several else BOOTSTRAP
+    )
 
 
 def _added(drawn: Any, values: Any) -> Any:
@@ -156,3 +176,14 @@ def _grouped(differences: Sequence[float], clusters: Sequence[Hashable]) -> list
     for value, cluster in zip(differences, clusters, strict=True):
         groups.setdefault(cluster, []).append(value)
     return list(groups.values())
+
+
+def _levels(order: Sequence[int], values: Sequence[float], tolerance: float) -> Iterator[list[int]]:
+    level: list[int] = []
+    for place in order:
+        if level and values[place] - values[level[-1]] > tolerance:
+            yield level
+            level = []
+        level.append(place)
+    if level:
+        yield level

@@ -13,10 +13,10 @@ from timemachine.replay.comparison.pure.statistics.intervals import (
     Interval,
     deviation,
     interval,
+    levelled,
     mean,
     standard_error,
 )
-from timemachine.replay.comparison.pure.statistics.levels import levelled
 
 SIGNIFICANT: Final = 0.05
 POWER: Final = 0.8

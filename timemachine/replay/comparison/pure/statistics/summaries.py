@@ -1,25 +1,28 @@
 """Summaries of one variant's values, and the ratio of two variants' medians."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import floor
 
+from timemachine.core.pure.schemas import Schema
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """The number of values, their sum, median and 95th percentile; None if there are none."""
+
+class SpreadOut(Schema):
+    """How many values there are, their sum, and the values below which half and 95 % of them lie; null if there are none."""
 
     n: int
-    total: float | None = None
-    p50: float | None = None
-    p95: float | None = None
+    total: float | None
+    p50: float | None
+    p95: float | None
 
 
-def spread(values: Sequence[float]) -> Spread:
+def spread(values: Sequence[float]) -> SpreadOut:
     """Return the sum, median and 95th percentile of the values."""
-    if not values:
-        return Spread(n=0)
-    return Spread(n=len(values), total=sum(values), p50=percentile(values, 0.5), p95=percentile(values, 0.95))
+    return SpreadOut.model_construct(
+        n=len(values),
+        total=sum(values) if values else None,
+        p50=percentile(values, 0.5) if values else None,
+        p95=percentile(values, 0.95) if values else None,
+    )
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -1,16 +1,21 @@
-"""Parsing a judge's reply without trusting it: each sentence's verdict, and whether its quote is really in a passage."""
+"""Parsing a judge's reply without trusting it: the JSON in it, each sentence's verdict, and whether its quote is really in a passage."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
-from timemachine.replay.judging.pure.judge_answers import document_of, not_understood
+from timemachine.core.pure.content import parse_json
+from timemachine.core.pure.errors import InvalidInput, ModelFailed
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.llm.pure.completion import Completion
 
 SUPPORTED, CONTRADICTED, NOT_FOUND = "supported", "contradicted", "not_found"
 VERDICTS: Final = (SUPPORTED, CONTRADICTED, NOT_FOUND)
 QUOTE_NOT_FOUND: Final = "quote_not_found"
 """The class of a verdict whose quote is in no passage."""
-CLASSES: Final = (*VERDICTS, QUOTE_NOT_FOUND)
+# Many models wrap their reply in one Markdown code fence. That is accepted; any other text around the JSON is not.
+_FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +31,50 @@ class SentenceVerdict:
     passage: int | None
     quote: str | None
     quote_in: int | None
+
+
+class StoredSentence(TypedDict, total=False):
+    """A sentence of an answer as a judgement stores it: with its `number` and `text`, and once it was judged with its verdict.
+
+    `frame` is the name of the passage in the session.
+    """
+
+    number: int
+    text: str
+    verdict: str
+    passage: int | None
+    quote: str | None
+    quote_in: int | None
+    frame: int | str | None
+
+
+def text_of(completion: Completion) -> str:
+    """Return the judge's reply. Raises `ModelFailed` if it refused (`judge_refused`) or was cut off (`judge_cut_off`)."""
+    if completion.refused:
+        raise ModelFailed("The judge model refused to answer. Choose another one.", code="judge_refused")
+    if completion.cut_short:
+        raise ModelFailed(
+            f"The judge's answer was cut off ({completion.finish_reason}). Choose another model.",
+            code="judge_cut_off",
+        )
+    return completion.text
+
+
+def document_of(raw: str) -> Any:
+    """Return the JSON of a reply, without a code fence. Raises `ModelFailed` (`judge_not_understood`) if it is not JSON."""
+    dressed = _FENCE.fullmatch(raw.strip())
+    try:
+        return parse_json(dressed[1] if dressed else raw.strip())
+    except InvalidInput as why:
+        raise not_understood(f"it is not the requested JSON. {why.message}") from why
+
+
+def not_understood(why: str) -> ModelFailed:
+    """Return the error for a reply that does not have the requested form."""
+    return ModelFailed(
+        f"The judge's answer cannot be read: {why} Try again, or choose another model.",
+        code="judge_not_understood",
+    )
 
 
 def read_verdicts(raw: str, sentences: int, passages: Sequence[str]) -> tuple[SentenceVerdict, ...]:
@@ -48,7 +97,7 @@ def read_verdicts(raw: str, sentences: int, passages: Sequence[str]) -> tuple[Se
 
 
 def counted_as(verdict: str, quote: str | None, quote_in: int | None) -> str:
-    """Return the class in which a verdict counts, one of `CLASSES`: the verdict, unless its quote was not found."""
+    """Return the class in which a verdict counts: the verdict, or `quote_not_found`."""
     invented = verdict != NOT_FOUND and quote is not None and quote_in is None
     return QUOTE_NOT_FOUND if invented else verdict
 
@@ -58,7 +107,7 @@ def agrees(counted: str, grounded: bool | None) -> bool | None:
     return None if grounded is None or counted == QUOTE_NOT_FOUND else (counted == SUPPORTED) == grounded
 
 
-def _entries(raw: str) -> list[dict[str, Any]]:
+def _entries(raw: str) -> list[JsonObject]:
     document = document_of(raw)
     entries = document.get("sentences") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
@@ -66,7 +115,7 @@ def _entries(raw: str) -> list[dict[str, Any]]:
     return entries
 
 
-def _verdict(entry: dict[str, Any], sentences: int, passages: Sequence[str]) -> SentenceVerdict:
+def _verdict(entry: JsonObject, sentences: int, passages: Sequence[str]) -> SentenceVerdict:
     number: Any = entry.get("number")
     if not _counts(number, sentences):
         raise not_understood(f"there is no sentence {number!r}; there are {sentences}.")
