@@ -16,7 +16,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.recording.importing.models import FileImport
-from timemachine.recording.importing.pure.report import Skipped
+from timemachine.recording.importing.pure.report import LineSkipped
 from timemachine.recording.importing.worker import work
 from timemachine.recording.sessions.models import Session
 from timemachine.web.sessions.views import imports
@@ -187,8 +187,8 @@ def test_the_account_belongs_to_the_browser_that_imported(operator: Client, proj
 
 
 def test_skipped_lines_stand_together_by_their_reason() -> None:
-    skipped = [Skipped(line=number, reason="cut off") for number in (3, 7, 8, 9, 12)]
-    skipped.insert(1, Skipped(line=4, reason="not an object"))
+    skipped = [LineSkipped(line=number, reason="cut off") for number in (3, 7, 8, 9, 12)]
+    skipped.insert(1, LineSkipped(line=4, reason="not an object"))
     assert skipped_lines(skipped) == [
         {"reason": "cut off", "count": 5, "lines": "3, 7–9, 12"},
         {"reason": "not an object", "count": 1, "lines": "4"},
@@ -197,7 +197,7 @@ def test_skipped_lines_stand_together_by_their_reason() -> None:
 
 @given(st.sets(st.integers(1, 60)))
 def test_no_skipped_line_is_lost_and_none_is_added(lines: set[int]) -> None:
-    groups = skipped_lines(Skipped(line=number, reason="r") for number in sorted(lines))
+    groups = skipped_lines(LineSkipped(line=number, reason="r") for number in sorted(lines))
     written = [run.split("–") for group in groups for run in group["lines"].split(", ")]
     assert {number for run in written for number in range(int(run[0]), int(run[-1]) + 1)} == lines
 

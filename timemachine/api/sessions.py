@@ -25,8 +25,7 @@ from timemachine.memory.search.sessions import SessionQuery, sessions_page
 from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.answering.running_asks import wait_for_asks
 from timemachine.recording.answering.summaries import remaining_summaries
-from timemachine.recording.importing.downloads import sent
-from timemachine.recording.importing.exporting import EXPORTS
+from timemachine.recording.importing.exporting import EXPORTS, sent
 from timemachine.recording.sessions import changes, commands
 from timemachine.recording.sessions.branches import branch_count, branch_tree
 from timemachine.recording.sessions.checkpoints import resume as resumed

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from timemachine.recording.importing.pure.formats.claude_code import read
+from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 WHEN = "2026-03-01T10:00:00Z"
@@ -48,5 +48,7 @@ def result(content: Any, call_id: str = "t1", **fields: Any) -> dict[str, Any]:
 
 def actions_of(*records: dict[str, Any]) -> tuple[ActionDraft, ...]:
     """The actions that a file of these lines becomes."""
-    (session,) = read(b"\n".join(json.dumps(record).encode() for record in records)).sessions
+    (session,) = (
+        FORMATS["claude_code"].read(b"\n".join(json.dumps(record).encode() for record in records)).sessions
+    )
     return session.actions

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.importing.pure.formats.claude_code import read, recognises
+from timemachine.recording.importing.pure.formats.claude_code import recognises
 from timemachine.recording.importing.pure.opening import opening_of
-from timemachine.recording.importing.pure.report import Skipped
+from timemachine.recording.importing.pure.registry import FORMATS
+from timemachine.recording.importing.pure.report import LineSkipped
 
 
 def user(text: str, **fields: Any) -> dict[str, Any]:
@@ -21,12 +22,12 @@ def file_of(*records: Any) -> bytes:
 
 
 def name_of(*records: dict[str, Any]) -> str:
-    (session,) = read(file_of(*records)).sessions
+    (session,) = FORMATS["claude_code"].read(file_of(*records)).sessions
     return session.name
 
 
 def test_lines_are_grouped_by_session_in_the_order_in_which_sessions_appear() -> None:
-    result = read(
+    result = FORMATS["claude_code"].read(
         file_of(
             user("old one", sessionId="old"),
             user("new one", sessionId="new"),
@@ -45,12 +46,12 @@ def test_lines_of_another_kind_that_have_a_list_for_a_type_are_told_apart() -> N
     nested = {"type": {"const": "user"}, "sessionId": "s1"}
     assert not recognises(opening_of(file_of(schema, nested)))
     assert recognises(opening_of(file_of(schema, user("hello"))))
-    result = read(file_of(schema, user("hello"), nested))
+    result = FORMATS["claude_code"].read(file_of(schema, user("hello"), nested))
     assert [each.line for each in result.report.skipped] == [1, 3]
 
 
 def test_a_line_without_a_session_goes_where_it_points_to_else_where_it_stands() -> None:
-    result = read(
+    result = FORMATS["claude_code"].read(
         file_of(
             {"type": "summary", "summary": "points nowhere", "leafUuid": "gone"},
             {"type": "summary", "summary": "points to the second", "leafUuid": "u2"},
@@ -68,7 +69,11 @@ def test_a_line_without_a_session_goes_where_it_points_to_else_where_it_stands()
 
 
 def test_the_other_spelling_of_the_session_id_is_read_too() -> None:
-    (session,) = read(file_of({"type": "system", "subtype": "init", "session_id": "s9"})).sessions
+    (session,) = (
+        FORMATS["claude_code"]
+        .read(file_of({"type": "system", "subtype": "init", "session_id": "s9"}))
+        .sessions
+    )
 
     assert session.key == "s9"
     assert session.actions[0].output == {"subtype": "init"}
@@ -76,14 +81,17 @@ def test_the_other_spelling_of_the_session_id_is_read_too() -> None:
 
 def test_a_file_without_any_session_id_keeps_its_key_when_it_grows() -> None:
     lines = [{"type": "user", "message": {"content": text}} for text in ("one", "two")]
-    (short,), (grown,) = read(file_of(lines[0])).sessions, read(file_of(*lines)).sessions
+    (short,), (grown,) = (
+        FORMATS["claude_code"].read(file_of(lines[0])).sessions,
+        FORMATS["claude_code"].read(file_of(*lines)).sessions,
+    )
 
     assert short.key.startswith("claude_code-")
     assert short.key == grown.key
 
 
 def test_a_session_id_that_cannot_be_a_key_is_named_by_its_hash() -> None:
-    (session,) = read(file_of(user("hi", sessionId="not a key"))).sessions
+    (session,) = FORMATS["claude_code"].read(file_of(user("hi", sessionId="not a key"))).sessions
 
     assert session.key.startswith("claude_code-")
 
@@ -134,32 +142,40 @@ def test_the_key_is_the_name_where_nobody_said_anything() -> None:
 
 
 def test_a_session_runs_from_its_earliest_to_its_latest_time() -> None:
-    (session,) = read(
-        file_of(
-            user("b", timestamp="2026-03-01T10:00:01.250Z"),
-            user("a", timestamp="2026-03-01T11:00:00+01:00"),
-            user("no time", timestamp="yesterday"),
+    (session,) = (
+        FORMATS["claude_code"]
+        .read(
+            file_of(
+                user("b", timestamp="2026-03-01T10:00:01.250Z"),
+                user("a", timestamp="2026-03-01T11:00:00+01:00"),
+                user("no time", timestamp="yesterday"),
+            )
         )
-    ).sessions
+        .sessions
+    )
 
     assert session.started_at == datetime(2026, 3, 1, 10, tzinfo=UTC)
     assert session.ended_at == datetime(2026, 3, 1, 10, 0, 1, 250_000, tzinfo=UTC)
 
 
 def test_a_session_without_times_has_none() -> None:
-    (session,) = read(file_of(user("a"))).sessions
+    (session,) = FORMATS["claude_code"].read(file_of(user("a"))).sessions
 
     assert (session.started_at, session.ended_at) == (None, None)
 
 
 def test_what_the_lines_say_of_their_place_is_metadata_and_a_list_where_it_changed() -> None:
-    (session,) = read(
-        file_of(
-            user("a", cwd="/app", gitBranch="main", version="2.0.1"),
-            user("b", cwd="/app", gitBranch="fix", version=7),
-            user("c", cwd="/app", gitBranch="main"),
+    (session,) = (
+        FORMATS["claude_code"]
+        .read(
+            file_of(
+                user("a", cwd="/app", gitBranch="main", version="2.0.1"),
+                user("b", cwd="/app", gitBranch="fix", version=7),
+                user("c", cwd="/app", gitBranch="main"),
+            )
         )
-    ).sessions
+        .sessions
+    )
 
     assert session.metadata == {"cwd": "/app", "gitBranch": ["main", "fix"], "version": "2.0.1"}
     assert (session.agent, session.user, session.tags) == ("claude-code", None, ())
@@ -167,17 +183,19 @@ def test_what_the_lines_say_of_their_place_is_metadata_and_a_list_where_it_chang
 
 def test_a_line_that_was_cut_off_is_reported_and_the_rest_is_read() -> None:
     whole = file_of(user("one"), user("two"), {"no": "type"}, {"type": 3}, ["list"])
-    result = read(whole + b"\n" + file_of(user("three"))[:12])
+    result = FORMATS["claude_code"].read(whole + b"\n" + file_of(user("three"))[:12])
 
     assert [action.output for action in result.sessions[0].actions] == ["one", "two"]
     assert result.report.lines == 6
     assert result.report.became == {"message": 2}
-    assert result.report.skipped == (
-        Skipped(line=3, reason="It has no `type`, so it is not a line of Claude Code."),
-        Skipped(line=4, reason="It has no `type`, so it is not a line of Claude Code."),
-        Skipped(line=5, reason="It is JSON but not an object."),
-        Skipped(line=7, reason="It is cut off or not JSON: Unterminated string starting at character 10."),
-    )
+    assert result.report.skipped == [
+        LineSkipped(line=3, reason="It has no `type`, so it is not a line of Claude Code."),
+        LineSkipped(line=4, reason="It has no `type`, so it is not a line of Claude Code."),
+        LineSkipped(line=5, reason="It is JSON but not an object."),
+        LineSkipped(
+            line=7, reason="It is cut off or not JSON: Unterminated string starting at character 10."
+        ),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +210,7 @@ def test_a_line_that_was_cut_off_is_reported_and_the_rest_is_read() -> None:
 )
 def test_a_file_without_a_usable_line_is_refused_with_what_was_found(data: bytes, found: str) -> None:
     with pytest.raises(InvalidInput, match="Expected a Claude Code session") as refusal:
-        read(data)
+        FORMATS["claude_code"].read(data)
 
     assert refusal.value.code == "unknown_format"
     assert f"Found: {found}" in refusal.value.message

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.importing.pure.formats.claude_code import read, recognises
+from timemachine.recording.importing.pure.formats.claude_code import recognises
 from timemachine.recording.importing.pure.opening import opening_of
+from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, ROLES
 
@@ -51,7 +52,7 @@ WRITTEN = (LINE | JSON).map(lambda value: json.dumps(value).encode()) | st.binar
 
 def read_or_refuse(data: bytes) -> ParsedFile | None:
     try:
-        return read(data)
+        return FORMATS["claude_code"].read(data)
     except InvalidInput:
         return None
 

@@ -51,7 +51,7 @@ def test_every_line_is_accounted_for_and_nothing_is_skipped(recordings: Path, na
     sources = [action.source for action in the_session(path).actions if action.source is not None]
     kept = [line for source in sources for line in (source if isinstance(source, list) else [source])]
 
-    assert (report.lines, report.skipped) == (COUNTS[name]["lines"], ())
+    assert (report.lines, report.skipped) == (COUNTS[name]["lines"], [])
     assert sorted(map(json.dumps, kept)) == sorted(map(json.dumps, raw_lines(path)))
 
 

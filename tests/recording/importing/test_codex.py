@@ -8,7 +8,7 @@ from tests.recording.importing.samples import CODEX_RECORDS, TOKENS, codex_line,
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.commands import import_file
-from timemachine.recording.importing.pure.formats.codex import read
+from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.importing.pure.report import SessionDraft
 from timemachine.recording.sessions.commands import start_session
 from timemachine.recording.sessions.models import Action
@@ -16,7 +16,7 @@ from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 
 
 def session(*records: dict[str, Any]) -> SessionDraft:
-    (found,) = read(lines(*records)).sessions
+    (found,) = FORMATS["codex"].read(lines(*records)).sessions
     return found
 
 
@@ -160,14 +160,18 @@ def test_every_item_and_event_becomes_something() -> None:
 
 
 def test_lines_of_another_kind_are_skipped_with_their_reason() -> None:
-    report = read(lines(CODEX_RECORDS[0], {"type": "session_meta"}, {"payload": {}}) + b"{half").report
+    report = (
+        FORMATS["codex"]
+        .read(lines(CODEX_RECORDS[0], {"type": "session_meta"}, {"payload": {}}) + b"{half")
+        .report
+    )
     assert [(each.line, each.reason[:24]) for each in report.skipped] == [
         (2, "It has no `type` and `pa"),
         (3, "It has no `type` and `pa"),
         (4, "It is cut off or not JSO"),
     ]
     with pytest.raises(InvalidInput, match="it is empty"):
-        read(b"")
+        FORMATS["codex"].read(b"")
 
 
 @pytest.mark.django_db

@@ -47,9 +47,9 @@ def test_a_step_of_swe_agent_is_a_thought_a_call_and_a_result() -> None:
     end = found.actions[-1]
     assert (end.usage, float(end.cost_usd or 0)) == (Usage(input_tokens=1000, output_tokens=50), 1.25)
     assert found.name == "The parser fails"
-    assert result.report.notes == (
+    assert result.report.notes == [
         "2 messages of the history repeated a step. Each is stored in the source of that step.",
-    )
+    ]
 
 
 def test_a_run_of_swe_agent_that_failed_says_so_and_its_instance_is_its_name() -> None:
@@ -73,7 +73,7 @@ def test_history_that_tells_no_step_stands_for_itself() -> None:
     assert [each.reason for each in result.report.skipped] == [
         "It is not a step, because it is not an object."
     ]
-    assert result.report.notes == ()
+    assert result.report.notes == []
     with pytest.raises(InvalidInput, match="no `trajectory` and no `history`"):
         read("swe_agent", {"trajectory": []})
     with pytest.raises(InvalidInput, match="JSON but not an object"):
@@ -139,7 +139,7 @@ def test_a_failure_without_a_history_is_refused() -> None:
     with pytest.raises(InvalidInput, match="it has no `history`"):
         read("who_and_when", WHO_AND_WHEN | {"history": []})
     report = read("who_and_when", WHO_AND_WHEN | {"history": [7, {"content": "x"}], "mistake_step": 1}).report
-    assert (len(report.skipped), report.notes) == (1, ())
+    assert (len(report.skipped), report.notes) == (1, [])
 
 
 def test_each_line_of_chats_is_a_session() -> None:

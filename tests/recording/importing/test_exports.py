@@ -51,7 +51,7 @@ def kinds(session: Session) -> Counter[str]:
 def read_back(data: bytes, name: str) -> tuple[ParsedFile, Counter[str]]:
     assert detect_format(data) == name
     found = read(data)
-    assert found.report.skipped == ()
+    assert found.report.skipped == []
     return found, Counter(found.report.became)
 
 

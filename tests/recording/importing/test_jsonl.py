@@ -6,7 +6,7 @@ import pytest
 
 from timemachine.core.pure.content import text_sha256
 from timemachine.recording.importing.pure.jsonl import Line, lines_of
-from timemachine.recording.importing.pure.report import Skipped
+from timemachine.recording.importing.pure.report import LineSkipped
 
 
 def test_each_line_is_read_with_its_number_and_the_hash_of_its_text() -> None:
@@ -70,7 +70,7 @@ def test_a_line_of_five_megabytes_is_read_whole() -> None:
 def test_a_bad_line_is_skipped_with_its_reason_and_the_next_one_is_read(line: bytes, reason: str) -> None:
     skipped, read = lines_of(line + b'\n{"a":1}')
 
-    assert skipped == Skipped(line=1, reason=reason)
+    assert skipped == LineSkipped(line=1, reason=reason)
     assert isinstance(read, Line)
     assert read.number == 2
 

@@ -48,9 +48,9 @@ def test_a_session_of_memvid_has_its_finds_asks_and_checkpoints() -> None:
     assert (ask.model, ask.output, session.actions[7].model) == ("openai:gpt-x", "Zoë", "gpt-x")
     assert checkpoint.output == {"frame_count": 1}
     assert (session.key, session.name) == ("0a1b", "First look")
-    assert result.report.notes == (
+    assert result.report.notes == [
         "1 checkpoint repeated an action. Each is stored in the source of that action.",
-    )
+    ]
 
 
 def test_what_is_no_action_of_memvid_is_skipped() -> None:
@@ -169,10 +169,10 @@ def test_memories_of_dakera_stand_in_the_order_of_their_sequence_and_say_what_ma
         ("topic:users",),
     )
     assert two.actions[0].output == "[oracle] ?"
-    assert result.report.notes == (
+    assert result.report.notes == [
         "1 record of dk1 without `seq:` stayed in file order: 3.",
         f"1 record of {two.key} without `seq:` stayed in file order: 1.",
-    )
+    ]
     many = read("dakera", [{"content": "x", "tags": ["s", f"{place}:"]} for place in range(30)])
     assert many.report.notes[0].endswith("19, 20….")
     assert len(read("dakera", [*DAKERA, {"id": 1}, 7]).report.skipped) == 2

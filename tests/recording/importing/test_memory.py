@@ -8,14 +8,14 @@ import pytest
 
 from tests.recording.importing.samples import lines
 from timemachine.core.pure.errors import TooLarge
-from timemachine.recording.importing.pure import document, jsonl
+from timemachine.recording.importing.pure import jsonl, reader
 from timemachine.recording.importing.pure.registry import FORMATS
 
 
 @pytest.fixture(autouse=True)
 def low(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "MOST_LINES", 3)
-    monkeypatch.setattr(document, "MOST_VALUES", 20)
+    monkeypatch.setattr(reader, "MOST_VALUES", 20)
 
 
 @pytest.mark.parametrize("name", ["claude_code", "codex", "openai_chat", "langsmith", "timemachine"])

@@ -14,7 +14,6 @@ from timemachine.recording.importing.pure.registry import (
     FORMATS,
     choose_format,
     detect_format,
-    format_titles,
     read,
 )
 
@@ -33,7 +32,7 @@ CLAUDE = b'{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user",
 def test_every_format_is_registered_under_its_own_name() -> None:
     assert "claude_code" in FORMATS
     assert all(name == each.name for name, each in FORMATS.items())
-    assert len(set(format_titles())) == len(FORMATS)
+    assert len({each.title for each in FORMATS.values()}) == len(FORMATS)
 
 
 @pytest.mark.parametrize(

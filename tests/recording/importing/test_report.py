@@ -2,11 +2,11 @@
 
 import pytest
 
+from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import (
-    ImportReport,
+    ImportReportOut,
+    LineSkipped,
     SessionDraft,
-    Skipped,
-    parsed_file,
     shortened,
 )
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -14,27 +14,32 @@ from timemachine.recording.sessions.pure.validation import key_of
 
 
 def test_a_report_is_answered_as_lines_became_and_skipped() -> None:
-    report = ImportReport(
-        lines=3, became={"message": 2}, skipped=(Skipped(line=7, reason="It is JSON but not an object."),)
+    report = ImportReportOut(
+        lines=3,
+        became={"message": 2},
+        skipped=[LineSkipped(line=7, reason="It is JSON but not an object.")],
+        notes=[],
     )
 
-    assert report.as_json() == {
+    assert report.model_dump() == {
         "lines": 3,
         "became": {"message": 2},
         "skipped": [{"line": 7, "reason": "It is JSON but not an object."}],
         "notes": [],
     }
-    assert ImportReport.of_json(report.as_json()) == report
+    assert ImportReportOut.of_json(report.model_dump()) == report
 
 
 def test_actions_are_counted_by_kind_over_all_sessions() -> None:
     first = SessionDraft(key="a", name="a", actions=(ActionDraft(kind="message"), ActionDraft(kind="event")))
     second = SessionDraft(key="b", name="b", actions=(ActionDraft(kind="message"),))
 
-    result = parsed_file((first, second), lines=3, skipped=())
+    reader = Reader(b"", name="agentos", title="entries")
+    reader.use(3)
+    result = reader.parsed([first, second])
 
     assert result.sessions == (first, second)
-    assert result.report == ImportReport(lines=3, became={"message": 2, "event": 1})
+    assert (result.report.lines, result.report.became) == (3, {"message": 2, "event": 1})
 
 
 def test_an_id_that_can_be_a_key_is_the_key() -> None:

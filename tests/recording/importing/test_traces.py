@@ -234,9 +234,9 @@ def test_a_sample_of_inspect_is_a_session_and_its_messages_are_told_once() -> No
     assert two.actions[-1].usage == Usage(input_tokens=120, output_tokens=10, total_tokens=290)
     assert (one.key, two.key) == ("ev1-1-1", "ev1-2-1")
     assert one.metadata["scores"] == {"match": "C"}
-    assert result.report.notes == (
+    assert result.report.notes == [
         "3 messages repeated an event. Each is stored in the source of that event.",
-    )
+    ]
 
 
 def test_the_archive_of_inspect_makes_the_same_sessions_as_the_document() -> None:
@@ -244,7 +244,7 @@ def test_the_archive_of_inspect_makes_the_same_sessions_as_the_document() -> Non
     assert archived.sessions == read("inspect", INSPECT).sessions
     assert archived.report.notes[0].startswith("The archive's summaries")
     bare = read("inspect", archive({"samples/1_epoch_1.json": INSPECT_SAMPLE}))
-    assert bare.report.notes == ("3 messages repeated an event. Each is stored in the source of that event.",)
+    assert bare.report.notes == ["3 messages repeated an event. Each is stored in the source of that event."]
     assert bare.sessions[0].key.startswith("inspect-")
 
 
@@ -277,10 +277,10 @@ def test_attachments_of_inspect_are_set_in_where_they_were_said() -> None:
     assert end.output == {"output": {"completion": "Ten years."}}
     assert (said.source, call.source) == (sample["messages"][0], sample["events"][0])  # type: ignore[index]
     assert end.source["attachments"] == sample["attachments"]
-    assert result.report.notes == (
+    assert result.report.notes == [
         "5 references to attachments: each was replaced by its text; the source keeps the reference.",
         "1 reference to attachments: each names no attachment of the file and was not replaced.",
-    )
+    ]
 
 
 def test_an_attachment_is_not_set_in_without_end() -> None:
@@ -374,9 +374,9 @@ def test_a_span_that_stands_there_twice_is_one_and_one_with_other_words_stands_b
         "span 9 (sent again with other content)",
     ]
     assert found.report.lines == 5
-    assert found.report.notes == (
+    assert found.report.notes == [
         "2 spans were repeated without a change. They are stored with the first one.",
-    )
+    ]
 
 
 def test_a_span_that_cannot_be_recorded_is_skipped_with_its_reason() -> None:

@@ -39,7 +39,7 @@ def test_what_was_sealed_stays_when_a_later_file_tells_the_times(project: Projec
 
 
 def test_an_import_says_nothing_of_times_where_none_came_later(project: Project) -> None:
-    assert imported(project, ABOUT, STEP).report.notes == ()
-    assert imported(project, ABOUT, STEP).report.notes == ()
+    assert imported(project, ABOUT, STEP).report.notes == []
+    assert imported(project, ABOUT, STEP).report.notes == []
     dated = ABOUT | TIMES | {"key": "dated"}
-    assert [imported(project, dated, STEP).report.notes for _ in range(2)] == [(), ()]
+    assert [imported(project, dated, STEP).report.notes for _ in range(2)] == [[], []]

@@ -14,6 +14,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.jobs.registry import overdue
 from timemachine.recording.importing import worker
+from timemachine.recording.importing.commands import Progress, import_file
 from timemachine.recording.importing.models import FileImport
 from timemachine.recording.importing.queries import import_of, sessions_of
 from timemachine.recording.importing.worker import hand_in, work
@@ -45,12 +46,18 @@ def test_a_worker_imports_a_file_and_lets_go_of_it(project: Project) -> None:
     assert Action.objects.count() == 11
 
 
-def test_how_far_it_is_is_told_of_all_its_actions(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[tuple[int, int]] = []
-    monkeypatch.setattr(worker._Progress, "update", lambda self, done, total: heard.append((done, total)))
+def test_how_far_it_is_is_told_of_all_its_actions(project: Project) -> None:
+    heard: list[tuple[int, int | None]] = []
+
+    class Heard(Progress):
+        def __setattr__(self, name: str, value: int | None) -> None:
+            super().__setattr__(name, value)
+            if name == "done":
+                heard.append((self.done, getattr(self, "total", None)))
+
     many = [{"role": "user", "content": f"{number}"} for number in range(2_500)]
-    work(hand_in(project, lines({"messages": many}, {"messages": CHAT}), by="Ada").id)
-    assert heard == [(0, 2505), (1000, 2505), (2000, 2505), (2500, 2505), (2505, 2505)]
+    import_file(project, lines({"messages": many}, {"messages": CHAT}), by="Ada", progress=Heard())
+    assert sorted(set(heard[1:])) == [(0, 2505), (1000, 2505), (2000, 2505), (2500, 2505), (2505, 2505)]
 
 
 def test_a_session_that_was_erased_since_is_told_without_a_name(project: Project) -> None:

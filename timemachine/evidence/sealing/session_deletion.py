@@ -21,7 +21,7 @@ from timemachine.evidence.sealing.comparison_subject import run_ended_at
 from timemachine.evidence.sealing.previous_seals import Replacement
 from timemachine.evidence.sealing.seals import locked_seals
 from timemachine.recording.answering.summaries import remaining_summaries
-from timemachine.recording.importing import past_imports
+from timemachine.recording.importing.commands import erase_from_imports
 from timemachine.recording.sessions import deletions, session_deletion
 from timemachine.recording.sessions.holds import require_no_hold
 from timemachine.recording.sessions.locks import lock_against_sealing
@@ -83,7 +83,7 @@ def _erase_session(session: Session, *, by: str | None, reason: str | None, move
                 log_index=first,
                 summaries=remaining_summaries(locked),
             )
-    past_imports.erase_from_imports(session)
+    erase_from_imports(session)
     erased = session_deletion.erase_session(session)
     _restart_seals([each for each in sealed if each.of == COMPARISON])
     clear_text_caches()

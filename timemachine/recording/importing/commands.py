@@ -1,39 +1,44 @@
 """Import the file of another tool: all of its sessions or none, with a report that accounts for every line."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from django.db import transaction
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Conflict
-from timemachine.recording.importing.already_recorded import already_recorded
+from timemachine.core.pure.numbers import counted
+from timemachine.recording.importing.exporting import AT_ONCE, exact
+from timemachine.recording.importing.models import FileImport
+from timemachine.recording.importing.pure.formats.timemachine import draft_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format
-from timemachine.recording.importing.pure.report import ImportReport, SessionDraft
-from timemachine.recording.importing.session_names import cut_to_limit
+from timemachine.recording.importing.pure.report import ImportReportOut, SessionDraft
+from timemachine.recording.importing.queries import ImportCounts, imports_of
 from timemachine.recording.sessions.changes import end_imported
 from timemachine.recording.sessions.commands import MOST_ACTIONS, append, locked, start_session
 from timemachine.recording.sessions.deletions import deleted_before
-from timemachine.recording.sessions.models import ErasedSession, Session
+from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.parents import Parent
 from timemachine.recording.sessions.pricing import priced
-from timemachine.recording.sessions.pure.validation import KEY
+from timemachine.recording.sessions.pure.draft import ActionDraft
+from timemachine.recording.sessions.pure.validation import KEY, LONGEST_WORD
+from timemachine.recording.timeline.actions import with_everything
+from timemachine.text.redaction.pure.marks import FIELD, erased
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far an import is: `done` of `total` actions are recorded; `total` is None until the file was read."""
+
+    done: int = 0
+    total: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedSession:
-    """A session of the file: how many actions the file has for it, and how many of them were recorded here before.
-
-    `deleted_before` is the deletion of an earlier session with this key. `deleted_turns` counts steps of the session
-    that were deleted here and stay deleted.
-    """
+class ImportedSession(ImportCounts):
+    """A session of the file, with its counts."""
 
     session: Session
-    actions: int
-    already_there: int
-    deleted_before: ErasedSession | None = None
-    deleted_turns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +46,7 @@ class ImportDone:
     """The sessions that an import recorded, and its report."""
 
     sessions: tuple[ImportedSession, ...]
-    report: ImportReport
+    report: ImportReportOut
 
 
 def import_file(
@@ -51,54 +56,49 @@ def import_file(
     by: str,
     format_name: str | None = None,
     filename: str | None = None,
-    on_progress: Callable[[int, int], None] = lambda _done, _total: None,
+    progress: Progress | None = None,
 ) -> ImportDone:
     """Import a file. Importing the same file again adds nothing; a file that has grown adds what is new.
 
-    `on_progress` is called with the number of actions recorded so far and the total.
+    `progress` is updated while the actions are recorded.
 
     Raises `InvalidInput` if the file is not a transcript or the format is unknown, and `Conflict` if a session with
     the same key was not imported from this format. Nothing is recorded then.
     """
     name = choose_format(format_name, data, filename)
-    parsed = cut_to_limit(FORMATS[name].read(data))
+    parsed = FORMATS[name].read(data)
+    drafts = [_within_limits(draft) for draft in parsed.sessions]
+    progress = progress or Progress()
+    progress.total = sum(len(draft.actions) for draft in drafts)
     with transaction.atomic():
-        progress = _Progress(on_progress, total=sum(len(draft.actions) for draft in parsed.sessions))
-        sessions = tuple(_import_session(project, draft, name, by, progress) for draft in parsed.sessions)
-    undated = [
-        _stays_undated(draft.key)
-        for draft, here in zip(parsed.sessions, sessions, strict=True)
+        sessions = tuple(_import_session(project, draft, name, by, progress) for draft in drafts)
+    report = parsed.report
+    if cut := sum(before != after for before, after in zip(parsed.sessions, drafts, strict=True)):
+        report.notes.append(
+            f"A name, agent, user or tag of {counted(cut, 'session')} was cut to {LONGEST_WORD:,} characters."
+        )
+    report.notes += [
+        f"The session {draft.key!r} was imported before from a file without times: its start time stays unknown, because its record is sealed. "
+        "To get the times, delete the session and import the file again."
+        for draft, here in zip(drafts, sessions, strict=True)
         if here.session.is_undated and draft.started_at is not None
     ]
-    return ImportDone(
-        sessions=sessions, report=replace(parsed.report, notes=(*parsed.report.notes, *undated))
+    return ImportDone(sessions=sessions, report=report)
+
+
+def _within_limits(session: SessionDraft) -> SessionDraft:
+    """Return the session with its name, agent, user and tags cut to the allowed length."""
+    return replace(
+        session,
+        name=session.name[:LONGEST_WORD],
+        agent=session.agent and session.agent[:LONGEST_WORD],
+        user=session.user and session.user[:LONGEST_WORD],
+        tags=tuple(tag[:LONGEST_WORD] for tag in session.tags),
     )
-
-
-def _stays_undated(key: str) -> str:
-    return (
-        f"The session {key!r} was imported before from a file without times: its start time stays unknown, because its record is sealed. "
-        "To get the times, delete the session and import the file again."
-    )
-
-
-class _Progress:
-    """Counts the recorded actions and reports each change."""
-
-    def __init__(self, report: Callable[[int, int], None], *, total: int) -> None:
-        self._report, self._done, self._total = report, 0, total
-        report(0, total)
-
-    def add(self, actions: int) -> None:
-        """Add newly recorded actions."""
-        if not actions:
-            return
-        self._done += actions
-        self._report(self._done, self._total)
 
 
 def _import_session(
-    project: Project, draft: SessionDraft, format_name: str, by: str, progress: _Progress
+    project: Project, draft: SessionDraft, format_name: str, by: str, progress: Progress
 ) -> ImportedSession:
     is_new = not Session.objects.filter(project=project, key=draft.key).exists()
     deleted = deleted_before(project, draft.key) if is_new else None
@@ -115,13 +115,13 @@ def _import_session(
             code="key_taken",
         )
     before = locked([session.id])[session.id].last_sequence
-    known = already_recorded(session, draft) if draft.numbered else 0
-    progress.add(known)
+    known = _already_recorded(session, draft) if draft.numbered else 0
+    progress.done += known
     for start in range(known, len(draft.actions), MOST_ACTIONS):
         batch = draft.actions[start : start + MOST_ACTIONS]
         own = draft.numbered
         append(session.id, batch if own else priced(batch), imported=True, as_it_is=own)
-        progress.add(len(batch))
+        progress.done += len(batch)
     ended = end_imported(session.id, ended=draft.ended_at)
     added = ended.last_sequence - before
     return ImportedSession(
@@ -139,29 +139,27 @@ def _get_or_start(project: Project, draft: SessionDraft, format_name: str, by: s
     If another import is starting it at the same time, that import has finished when this returns.
     """
     there = Session.objects.filter(project=project, key=draft.key)
+    if (found := there.first()) is not None:
+        return found
     try:
-        return there.first() or _start(project, draft, format_name, by)
+        return start_session(
+            project,
+            name=draft.name,
+            key=draft.key,
+            agent=draft.agent,
+            user=draft.user,
+            metadata=draft.metadata,
+            tags=draft.tags,
+            started_at=draft.started_at,
+            by=by,
+            imported_as=format_name,
+            parent=_parent(project, draft),
+        )
     except Conflict:
         found = there.first()
         if found is None:
             raise
         return found
-
-
-def _start(project: Project, draft: SessionDraft, format_name: str, by: str) -> Session:
-    return start_session(
-        project,
-        name=draft.name,
-        key=draft.key,
-        agent=draft.agent,
-        user=draft.user,
-        metadata=draft.metadata,
-        tags=draft.tags,
-        started_at=draft.started_at,
-        by=by,
-        imported_as=format_name,
-        parent=_parent(project, draft),
-    )
 
 
 def _parent(project: Project, draft: SessionDraft) -> Parent | None:
@@ -177,3 +175,50 @@ def _parent(project: Project, draft: SessionDraft) -> Parent | None:
     if found is None and not KEY.fullmatch(draft.forked_from):
         return None
     return found or draft.forked_from, draft.forked_at
+
+
+def _already_recorded(session: Session, draft: SessionDraft) -> int:
+    """Return how many of the draft's actions the session already has, counted from the first. Locks it against
+    appending.
+
+    Raises `Conflict` (`key_taken`) if one of its actions differs.
+    """
+    held = Session.objects.select_for_update().get(id=session.id)
+    known = min(held.last_sequence, len(draft.actions))
+    deleted = set(held.erased_turns.values_list("sequence", flat=True))
+    if deleted:  # other steps may have repeated what was deleted
+        deleted |= set(held.erased_fields.filter(replay=None).values_list("sequence", flat=True))
+    for after in range(0, known, AT_ONCE):
+        some = Action.objects.filter(
+            session=session, sequence__gt=after, sequence__lte=min(after + AT_ONCE, known)
+        )
+        for action in with_everything(some.order_by("sequence")):
+            if action.sequence in deleted:
+                continue
+            if _without_hashes(draft_of(exact(action))) != _without_hashes(
+                draft.actions[action.sequence - 1]
+            ):
+                raise Conflict(
+                    f"A session with the key {draft.key!r} was imported before, and its step {action.sequence:,} differs from this file.",
+                    code="key_taken",
+                )
+    return known
+
+
+def _without_hashes(action: ActionDraft) -> ActionDraft:
+    """Return the action without the hashes of texts that are present: an erasure removes a hash and leaves a text."""
+    found = action.retrieval
+    if found is None:
+        return action
+    hits = tuple(hit if hit.text is None else replace(hit, sha256=None, unhashed=False) for hit in found.hits)
+    return replace(action, retrieval=replace(found, hits=hits))
+
+
+def erase_from_imports(session: Session) -> None:
+    """Erase file names and report texts from the imports of a session that is about to be erased. Counts stay."""
+    for found in imports_of(session):
+        report = found.report
+        if report is not None:
+            skipped = [{"line": each["line"], "reason": erased(FIELD)} for each in report["skipped"]]
+            report = report | {"skipped": skipped, "notes": []}
+        FileImport.objects.filter(pk=found.pk).update(name=erased(FIELD), report=report, error_message=None)

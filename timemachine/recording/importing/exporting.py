@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
 from pkgutil import iter_modules
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import F, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
+from django.http import StreamingHttpResponse
+from django.utils.http import content_disposition_header
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.streams import marked_if_cut_off
 from timemachine.recording.importing.pure import exports
 from timemachine.recording.importing.pure.exported import Exported, Step
@@ -106,6 +109,22 @@ def export_session(session: Session, format_name: str | None = None) -> Exported
     )
 
 
+def sent(session: Session, format_name: str | None) -> StreamingHttpResponse:
+    """Return the export as a download, streamed while it is written; a header gives its last sequence. Raises as `export_session`.
+
+    If it cannot be completed, its last line says so, and it cannot be imported.
+    """
+    file = export_session(session, format_name)
+    headers = {
+        "Cache-Control": "private, no-store",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Disposition": content_disposition_header(as_attachment=True, filename=file.name)
+        or "attachment",
+        "Last-Sequence": str(file.through),
+    }
+    return StreamingHttpResponse(file.parts, content_type=file.media_type, headers=headers)
+
+
 def _in_parts(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Join the pieces to parts of a reasonable size; yields one empty part if there are no pieces."""
     held: list[bytes] = []
@@ -119,7 +138,7 @@ def _in_parts(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield b"".join(held)
 
 
-def about(session: Session) -> dict[str, Any]:
+def about(session: Session) -> JsonObject:
     """Return the first line of an export: the session by names that are valid elsewhere, without ids of this server."""
     return {
         "format": FORMAT,
@@ -142,7 +161,7 @@ def about(session: Session) -> dict[str, Any]:
     }
 
 
-def _parent_of(session: Session) -> dict[str, Any] | None:
+def _parent_of(session: Session) -> JsonObject | None:
     """Return the key of the session it branched from, and the step. For a deleted one, only its id, if known."""
     if session.has_lost_parent:
         erased = session.parent_erased
@@ -155,7 +174,7 @@ def _parent_of(session: Session) -> dict[str, Any] | None:
     return None if key is None else {"key": key, "sequence": session.parent_sequence}
 
 
-def exact(action: Action) -> dict[str, Any]:
+def exact(action: Action) -> JsonObject:
     """Return the action's document with exact amounts of money as text."""
     return {
         **ActionOut.of(action).model_dump(),

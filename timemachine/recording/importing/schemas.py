@@ -4,22 +4,14 @@ from typing import Literal, cast
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema
-from timemachine.recording.importing.commands import ImportDone, ImportedSession
+from timemachine.recording.importing.commands import ImportDone
 from timemachine.recording.importing.models import FileImport
-from timemachine.recording.importing.pure.report import ImportReport
-from timemachine.recording.importing.queries import SessionOfImport, sessions_of
+from timemachine.recording.importing.pure.report import ImportReportOut
+from timemachine.recording.importing.queries import ImportCounts, sessions_of
 from timemachine.recording.sessions.models import ErasedSession, Session
-from timemachine.recording.sessions.pure.vocabulary import Kind
 from timemachine.recording.sessions.schemas import SessionOut, SummaryKept
 
 FileStatus = Literal["waiting", "running", "done", "failed"]
-
-
-class LineSkipped(Schema):
-    """A line of a file that was skipped, counted from 1, and why."""
-
-    line: int
-    reason: str
 
 
 class FileFailure(Schema):
@@ -32,29 +24,6 @@ class FileFailure(Schema):
     def of(cls, code: str | None, message: str | None) -> "FileFailure":
         """The failure as it was stored."""
         return cls.model_construct(code=cast("str", code), message=cast("str", message))
-
-
-class ImportReportOut(Schema):
-    """What became of every line: `lines` were read, and became so many actions of each kind, or were skipped."""
-
-    lines: int
-    became: dict[Kind, int]
-    skipped: list[LineSkipped]
-    notes: list[
-        str
-    ]  # sentences about lines that became part of another line's action, or were read otherwise than they are written
-
-    @classmethod
-    def of(cls, report: ImportReport) -> "ImportReportOut":
-        """The report."""
-        return cls.model_construct(
-            lines=report.lines,
-            became=cast("dict[Kind, int]", dict(report.became)),
-            skipped=[
-                LineSkipped.model_construct(line=each.line, reason=each.reason) for each in report.skipped
-            ],
-            notes=list(report.notes),
-        )
 
 
 class DeletedBefore(Schema):
@@ -100,7 +69,7 @@ class SessionImported(Schema):
     deleted_turns: int
 
     @classmethod
-    def of(cls, session: Session, found: ImportedSession | SessionOfImport) -> "SessionImported":
+    def of(cls, session: Session, found: ImportCounts) -> "SessionImported":
         """The session with its counts."""
         about = SessionOut.of(session)
         return cls.model_construct(
@@ -126,7 +95,7 @@ class ImportOut(Schema):
         """The result of an import."""
         return cls.model_construct(
             sessions=[SessionImported.of(each.session, each) for each in done.sessions],
-            report=ImportReportOut.of(done.report),
+            report=done.report,
         )
 
 
@@ -156,7 +125,6 @@ class FileImportOut(Schema):
     def of(cls, found: FileImport) -> "FileImportOut":
         """The import; two queries."""
         failed = found.error_code is not None and found.finished_at is not None
-        report = None if found.report is None else ImportReport.of_json(found.report)
         return cls.model_construct(
             import_id=str(found.id),
             name=found.name,
@@ -170,5 +138,5 @@ class FileImportOut(Schema):
                 for each in sessions_of(found, len(found.sessions))
                 if each.session is not None
             ],
-            report=None if report is None else ImportReportOut.of(report),
+            report=None if found.report is None else ImportReportOut.of_json(found.report),
         )

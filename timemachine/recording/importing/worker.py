@@ -6,7 +6,6 @@ starts from the beginning. Progress is written through a separate connection.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -17,7 +16,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.leases import MOST_ATTEMPTS, Lease, LeaseLost, claim, keep_alive
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import TimeMachineError
-from timemachine.recording.importing.commands import ImportDone, import_file
+from timemachine.recording.importing.commands import Progress, import_file
 from timemachine.recording.importing.file_contents import received
 from timemachine.recording.importing.models import DONE, FAILED, RUNNING, FileImport
 from timemachine.recording.importing.pure.mapped_bytes import Contents, pieces_of
@@ -27,22 +26,6 @@ AT_ONCE_BYTES: Final = 4 * 1024 * 1024
 PART_BYTES: Final = 4 * 1024 * 1024
 _COPY_PARTS: Final = "COPY tm_file_part (file_import_id, number, data) FROM STDIN (FORMAT BINARY)"
 _PROGRESS_INTERVAL: Final = 1.0
-
-
-@dataclass(slots=True)
-class _Progress:
-    """How far the import is. The thread that extends the lease reads it and writes it down."""
-
-    done: int = 0
-    total: int | None = None
-
-    def update(self, done: int, total: int) -> None:
-        """Set how many of how many actions are recorded."""
-        self.done, self.total = done, total
-
-    def as_changes(self) -> dict[str, Any]:
-        """Return the changes to write to the import's row."""
-        return {"done": self.done, "total": self.total, "revision": F("revision") + 1}
 
 
 @transaction.atomic
@@ -62,17 +45,12 @@ def hand_in(
         enqueued_at=now(),
     )
     if not is_small:
-        _keep_parts(found, data)
+        # COPY is used because psycopg keeps the text of its last hundred statements, with everything they insert.
+        with connection.cursor() as cursor, cursor.copy(_COPY_PARTS) as copy:
+            copy.set_types(["uuid", "int4", "bytea"])
+            for number, piece in enumerate(pieces_of(data, PART_BYTES), start=1):
+                copy.write_row((found.id, number, piece))
     return found
-
-
-def _keep_parts(found: FileImport, data: Contents) -> None:
-    """Store the file part by part. COPY is used because psycopg keeps the text of its last hundred statements, with
-    everything they insert."""
-    with connection.cursor() as cursor, cursor.copy(_COPY_PARTS) as copy:
-        copy.set_types(["uuid", "int4", "bytea"])
-        for number, piece in enumerate(pieces_of(data, PART_BYTES), start=1):
-            copy.write_row((found.id, number, piece))
 
 
 def work(import_id: UUID) -> None:
@@ -80,16 +58,22 @@ def work(import_id: UUID) -> None:
     lease = _claim(import_id)
     if lease is None:
         return
-    progress = _Progress()
+    progress = Progress()
+
+    def changes() -> dict[str, object]:
+        return {"done": progress.done, "total": progress.total, "revision": F("revision") + 1}
+
     try:
-        with keep_alive(lease, every=_PROGRESS_INTERVAL, progress=progress.as_changes):
+        with keep_alive(lease, every=_PROGRESS_INTERVAL, progress=changes):
             _import(lease, progress)
     except LeaseLost:
         return
     except TimeMachineError as why:
         _end(lease, status=FAILED, error_code=why.code, error_message=why.message)
     except DatabaseError as why:  # it may be temporary (a deadlock), so another worker retries
-        lease.held().update(error_code="not_kept", error_message=_reason(why))
+        first_line = str(why).partition("\n")[0]
+        message = f"The database rejected the sessions: {first_line.rstrip('.')}."
+        lease.held().update(error_code="not_kept", error_message=message)
         raise
 
 
@@ -122,7 +106,7 @@ def _claim(import_id: UUID) -> Lease[FileImport] | None:
 
 
 @transaction.atomic
-def _import(lease: Lease[FileImport], progress: _Progress) -> None:
+def _import(lease: Lease[FileImport], progress: Progress) -> None:
     found = lease.row("project")
     with received(_parts(found)) as data:
         done = import_file(
@@ -131,20 +115,8 @@ def _import(lease: Lease[FileImport], progress: _Progress) -> None:
             by=found.put_by,
             format_name=found.format,
             filename=found.name,
-            on_progress=progress.update,
+            progress=progress,
         )
-    if not _end(lease, status=DONE, done=progress.done, total=progress.done, **_outcome(done)):
-        raise LeaseLost
-
-
-def _parts(found: FileImport) -> Iterator[bytes]:
-    if found.data:
-        yield bytes(found.data)
-    for number in list(found.parts.order_by("number").values_list("number", flat=True)):
-        yield bytes(found.parts.get(number=number).data)
-
-
-def _outcome(done: ImportDone) -> dict[str, Any]:
     sessions = [
         {
             "id": str(each.session.id),
@@ -155,13 +127,25 @@ def _outcome(done: ImportDone) -> dict[str, Any]:
         }
         for each in done.sessions
     ]
-    return {"sessions": sessions, "report": done.report.as_json(), "error_code": None, "error_message": None}
+    if not _end(
+        lease,
+        status=DONE,
+        done=progress.done,
+        total=progress.done,
+        sessions=sessions,
+        report=done.report.model_dump(),
+        error_code=None,
+        error_message=None,
+    ):
+        raise LeaseLost
+
+
+def _parts(found: FileImport) -> Iterator[bytes]:
+    if found.data:
+        yield bytes(found.data)
+    for number in list(found.parts.order_by("number").values_list("number", flat=True)):
+        yield bytes(found.parts.get(number=number).data)
 
 
 def _end(lease: Lease[FileImport], **changes: Any) -> bool:
     return lease.release(finished_at=now(), data=b"", revision=F("revision") + 1, **changes)
-
-
-def _reason(why: DatabaseError) -> str:
-    first_line = str(why).partition("\n")[0]
-    return f"The database rejected the sessions: {first_line.rstrip('.')}."

@@ -12,7 +12,8 @@ from timemachine.knowledge.commands import NewFrame, PutResult
 from timemachine.knowledge.schemas.collections import SourceOut
 from timemachine.knowledge.sources import MOST_NAMED, EditedFrame, EndedFrame
 from timemachine.recording.answering.schemas import FramePut
-from timemachine.recording.importing.schemas import FileFailure, FileStatus, LineSkipped
+from timemachine.recording.importing.pure.report import LineSkipped
+from timemachine.recording.importing.schemas import FileFailure, FileStatus
 from timemachine.recording.intake.commands import FilePut
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.intake.queries import edited_beside_it, ended_by

@@ -14,7 +14,7 @@ from timemachine.governance.deletion.erasure.before_after import Scan
 from timemachine.governance.deletion.erasure.rewriting import Rewritten, stored_payload
 from timemachine.recording.annotations.notes.models import LONGEST_STORED, Note
 from timemachine.recording.answering.models import CachedAnswer
-from timemachine.recording.importing.past_imports import imports_of
+from timemachine.recording.importing.queries import imports_of
 from timemachine.recording.intake.models import Intake
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.alignment.models import LongDiff

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
 
 _REFERENCE: Final = "attachment://"
@@ -15,11 +16,11 @@ class Attachments:
     """The texts of a file by id. Counts the references that were replaced, missing, or too large."""
 
     def __init__(self, most: int = MOST_SET_IN, most_in_one: int = MOST_IN_ONE) -> None:
-        self._texts: dict[str, Any] = {}
+        self._texts: JsonObject = {}
         self._remaining, self._most_in_one, self._remaining_in_one = most, most_in_one, 0
         self._replaced = self._missing = self._too_large = 0
 
-    def use(self, texts: dict[str, Any]) -> None:
+    def use(self, texts: JsonObject) -> None:
         """Use these texts from now on."""
         self._texts = texts
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.session_builder import Ids
 from timemachine.recording.importing.pure.values import (
     list_at,
@@ -26,25 +28,36 @@ _SPEAKERS = {
 _RETURNS = {"tool", "function"}
 
 
-def chat_actions(message: dict[str, Any], base: ActionDraft, ids: Ids, where: str) -> list[ActionDraft]:
+def conversation_actions(
+    messages: list[Any], base: ActionDraft, ids: Ids, reader: Reader
+) -> list[ActionDraft]:
+    """Return the actions of all messages, which are counted."""
+    return [
+        action
+        for place, message in enumerate(messages, start=1)
+        if reader.takes(message, "a message")
+        for action in chat_actions(message, base, ids, f"message-{place}")
+    ]
+
+
+def chat_actions(message: JsonObject, base: ActionDraft, ids: Ids, where: str) -> list[ActionDraft]:
     """Return the actions of one message. The first of them has the message as its `source`.
 
     Spoken text becomes a `message`, reasoning another `message` before it, each tool call a `tool_call`, and a tool's
     answer a `tool_result`. A message with an unknown role becomes an `event`. `base` holds the fields that all of
     them share.
     """
-    found = list(_actions(message, base))
     return [
         replace(
             action,
             id=ids.claim(where if place == 1 else f"{where}/{place}"),
             source=message if place == 1 else None,
         )
-        for place, action in enumerate(found, start=1)
+        for place, action in enumerate(_actions(message, base), start=1)
     ]
 
 
-def _actions(message: dict[str, Any], base: ActionDraft) -> Iterator[ActionDraft]:
+def _actions(message: JsonObject, base: ActionDraft) -> Iterator[ActionDraft]:
     role = text_at(message, "role") or "unknown"
     if role in _RETURNS:
         yield _result(message, base)
@@ -55,9 +68,16 @@ def _actions(message: dict[str, Any], base: ActionDraft) -> Iterator[ActionDraft
             base, kind="event", layer="sys", role="system", name=role[:80], output=message.get("content")
         )
         return
-    layer = "sys" if speaker == "system" else "agent"
-    spoken = replace(base, kind="message", layer=layer, role=speaker, agent=_who(message, base, speaker))
-    calls = [_call(each, spoken) for each in (*list_at(message, "tool_calls"), *_older_call(message))]
+    spoken = replace(
+        base,
+        kind="message",
+        layer="sys" if speaker == "system" else "agent",
+        role=speaker,
+        agent=short_text_at(message, "name") or (base.agent if speaker == "agent" else None),
+    )
+    calls = [_call(each, spoken) for each in list_at(message, "tool_calls")]
+    if isinstance(older := message.get("function_call"), dict):
+        calls.append(_call(older, spoken))
     thought = text_at(message, "reasoning_content", "reasoning")
     if thought is not None:
         yield replace(spoken, name="thinking", tags=(*spoken.tags, "thinking"), output=thought)
@@ -68,15 +88,6 @@ def _actions(message: dict[str, Any], base: ActionDraft) -> Iterator[ActionDraft
     if content not in (None, "", []) or not (calls or thought or refusal):
         yield replace(spoken, output=content)
     yield from calls
-
-
-def _who(message: dict[str, Any], base: ActionDraft, speaker: str) -> str | None:
-    return short_text_at(message, "name") or (base.agent if speaker == "agent" else None)
-
-
-def _older_call(message: dict[str, Any]) -> list[Any]:
-    found = message.get("function_call")
-    return [found] if isinstance(found, dict) else []
 
 
 def _call(call: Any, spoken: ActionDraft) -> ActionDraft:
@@ -92,7 +103,7 @@ def _call(call: Any, spoken: ActionDraft) -> ActionDraft:
     )
 
 
-def _result(message: dict[str, Any], base: ActionDraft) -> ActionDraft:
+def _result(message: JsonObject, base: ActionDraft) -> ActionDraft:
     content = message.get("content")
     failure = record_at(message, "error")
     return replace(

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from timemachine.core.pure.content import MAX_DEPTH, parse_json, text_sha256
 from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.mapped_bytes import Contents, count_in, raw_lines
-from timemachine.recording.importing.pure.report import Skipped
+from timemachine.recording.importing.pure.report import LineSkipped
 
 MOST_LINES: Final = 1_000_000
 """Maximum number of lines: each unusable line is listed in the report and takes more memory than its bytes."""
@@ -20,11 +21,11 @@ class Line:
     """A JSON object and its line number, from 1. `digest` is the SHA-256 of the line without surrounding blanks."""
 
     number: int
-    record: dict[str, Any]
+    record: JsonObject
     digest: str
 
 
-def lines_of(data: Contents, *, deepest: int = MAX_DEPTH) -> Iterator[Line | Skipped]:
+def lines_of(data: Contents, *, deepest: int = MAX_DEPTH) -> Iterator[Line | LineSkipped]:
     """Yield every line in order, as its object or as the reason why it is skipped.
 
     Lines end with LF or CRLF; a byte order mark is ignored. Blank lines are numbered but not yielded.
@@ -36,7 +37,9 @@ def lines_of(data: Contents, *, deepest: int = MAX_DEPTH) -> Iterator[Line | Ski
         try:
             text = raw.removesuffix(b"\n").decode("utf-8-sig").strip(_BLANK)
         except UnicodeDecodeError as why:
-            yield Skipped(line=number, reason=f"It is not UTF-8 text: byte {why.start + 1} cannot be read.")
+            yield LineSkipped.model_construct(
+                line=number, reason=f"It is not UTF-8 text: byte {why.start + 1} cannot be read."
+            )
             continue
         if text:
             yield _line(number, text, deepest)
@@ -51,13 +54,13 @@ def check_lines(lines: int) -> None:
         )
 
 
-def _line(number: int, text: str, deepest: int) -> Line | Skipped:
+def _line(number: int, text: str, deepest: int) -> Line | LineSkipped:
     try:
         record = parse_json(text, deepest=deepest)
     except InvalidInput as why:
-        return Skipped(line=number, reason=_reason(why))
+        return LineSkipped.model_construct(line=number, reason=_reason(why))
     if not isinstance(record, dict):
-        return Skipped(line=number, reason="It is JSON but not an object.")
+        return LineSkipped.model_construct(line=number, reason="It is JSON but not an object.")
     return Line(number=number, record=record, digest=text_sha256(text))
 
 

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from timemachine.core.pure.content import MAX_DEPTH, parse_json
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.zip_files import Archive, is_zip, names_in
 from timemachine.recording.importing.pure.jsonl import Line, lines_of
 from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.recording.importing.pure.values import list_at
 
 LOOKED_AT: Final = 1024 * 1024
 """Bytes of a file that decide its format."""
@@ -26,19 +28,24 @@ class Opening:
     goes, or None. `members` are the names in a readable ZIP archive.
     """
 
-    lines: tuple[dict[str, Any], ...] = ()
+    lines: tuple[JsonObject, ...] = ()
     document: Any = None
     members: frozenset[str] = frozenset()
 
     @property
-    def records(self) -> tuple[dict[str, Any], ...]:
+    def records(self) -> tuple[JsonObject, ...]:
         """The objects of JSON lines, or of a JSON list."""
         if isinstance(self.document, list):
             return tuple(each for each in self.document[:_MOST_LINES] if isinstance(each, dict))
         return self.lines
 
+    def records_inside(self, name: str) -> list[JsonObject]:
+        """Return the objects of a JSON list, of JSON lines, and of a list with this name inside an object."""
+        inside = [each for each in list_at(self.fields, name) if isinstance(each, dict)]
+        return [*self.records, *self.lines, *inside]
+
     @property
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> JsonObject:
         """The document if it is an object, else an empty dict."""
         return self.document if isinstance(self.document, dict) else {}
 

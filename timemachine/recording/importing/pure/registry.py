@@ -10,6 +10,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure import formats
 from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening, opening_of, why_unreadable
+from timemachine.recording.importing.pure.reader import Reader
 from timemachine.recording.importing.pure.report import ParsedFile
 
 
@@ -20,7 +21,11 @@ class Format:
     name: str
     title: str
     recognises: Callable[[Opening], bool]
-    read: Callable[[Contents], ParsedFile]
+    read_with: Callable[[Reader], ParsedFile]
+
+    def read(self, data: Contents) -> ParsedFile:
+        """Return the sessions of a file and its report. Raises `InvalidInput` (`unknown_format`) if it has none."""
+        return self.read_with(Reader(data, name=self.name, title=self.title))
 
 
 class NotATranscript(InvalidInput):
@@ -39,7 +44,7 @@ def _load_formats() -> dict[str, Format]:
     modules = [import_module(f"{formats.__name__}.{each.name}") for each in iter_modules(formats.__path__)]
     return {
         module.NAME: Format(
-            name=module.NAME, title=module.TITLE, recognises=module.recognises, read=module.read
+            name=module.NAME, title=module.TITLE, recognises=module.recognises, read_with=module.read
         )
         for module in modules
     }
@@ -73,11 +78,6 @@ def detect_format(data: Contents, filename: str | None = None) -> str:
         code="unknown_format",
         known=list(FORMATS),
     )
-
-
-def format_titles() -> list[str]:
-    """Return what a file of each format is called."""
-    return [each.title for each in FORMATS.values()]
 
 
 def choose_format(name: str | None, data: Contents, filename: str | None = None) -> str:

@@ -1,16 +1,14 @@
 """Build sessions and actions: ids, results under their calls, names and times."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from timemachine.core.pure.content import canonical_json, sha256_hex
-from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.importing.pure.report import NAME_LENGTH, SessionDraft, shortened
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.importing.pure.report import SessionDraft, shortened
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.sessions.pure.validation import key_of
 
 _INJECTED_TAGS: Final = frozenset({"meta", "command"})
 
@@ -31,22 +29,37 @@ class Ids:
         return given
 
 
-class Keys:
-    """Hands out the keys of a file's sessions. If a session occurs twice, the second key ends in `.2`."""
+def id_with_digest(name: str, record: Any) -> str:
+    """Return the name with 8 hex digits of the record's SHA-256, so that two records with the same name get different
+    ids, and the same record always gets the same one."""
+    return f"{name}-{sha256_hex(canonical_json(record))[:8]}"
 
-    def __init__(self, format_name: str) -> None:
-        self._format_name = format_name
-        self._times: Counter[str] = Counter()
 
-    def of(self, recorded: str | None, record: Any) -> str:
-        """Return the recorded id, or if there is none the format's name and 12 hex digits of the record's SHA-256."""
-        wanted = key_of(recorded or "", self._format_name) if recorded else self._digest(record)
-        self._times[wanted] += 1
-        times = self._times[wanted]
-        return wanted if times == 1 else key_of(f"{wanted}.{times}", self._format_name)
+def system_event(name: str, client_id: str, source: Any, output: Any) -> ActionDraft:
+    """Return an event of the system, such as the one for the rest of a file."""
+    return ActionDraft(
+        kind="event", layer="sys", role="system", name=name, id=client_id, source=source, output=output
+    )
 
-    def _digest(self, record: Any) -> str:
-        return f"{self._format_name}-{sha256_hex(canonical_json(record))[:12]}"
+
+def call_and_result(both: ActionDraft, ids: Ids) -> list[ActionDraft]:
+    """Return the call and, if it has an output or failed, its result under it, from a record that holds both."""
+    both = replace(both, kind="tool_call", layer="tool", name=None, tool=both.name)
+    call = replace(both, output=None, error_type=None, error_message=None)
+    if both.output is None and both.error_type is None:
+        return [call]
+    result = replace(
+        both,
+        kind="tool_result",
+        id=ids.claim(f"{both.id}/result"),
+        role="tool",
+        parent=both.id,
+        started_at=None,
+        duration_ms=None,
+        input=None,
+        source=None,
+    )
+    return [call, result]
 
 
 def link_results(actions: Iterable[ActionDraft]) -> list[ActionDraft]:
@@ -70,6 +83,15 @@ def link_results(actions: Iterable[ActionDraft]) -> list[ActionDraft]:
     return linked
 
 
+def in_sequence(
+    records: Sequence[JsonObject], number: Callable[[JsonObject], int | None]
+) -> list[JsonObject]:
+    """Return the records sorted by their numbers; a record without a number keeps its place."""
+    numbered = [(place, each) for each in records if (place := number(each)) is not None]
+    ordered = iter(sorted(numbered, key=lambda each: each[0]))
+    return [each if number(each) is None else next(ordered)[1] for each in records]
+
+
 def first_words(actions: Iterable[ActionDraft]) -> str | None:
     """Return the first text that a person wrote, on one line. Text that a tool inserted as the user's is tagged and skipped."""
     for action in actions:
@@ -88,48 +110,25 @@ def session_draft(  # one argument per recorded property
     user: str | None = None,
     started_at: datetime | None = None,
     ended_at: datetime | None = None,
-    metadata: dict[str, Any] | None = None,
-    tags: Sequence[str] = (),
+    metadata: JsonObject | None = None,
     forked_from: str | None = None,
 ) -> SessionDraft:
     """Return the session of these actions. It lasts from the earliest time to the latest, including the ends of actions."""
-    starts = [action.started_at for action in actions if action.started_at is not None]
-    starts += [each for each in (started_at, ended_at) if each is not None]
+    times = [action.started_at for action in actions if action.started_at is not None]
+    times += [each for each in (started_at, ended_at) if each is not None]
+    ends = [
+        action.started_at + timedelta(milliseconds=action.duration_ms)
+        for action in actions
+        if action.started_at is not None and action.duration_ms is not None
+    ]
     return SessionDraft(
         key=key,
-        name=(shortened(name, NAME_LENGTH) if name else None) or first_words(actions) or key,
+        name=(shortened(name) if name else None) or first_words(actions) or key,
         agent=agent,
         user=user,
-        started_at=min(starts, default=None),
-        ended_at=max([*starts, *_ends(actions)], default=None),
+        started_at=min(times, default=None),
+        ended_at=max([*times, *ends], default=None),
         metadata={word: value for word, value in (metadata or {}).items() if value is not None},
-        tags=tuple(tags),
         actions=tuple(actions),
         forked_from=forked_from,
     )
-
-
-def id_with_digest(name: str, record: Any) -> str:
-    """Return the name with 8 hex digits of the record's SHA-256, so that two records with the same name get different
-    ids, and the same record always gets the same one."""
-    return f"{name}-{sha256_hex(canonical_json(record))[:8]}"
-
-
-def require_object(value: Any, title: str) -> dict[str, Any]:
-    """Return the document if it is an object. Raises `InvalidInput` (`unknown_format`) otherwise."""
-    if isinstance(value, dict):
-        return value
-    raise unreadable_file(title, "it is JSON but not an object.")
-
-
-def unreadable_file(title: str, problem: str) -> InvalidInput:
-    """Return the error for a file in which nothing can be used. `problem` ends its last sentence."""
-    return InvalidInput(
-        f"Nothing in this file can be imported. Expected {title}. Found: {problem}", code="unknown_format"
-    )
-
-
-def _ends(actions: Iterable[ActionDraft]) -> Iterable[datetime]:
-    for action in actions:
-        if action.started_at is not None and action.duration_ms is not None:
-            yield action.started_at + timedelta(milliseconds=action.duration_ms)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.sessions.pure.draft import Usage
 from timemachine.recording.sessions.pure.validation import (
     COST_DIGITS,
@@ -52,15 +53,24 @@ def text_at(record: Any, *names: str) -> str | None:
     return None
 
 
+def short_text(text: str | None) -> str | None:
+    """Return the text if it is not empty and short enough to be a name or an id here."""
+    usable = text and len(text) <= LONGEST_WORD and id_bytes(text) <= _LONGEST_ID
+    return text if usable else None
+
+
 def short_text_at(record: Any, *names: str) -> str | None:
     """Return the first text under one of the names if it is short enough to be a name or an id here."""
-    found = text_at(record, *names)
-    usable = found is not None and len(found) <= LONGEST_WORD and id_bytes(found) <= _LONGEST_ID
-    return found if usable else None
+    return short_text(text_at(record, *names))
 
 
-def record_at(record: Any, *path: str) -> dict[str, Any]:
-    """Return the object at the end of the path, or an empty one."""
+def first_at(record: JsonObject, *names: str) -> Any:
+    """Return the value under the first of the names that the record has, else None."""
+    return next((record[name] for name in names if name in record), None)
+
+
+def record_at(record: Any, *path: str) -> JsonObject:
+    """Return the object at the end of the path, or an empty one. Without a path: the record itself if it is an object."""
     found = record
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None

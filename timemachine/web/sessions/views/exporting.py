@@ -5,8 +5,7 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
-from timemachine.recording.importing.downloads import sent
-from timemachine.recording.importing.exporting import EXPORTS
+from timemachine.recording.importing.exporting import EXPORTS, sent
 from timemachine.recording.sessions.queries import session_of
 from timemachine.web.access import of
 from timemachine.web.http import page

@@ -18,8 +18,8 @@ from timemachine.memory.tasks import index_steps
 from timemachine.recording.importing.commands import ImportDone, ImportedSession, import_file
 from timemachine.recording.importing.file_contents import received
 from timemachine.recording.importing.models import RUNNING, FileImport
-from timemachine.recording.importing.pure.registry import FORMATS, NotATranscript, format_titles
-from timemachine.recording.importing.pure.report import ImportReport, Skipped
+from timemachine.recording.importing.pure.registry import FORMATS, NotATranscript
+from timemachine.recording.importing.pure.report import ImportReportOut, LineSkipped
 from timemachine.recording.importing.queries import SessionOfImport, import_of, sessions_of
 from timemachine.recording.importing.worker import AT_ONCE_BYTES, hand_in
 from timemachine.recording.tasks import run_import
@@ -106,7 +106,9 @@ def _all_refused(request: HttpRequest, form: ImportForm, accounts: list[dict[str
 
 def _known(accounts: Iterable[dict[str, Any]]) -> list[str]:
     """Return the supported formats, if the format of a file was not recognised."""
-    return format_titles() if any(account.get("unknown") for account in accounts) else []
+    if not any(account.get("unknown") for account in accounts):
+        return []
+    return [each.title for each in FORMATS.values()]
 
 
 def _summary(accounts: list[dict[str, Any]]) -> str:
@@ -128,7 +130,7 @@ def _what_of(account: dict[str, Any]) -> str:
     return "with new steps" if account.get("new") else "without new steps"
 
 
-def skipped_lines(skipped: Iterable[Skipped]) -> list[dict[str, Any]]:
+def skipped_lines(skipped: Iterable[LineSkipped]) -> list[dict[str, Any]]:
     """Return the skipped lines by reason, in the order of appearance: `lines` reads like `3, 7–9`."""
     by_reason: dict[str, list[int]] = {}
     for each in skipped:
@@ -183,10 +185,10 @@ def _account(done: ImportDone) -> dict[str, Any]:
 def _imported_account(found: FileImport, report: dict[str, Any]) -> dict[str, Any]:
     """Return the account of a background import; a session deleted since has no name and no URL."""
     sessions = [_session(each) for each in sessions_of(found, MOST_SHOWN)]
-    return _document(sessions, len(found.sessions), ImportReport.of_json(report))
+    return _document(sessions, len(found.sessions), ImportReportOut.of_json(report))
 
 
-def _document(sessions: list[dict[str, Any]], all_sessions: int, report: ImportReport) -> dict[str, Any]:
+def _document(sessions: list[dict[str, Any]], all_sessions: int, report: ImportReportOut) -> dict[str, Any]:
     reasons = skipped_lines(report.skipped)
     return {
         "sessions": sessions,

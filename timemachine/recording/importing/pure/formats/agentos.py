@@ -4,25 +4,23 @@ JSON lines, a list, or an object with `entries`. The report counts entries.
 """
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
-from timemachine.recording.importing.pure.document import records_of
-from timemachine.recording.importing.pure.jsonl import Line
-from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft, Skipped
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.session_builder import (
     Ids,
-    Keys,
     id_with_digest,
+    in_sequence,
     link_results,
     session_draft,
-    unreadable_file,
 )
 from timemachine.recording.importing.pure.values import (
     count_at,
     dollars,
-    list_at,
+    first_at,
     milliseconds,
     model_name,
     moment_after_1970,
@@ -35,48 +33,32 @@ from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "agentos"
 TITLE: Final = "AgentOS replay entries (a JSON list, or .jsonl)"
-_ACTIONS: Final = {
-    "llm_call": "llm_call",
-    "tool_call": "tool_call",
-    "tool_result": "tool_result",
-    "memory_op": "memory_op",
-}
+_ACTIONS: Final = {"llm_call", "tool_call", "tool_result", "memory_op"}
 
 
 def recognises(opening: Opening) -> bool:
     """Return whether one of the first records is an entry."""
-    entries = [each for each in list_at(opening.fields, "entries") if isinstance(each, dict)]
     return any(
-        {"sessionId", "agentId", "action"} <= each.keys()
-        for each in (*opening.records, *opening.lines, *entries)
+        {"sessionId", "agentId", "action"} <= each.keys() for each in opening.records_inside("entries")
     )
 
 
-def read(data: Contents) -> ParsedFile:
+def read(reader: Reader) -> ParsedFile:
     """Return one session per session id. Raises `InvalidInput` if there are no entries."""
-    ledger = Ledger()
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for line in records_of(data, TITLE, inside="entries"):
-        if isinstance(line, Line) and isinstance(line.record.get("action"), str):
-            ledger.use()
-            groups.setdefault(short_text_at(line.record, "sessionId") or "", []).append(line.record)
-        else:
-            ledger.skip(
-                line.reason if isinstance(line, Skipped) else "It has no `action`, so it is not an entry."
-            )
-    if not groups:
-        raise unreadable_file(TITLE, "no record in it has an `action`.")
-    keys = Keys(NAME)
-    return ledger.account(_session(keys.of(key or None, found), found) for key, found in groups.items())
-
-
-def _session(key: str, entries: list[dict[str, Any]]) -> SessionDraft:
-    """Entries are sorted by their numbers; an entry without a number keeps its place."""
-    ids = Ids()
-    numbered = iter(
-        sorted((each for each in entries if _number(each) is not None), key=lambda each: _number(each) or 0)
+    groups = reader.groups(
+        lambda entry: short_text_at(entry, "sessionId") or "",
+        usable=lambda record: isinstance(record.get("action"), str),
+        otherwise="It has no `action`, so it is not an entry.",
+        inside="entries",
     )
-    ordered = [each if _number(each) is None else next(numbered) for each in entries]
+    if not groups:
+        raise reader.refusal("no record in it has an `action`.")
+    return reader.parsed(_session(reader.key(key, entries), entries) for key, entries in groups.items())
+
+
+def _session(key: str, entries: list[JsonObject]) -> SessionDraft:
+    ids = Ids()
+    ordered = in_sequence(entries, lambda entry: count_at(entry, "sequence"))
     return session_draft(
         key,
         link_results(_action(entry, ids) for entry in ordered),
@@ -84,21 +66,17 @@ def _session(key: str, entries: list[dict[str, Any]]) -> SessionDraft:
     )
 
 
-def _number(entry: dict[str, Any]) -> int | None:
-    return count_at(entry, "sequence")
-
-
-def _action(entry: dict[str, Any], ids: Ids) -> ActionDraft:
-    data = entry.get("data")
+def _action(entry: JsonObject, ids: Ids) -> ActionDraft:
+    kind = entry["action"]
     about = record_at(entry, "data")
     failure = about.get("error")
     base = ActionDraft(
-        kind=_ACTIONS.get(entry["action"], "event"),
-        id=ids.claim(id_with_digest(f"entry-{_number(entry)}", entry)),
+        kind=kind if kind in _ACTIONS else "event",
+        id=ids.claim(id_with_digest(f"entry-{count_at(entry, 'sequence')}", entry)),
         layer="agent",
         role="agent",
         agent=short_text_at(entry, "agentId"),
-        name=None if entry["action"] in _ACTIONS else entry["action"][:80],
+        name=None if kind in _ACTIONS else kind[:80],
         iteration=count_at(entry, "iteration"),
         started_at=moment_after_1970(entry.get("timestamp"), seconds_each=0.001),
         duration_ms=milliseconds(entry.get("durationMs")),
@@ -106,33 +84,30 @@ def _action(entry: dict[str, Any], ids: Ids) -> ActionDraft:
         error_message=failure if isinstance(failure, str) and failure else text_at(failure, "message"),
         source=entry,
     )
-    if base.kind == "llm_call":
+    if kind == "llm_call":
         return _call(base, about)
-    if base.kind in {"tool_call", "tool_result"}:
+    if kind in {"tool_call", "tool_result"}:
         return _tool(base, about)
-    return replace(base, output=data)
+    return replace(base, output=entry.get("data"))
 
 
-def _call(base: ActionDraft, about: dict[str, Any]) -> ActionDraft:
-    usage = record_at(about, "usage") or about
+def _call(base: ActionDraft, about: JsonObject) -> ActionDraft:
     return replace(
         base,
         model=model_name(short_text_at(about, "model"), short_text_at(about, "provider")),
         usage=usage_of(
-            usage,
+            record_at(about, "usage") or about,
             read=["inputTokens", "promptTokens", "input_tokens", "prompt_tokens"],
             written=["outputTokens", "completionTokens", "output_tokens", "completion_tokens"],
             total=["totalTokens", "total_tokens"],
         ),
-        cost_usd=dollars(
-            next((about[name] for name in ("costUsd", "cost", "cost_usd") if name in about), None)
-        ),
-        input=next((about[name] for name in ("messages", "prompt", "input") if name in about), None),
-        output=next((about[name] for name in ("content", "response", "output") if name in about), None),
+        cost_usd=dollars(first_at(about, "costUsd", "cost", "cost_usd")),
+        input=first_at(about, "messages", "prompt", "input"),
+        output=first_at(about, "content", "response", "output"),
     )
 
 
-def _tool(base: ActionDraft, about: dict[str, Any]) -> ActionDraft:
+def _tool(base: ActionDraft, about: JsonObject) -> ActionDraft:
     shared = replace(
         base,
         layer="tool",
@@ -140,12 +115,5 @@ def _tool(base: ActionDraft, about: dict[str, Any]) -> ActionDraft:
         call_id=short_text_at(about, "callId", "toolCallId", "id"),
     )
     if base.kind == "tool_call":
-        return replace(
-            shared,
-            input=next((about[name] for name in ("args", "arguments", "input") if name in about), None),
-        )
-    return replace(
-        shared,
-        role="tool",
-        output=next((about[name] for name in ("result", "output", "content") if name in about), None),
-    )
+        return replace(shared, input=first_at(about, "args", "arguments", "input"))
+    return replace(shared, role="tool", output=first_at(about, "result", "output", "content"))

@@ -6,20 +6,17 @@ another one is a session of its own that branches from it.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Final, cast
 
-from timemachine.recording.importing.pure.document import document_of
-from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.session_builder import (
     Ids,
-    Keys,
     id_with_digest,
     link_results,
-    require_object,
     session_draft,
-    unreadable_file,
 )
 from timemachine.recording.importing.pure.values import (
     dollars,
@@ -46,37 +43,33 @@ def recognises(opening: Opening) -> bool:
     return (text_at(opening.fields, "schema_version") or "").upper().startswith("ATIF")
 
 
-def read(data: Contents) -> ParsedFile:
+def read(reader: Reader) -> ParsedFile:
     """Return the session of the trajectory and of those inside it. Raises `InvalidInput` if it has no steps."""
-    found = require_object(document_of(data, TITLE), TITLE)
+    found = reader.json_object()
     if not list_at(found, "steps"):
-        raise unreadable_file(TITLE, "it has no `steps`.")
-    ledger, keys = Ledger(), Keys(NAME)
-    return ledger.account(_sessions(found, ledger, keys, None))
+        raise reader.refusal("it has no `steps`.")
+    return reader.parsed(_sessions(found, reader, None))
 
 
-def _sessions(found: dict[str, Any], ledger: Ledger, keys: Keys, outer: str | None) -> list[SessionDraft]:
-    key = keys.of(short_text_at(found, "trajectory_id", "session_id"), found)
+def _sessions(found: JsonObject, reader: Reader, outer: str | None) -> list[SessionDraft]:
+    key = reader.key(short_text_at(found, "trajectory_id", "session_id"), found)
     inner = [each for each in list_at(found, "subagent_trajectories") if isinstance(each, dict)]
-    drafts = [_session(found, key, ledger, outer)]
+    drafts = [_session(found, key, reader, outer)]
     for each in inner:
-        drafts += _sessions(each, ledger, keys, key)
+        drafts += _sessions(each, reader, key)
     for _ in range(len(list_at(found, "subagent_trajectories")) - len(inner)):
-        ledger.skip("It is not a trajectory, because it is not an object.")
+        reader.skip("It is not a trajectory, because it is not an object.")
     return drafts
 
 
-def _session(found: dict[str, Any], key: str, ledger: Ledger, outer: str | None) -> SessionDraft:
+def _session(found: JsonObject, key: str, reader: Reader, outer: str | None) -> SessionDraft:
     agent = _recorded(record_at(found, "agent"))
     ids = Ids()
     actions: list[ActionDraft] = []
     for step in list_at(found, "steps"):
-        if isinstance(step, dict):
-            ledger.use()
+        if reader.takes(step, "a step"):
             actions += _step(step, agent, ids)
-        else:
-            ledger.skip("It is not a step, because it is not an object.")
-    ledger.use()
+    reader.use()
     return session_draft(
         key,
         link_results([*actions, _rest(found, agent, actions, ids)]),
@@ -93,13 +86,13 @@ def _session(found: dict[str, Any], key: str, ledger: Ledger, outer: str | None)
     )
 
 
-def _recorded(agent: dict[str, Any]) -> dict[str, Any]:
+def _recorded(agent: JsonObject) -> JsonObject:
     """Return the agent without the fields that ATIF requires and our export made up."""
     made_up = list_at(record_at(agent, "extra"), "not_recorded")
     return {name: value for name, value in agent.items() if name not in made_up}
 
 
-def _step(step: dict[str, Any], agent: dict[str, Any], ids: Ids) -> list[ActionDraft]:
+def _step(step: JsonObject, agent: JsonObject, ids: Ids) -> list[ActionDraft]:
     """Return the actions of a step; the first one has the step as its `source`."""
     name = ids.claim(id_with_digest(f"step-{step.get('step_id')}"[:40], step))
     role = _role(step)
@@ -125,7 +118,7 @@ def _step(step: dict[str, Any], agent: dict[str, Any], ids: Ids) -> list[ActionD
     ]
 
 
-def _role(step: dict[str, Any]) -> str | None:
+def _role(step: JsonObject) -> str | None:
     """Return whose step it is. Our exports name roles that ATIF has no word for, and say if none was recorded."""
     role = record_at(step, "extra").get("role", _NOT_RECORDED)
     if role is None or role in ROLES:
@@ -133,7 +126,7 @@ def _role(step: dict[str, Any]) -> str | None:
     return _SOURCES.get(text_at(step, "source") or "", "system")
 
 
-def _failed(made: Sequence[ActionDraft], step: dict[str, Any]) -> list[ActionDraft]:
+def _failed(made: Sequence[ActionDraft], step: JsonObject) -> list[ActionDraft]:
     """Return the actions with the errors that our exports list."""
     remaining = [each for each in list_at(record_at(step, "extra"), "errors") if isinstance(each, dict)]
     found = []
@@ -149,7 +142,7 @@ def _failed(made: Sequence[ActionDraft], step: dict[str, Any]) -> list[ActionDra
     return found
 
 
-def _as_recorded(action: ActionDraft, step: dict[str, Any]) -> ActionDraft:
+def _as_recorded(action: ActionDraft, step: JsonObject) -> ActionDraft:
     """Return a call without the id or tool that our export made up."""
     if action.kind != "tool_call" or action.call_id is None:
         return action
@@ -161,12 +154,12 @@ def _as_recorded(action: ActionDraft, step: dict[str, Any]) -> ActionDraft:
     )
 
 
-def _is_of(error: dict[str, Any], action: ActionDraft) -> bool:
+def _is_of(error: JsonObject, action: ActionDraft) -> bool:
     ids = (error.get("call_id"), action.call_id)
     return error.get("kind") == action.kind and (None in ids or ids[0] == ids[1])
 
 
-def _call(step: dict[str, Any], agent: dict[str, Any], base: ActionDraft) -> ActionDraft:
+def _call(step: JsonObject, agent: JsonObject, base: ActionDraft) -> ActionDraft:
     metrics = record_at(step, "metrics")
     effort = step.get("reasoning_effort")
     return replace(
@@ -182,7 +175,7 @@ def _call(step: dict[str, Any], agent: dict[str, Any], base: ActionDraft) -> Act
     )
 
 
-def _parts(step: dict[str, Any], base: ActionDraft, *, whole: bool) -> Iterator[ActionDraft]:
+def _parts(step: JsonObject, base: ActionDraft, *, whole: bool) -> Iterator[ActionDraft]:
     if (thought := text_at(step, "reasoning_content")) is not None:
         yield replace(base, name="thinking", tags=("thinking",), output=thought)
     message = step.get("message")
@@ -210,7 +203,7 @@ def _parts(step: dict[str, Any], base: ActionDraft, *, whole: bool) -> Iterator[
         )
 
 
-def _rest(found: dict[str, Any], agent: dict[str, Any], actions: list[ActionDraft], ids: Ids) -> ActionDraft:
+def _rest(found: JsonObject, agent: JsonObject, actions: list[ActionDraft], ids: Ids) -> ActionDraft:
     """Return the final event: the trajectory without its steps. The sums of the run count only if no step has its own."""
     rest = {name: value for name, value in found.items() if name not in {"steps", "subagent_trajectories"}}
     final = record_at(found, "final_metrics")

@@ -5,20 +5,18 @@ report counts memories. They are sorted by `seq:`; a memory without one keeps it
 """
 
 import re
-from typing import Any, Final
+from typing import Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
-from timemachine.recording.importing.pure.document import records_of
-from timemachine.recording.importing.pure.jsonl import Line
-from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft, Skipped
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.session_builder import (
     Ids,
-    Keys,
     id_with_digest,
+    in_sequence,
     session_draft,
-    unreadable_file,
 )
 from timemachine.recording.importing.pure.values import (
     list_at,
@@ -49,38 +47,29 @@ _ROLES: Final = {
 
 def recognises(opening: Opening) -> bool:
     """Return whether one of the first records is a memory with tags."""
-    memories = [each for each in list_at(opening.fields, "memories") if isinstance(each, dict)]
     return any(
-        {"content", "memory_type", "tags"} <= each.keys()
-        for each in (*opening.records, *opening.lines, *memories)
+        {"content", "memory_type", "tags"} <= each.keys() for each in opening.records_inside("memories")
     )
 
 
-def read(data: Contents) -> ParsedFile:
+def read(reader: Reader) -> ParsedFile:
     """Return one session for each that the memories name. Raises `InvalidInput` if there are no memories."""
-    ledger = Ledger()
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for line in records_of(data, TITLE, inside="memories"):
-        if isinstance(line, Line) and "content" in line.record:
-            ledger.use()
-            groups.setdefault(_session_id(line.record), []).append(line.record)
-        else:
-            ledger.skip(
-                line.reason if isinstance(line, Skipped) else "It has no `content`, so it is not a memory."
-            )
-    if not groups:
-        raise unreadable_file(TITLE, "no record in it has a `content`.")
-    keys = Keys(NAME)
-    return ledger.account(
-        _session(keys.of(key or None, found), found, ledger) for key, found in groups.items()
+    groups = reader.groups(
+        _session_id,
+        usable=lambda record: "content" in record,
+        otherwise="It has no `content`, so it is not a memory.",
+        inside="memories",
     )
+    if not groups:
+        raise reader.refusal("no record in it has a `content`.")
+    return reader.parsed(_session(reader.key(key, found), found, reader) for key, found in groups.items())
 
 
-def _tags(memory: dict[str, Any]) -> list[str]:
+def _tags(memory: JsonObject) -> list[str]:
     return [each for each in list_at(memory, "tags") if isinstance(each, str)]
 
 
-def _session_id(memory: dict[str, Any]) -> str:
+def _session_id(memory: JsonObject) -> str:
     """Return the id from the metadata, else the first tag without a known meaning."""
     named = short_text_at(record_at(memory, "metadata"), "session_id")
     others = [
@@ -89,32 +78,28 @@ def _session_id(memory: dict[str, Any]) -> str:
     return named or next((tag for tag in others if len(tag) <= LONGEST_WORD), "")
 
 
-def _sequence(memory: dict[str, Any]) -> int | None:
+def _sequence(memory: JsonObject) -> int | None:
     for tag in _tags(memory):
-        if (found := _SEQUENCE.fullmatch(tag)) is not None:
+        if found := _SEQUENCE.fullmatch(tag):
             return int(found[1])
     return None
 
 
-def _session(key: str, memories: list[dict[str, Any]], ledger: Ledger) -> SessionDraft:
+def _session(key: str, memories: list[JsonObject], reader: Reader) -> SessionDraft:
     ids = Ids()
-    numbered = iter(
-        sorted(
-            (each for each in memories if _sequence(each) is not None), key=lambda each: _sequence(each) or 0
-        )
-    )
-    ordered = [each if _sequence(each) is None else next(numbered) for each in memories]
     if without := [place for place, each in enumerate(memories, start=1) if _sequence(each) is None]:
         which = ", ".join(map(str, without[:MOST_NAMED])) + ("…" if len(without) > MOST_NAMED else "")
-        ledger.notes.append(
+        reader.notes.append(
             f"{counted(len(without), 'record')} of {key} without `seq:` stayed in file order: {which}."
         )
     return session_draft(
-        key, [_action(memory, ids) for memory in ordered], agent=short_text_at(memories[0], "agent_id")
+        key,
+        [_action(memory, ids) for memory in in_sequence(memories, _sequence)],
+        agent=short_text_at(memories[0], "agent_id"),
     )
 
 
-def _action(memory: dict[str, Any], ids: Ids) -> ActionDraft:
+def _action(memory: JsonObject, ids: Ids) -> ActionDraft:
     tags = _tags(memory)
     content = memory.get("content")
     spoken = _SPOKEN.fullmatch(content) if isinstance(content, str) else None

@@ -4,23 +4,24 @@ The report counts the lines of `events.jsonl`, the snapshots, and the metadata, 
 """
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.zip_files import Archive
-from timemachine.recording.importing.pure.document import document_of
 from timemachine.recording.importing.pure.jsonl import Line, lines_of
-from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Ledger, ParsedFile
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.session_builder import (
     Ids,
-    Keys,
     id_with_digest,
     link_results,
     session_draft,
-    unreadable_file,
+    system_event,
 )
 from timemachine.recording.importing.pure.values import (
+    first_at,
     milliseconds,
     model_name,
     moment,
@@ -45,42 +46,37 @@ def recognises(opening: Opening) -> bool:
     return any(_plain(name) == _EVENTS for name in opening.members)
 
 
-def read(data: Contents) -> ParsedFile:
+def read(reader: Reader) -> ParsedFile:
     """Return the session of the archive. Raises `InvalidInput` if it has no events or must not be opened."""
-    archive = Archive(data)
+    archive = Archive(reader.data)
     names = {_plain(name): name for name in archive.names}
     if _EVENTS not in names:
-        raise unreadable_file(TITLE, f"it has no {_EVENTS}.")
-    ledger, ids = Ledger(), Ids()
+        raise reader.refusal(f"it has no {_EVENTS}.")
+    ids = Ids()
     if "session.pkl" in names:
-        ledger.notes.append(_PICKLED)
-    actions = _events(archive.read(names[_EVENTS]), ledger, ids)
+        reader.notes.append(_PICKLED)
+    actions = _events(archive.read(names[_EVENTS]), reader, ids)
     if "snapshots.json" in names:
-        actions += _snapshots(document_of(archive.read(names["snapshots.json"]), TITLE), ledger, ids)
-    about: Any = {}
+        actions += _snapshots(reader.document(archive.read(names["snapshots.json"])), reader, ids)
+    metadata: Any = {}
     if "metadata.json" in names:
-        about = document_of(archive.read(names["metadata.json"]), TITLE)
-        ledger.use()
-        actions.append(
-            ActionDraft(
-                kind="event", id=ids.claim(id_with_digest("metadata", about)), layer="sys", role="system", name="metadata",
-                output=about, source={"metadata": about},
-            )
-        )  # fmt: skip
+        metadata = reader.document(archive.read(names["metadata.json"]))
+        reader.use()
+        client_id = ids.claim(id_with_digest("metadata", metadata))
+        actions.append(system_event("metadata", client_id, source={"metadata": metadata}, output=metadata))
     if not actions:
-        raise unreadable_file(TITLE, "no line of its events can be read.")
+        raise reader.refusal("no line of its events can be read.")
+    about = record_at(metadata)
     session = session_draft(
-        Keys(NAME).of(short_text_at(about, "session_id", "id"), [action.source for action in actions]),
+        reader.key(short_text_at(about, "session_id", "id"), [action.source for action in actions]),
         link_results(actions),
         name=text_at(about, "name", "title"),
-        agent=short_text_at(about, "agent") if "agent" in record_at({"about": about}, "about") else NAME,
+        agent=_agent(about),
         metadata={
-            name: value
-            for name, value in record_at({"about": about}, "about").items()
-            if isinstance(value, str | int | float | bool)
+            name: value for name, value in about.items() if isinstance(value, str | int | float | bool)
         },
     )
-    return ledger.account([session])
+    return reader.parsed([session])
 
 
 def _plain(name: str) -> str:
@@ -88,18 +84,18 @@ def _plain(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def _events(data: bytes, ledger: Ledger, ids: Ids) -> list[ActionDraft]:
+def _events(data: bytes, reader: Reader, ids: Ids) -> list[ActionDraft]:
     actions = []
     for line in lines_of(data):
         if isinstance(line, Line):
-            ledger.use()
+            reader.use()
             actions.append(_event(line.record, ids.claim(f"line-{line.digest[:16]}")))
         else:
-            ledger.skip(line.reason)
+            reader.skip(line.reason)
     return actions
 
 
-def _event(record: dict[str, Any], name: str) -> ActionDraft:
+def _event(record: JsonObject, name: str) -> ActionDraft:
     kind = short_text_at(record, "event_type", "type", "event", "name") or "unknown"
     about = record_at(record, "data") or record_at(record, "payload")
     layer = text_at(record, "layer")
@@ -137,7 +133,7 @@ def _event(record: dict[str, Any], name: str) -> ActionDraft:
     return replace(base, output=about or None)
 
 
-def _tool(base: ActionDraft, about: dict[str, Any], record: dict[str, Any]) -> ActionDraft:
+def _tool(base: ActionDraft, about: JsonObject, record: JsonObject) -> ActionDraft:
     shared = replace(
         base,
         name=None,
@@ -147,41 +143,38 @@ def _tool(base: ActionDraft, about: dict[str, Any], record: dict[str, Any]) -> A
         call_id=short_text_at(about, "tool_use_id", "call_id", "id"),
     )
     if base.name == "tool.call":
-        given = next(
-            (about[name] for name in ("input", "args", "arguments", "parameters") if name in about), None
+        return replace(
+            shared, kind="tool_call", input=first_at(about, "input", "args", "arguments", "parameters")
         )
-        return replace(shared, kind="tool_call", input=given)
-    given = next((about[name] for name in ("result", "output", "content") if name in about), None)
+    given = first_at(about, "result", "output", "content")
     result = replace(shared, kind="tool_result", output=given)
     if about.get("status") != "error" or result.error_type or result.error_message:
         return result
     return replace(result, error_type="tool_error", error_message=text_of_content(given))
 
 
-def _with_error(action: ActionDraft, about: dict[str, Any]) -> ActionDraft:
+def _with_error(action: ActionDraft, about: JsonObject) -> ActionDraft:
     """Return the action with its error. Our exports name the type; other recordings have only a message, and get "tool_error"."""
     message = text_at(about, "error")
     kind = short_text_at(about, "error_type") if "error_type" in about else message and "tool_error"
     return replace(action, error_type=kind, error_message=message)
 
 
-def _role(record: dict[str, Any], otherwise: str) -> str | None:
+def _role(record: JsonObject, otherwise: str) -> str | None:
     """Return the role. Our exports record it, also that there is none."""
     role = record.get("role", otherwise)
     return role if role is None or role in ROLES else otherwise
 
 
-def _agent(record: dict[str, Any]) -> str | None:
+def _agent(record: JsonObject) -> str | None:
     return short_text_at(record, "agent") if "agent" in record else NAME
 
 
-def _snapshots(found: Any, ledger: Ledger, ids: Ids) -> list[ActionDraft]:
+def _snapshots(found: Any, reader: Reader, ids: Ids) -> list[ActionDraft]:
     actions = []
     for record in found if isinstance(found, list) else [found]:
-        if not isinstance(record, dict):
-            ledger.skip("It is not a snapshot, because it is not an object.")
+        if not reader.takes(record, "a snapshot"):
             continue
-        ledger.use()
         actions.append(
             ActionDraft(
                 kind="checkpoint",
@@ -201,8 +194,6 @@ def _snapshots(found: Any, ledger: Ledger, ids: Ids) -> list[ActionDraft]:
     return actions
 
 
-def _time(record: dict[str, Any]) -> Any:
-    written = next(
-        (record[name] for name in ("timestamp", "ts", "time", "created_at") if name in record), None
-    )
+def _time(record: JsonObject) -> datetime | None:
+    written = first_at(record, "timestamp", "ts", "time", "created_at")
     return moment(written, offset_missing=True) or moment_after_1970(written)

@@ -10,22 +10,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from timemachine.core.pure.numbers import counted
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.numbers import counted, sum_known
 from timemachine.core.pure.zip_files import Archive, is_zip
 from timemachine.recording.importing.pure.attachments import Attachments
 from timemachine.recording.importing.pure.chat import chat_actions
-from timemachine.recording.importing.pure.document import check_values, document_of, values_in
-from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.session_builder import (
     Ids,
-    Keys,
     id_with_digest,
     link_results,
-    require_object,
     session_draft,
-    unreadable_file,
+    system_event,
 )
 from timemachine.recording.importing.pure.values import (
     list_at,
@@ -57,58 +55,42 @@ def recognises(opening: Opening) -> bool:
     return archived or ("eval" in found and "status" in found and ("version" in found or "samples" in found))
 
 
-def read(data: Contents) -> ParsedFile:
+def read(reader: Reader) -> ParsedFile:
     """Return one session per sample. Raises `InvalidInput` if there are none or the archive must not be opened."""
-    head, samples, notes = _archived(data) if is_zip(data) else _plain(data)
+    head, samples = _archived(reader) if is_zip(reader.data) else _plain(reader)
     if not samples:
-        raise unreadable_file(TITLE, "it has no samples.")
-    ledger, keys, attached = Ledger(), Keys(NAME), Attachments()
-    ledger.notes += notes
-    drafts = [_session(sample, head, ledger, keys, attached) for sample in samples if _usable(sample, ledger)]
-    ledger.notes += attached.notes()
+        raise reader.refusal("it has no samples.")
+    attached = Attachments()
+    drafts = []
+    for sample in samples:
+        if isinstance(sample, dict):
+            drafts.append(_session(sample, head, reader, attached))
+        else:
+            reader.skip("It is not a sample, because it is not an object.")
+    reader.notes += attached.notes()
     if not drafts:
-        raise unreadable_file(TITLE, "no sample in it is an object.")
-    ledger.use()
-    log = ActionDraft(
-        kind="event",
-        id=id_with_digest("log", head),
-        layer="sys",
-        role="system",
-        name="log",
-        output=head,
-        source=head,
-    )
-    return ledger.account([replace(drafts[0], actions=(*drafts[0].actions, log)), *drafts[1:]])
+        raise reader.refusal("no sample in it is an object.")
+    reader.use()
+    log = system_event("log", id_with_digest("log", head), source=head, output=head)
+    return reader.parsed([replace(drafts[0], actions=(*drafts[0].actions, log)), *drafts[1:]])
 
 
-def _usable(sample: Any, ledger: Ledger) -> bool:
-    if not isinstance(sample, dict):
-        ledger.skip("It is not a sample, because it is not an object.")
-    return isinstance(sample, dict)
+def _plain(reader: Reader) -> tuple[JsonObject, list[Any]]:
+    found = reader.json_object()
+    return {name: value for name, value in found.items() if name != "samples"}, list_at(found, "samples")
 
 
-def _plain(data: Contents) -> tuple[dict[str, Any], list[Any], list[str]]:
-    found = require_object(document_of(data, TITLE), TITLE)
-    return {name: value for name, value in found.items() if name != "samples"}, list_at(found, "samples"), []
-
-
-def _archived(data: Contents) -> tuple[dict[str, Any], list[Any], list[str]]:
-    archive = Archive(data)
+def _archived(reader: Reader) -> tuple[JsonObject, list[Any]]:
+    archive = Archive(reader.data)
     head = next((name for name in _HEADS if name in archive.names), None)
     names = [name for name in archive.names if name.startswith("samples/") and name.endswith(".json")]
-    header = {} if head is None else require_object(document_of(archive.read(head), TITLE), TITLE)
-    samples, values = [], 0
-    for name in names:
-        data = archive.read(name)
-        values += values_in(data)
-        check_values(values)
-        samples.append(document_of(data, TITLE))
-    return header, samples, [_NOT_READ] if len(archive.names) > len(names) + (head is not None) else []
+    if len(archive.names) > len(names) + (head is not None):
+        reader.notes.append(_NOT_READ)
+    header = {} if head is None else reader.json_object(archive.read(head))
+    return header, [reader.document(archive.read(name)) for name in names]
 
 
-def _session(
-    sample: dict[str, Any], head: dict[str, Any], ledger: Ledger, keys: Keys, attached: Attachments
-) -> SessionDraft:
+def _session(sample: JsonObject, head: JsonObject, reader: Reader, attached: Attachments) -> SessionDraft:
     about = record_at(head, "eval")
     run = short_text_at(about, "eval_id", "run_id", "task_id")
     name = f"{sample.get('id')}"[:80]
@@ -116,8 +98,8 @@ def _session(
     base = ActionDraft(kind="event", agent=short_text_at(about, "solver") or short_text_at(about, "task"))
     ids = Ids()
     attached.use(record_at(sample, "attachments"))
-    actions = _actions(sample, base, ids, ledger, attached)
-    ledger.use()
+    actions = _actions(sample, base, ids, reader, attached)
+    reader.use()
     rest = {word: value for word, value in sample.items() if word not in {"messages", "events"}}
     failure = record_at(sample, "error")
     with_calls = any(action.kind == "llm_call" for action in actions)
@@ -136,7 +118,7 @@ def _session(
         source=rest,
     )
     return session_draft(
-        keys.of(recorded_key, sample),
+        reader.key(recorded_key, sample),
         link_results([*actions, end]),
         name=f"{short_text_at(about, 'task') or 'Sample'}: {name}, epoch {sample.get('epoch')}",
         agent=base.agent,
@@ -160,14 +142,14 @@ def _session(
 
 
 def _actions(
-    sample: dict[str, Any], base: ActionDraft, ids: Ids, ledger: Ledger, attached: Attachments
+    sample: JsonObject, base: ActionDraft, ids: Ids, reader: Reader, attached: Attachments
 ) -> list[ActionDraft]:
     """Return the messages in order; before a message that repeats an event come all events up to that one."""
-    messages = _objects(list_at(sample, "messages"), ledger)
-    events = _objects(list_at(sample, "events"), ledger)
+    messages = _objects(list_at(sample, "messages"), reader)
+    events = _objects(list_at(sample, "events"), reader)
     owners = _owners(messages, events)
     if owners:
-        ledger.notes.append(
+        reader.notes.append(
             f"{counted(len(owners), 'message')} repeated an event. Each is stored in the source of that event."
         )
     repeats = {event: messages[place] for place, event in owners.items()}
@@ -186,15 +168,15 @@ def _actions(
     return [*actions, *_of_events(events, range(done, len(events)), repeats, base, ids, attached)]
 
 
-def _objects(records: Sequence[Any], ledger: Ledger) -> list[dict[str, Any]]:
+def _objects(records: Sequence[Any], reader: Reader) -> list[JsonObject]:
     found = [each for each in records if isinstance(each, dict)]
-    ledger.use(len(found))
+    reader.use(len(found))
     for _ in range(len(records) - len(found)):
-        ledger.skip("It is neither a message nor an event, because it is not an object.")
+        reader.skip("It is neither a message nor an event, because it is not an object.")
     return found
 
 
-def _owners(messages: Sequence[dict[str, Any]], events: Sequence[dict[str, Any]]) -> dict[int, int]:
+def _owners(messages: Sequence[JsonObject], events: Sequence[JsonObject]) -> dict[int, int]:
     """Return, by the place of a message that repeats an event, the place of that event. Each event is repeated at most once."""
     by_id: dict[tuple[str, str], int] = {}
     for place, event in enumerate(events):
@@ -211,15 +193,15 @@ def _owners(messages: Sequence[dict[str, Any]], events: Sequence[dict[str, Any]]
     return owners
 
 
-def _answer(event: dict[str, Any]) -> dict[str, Any]:
+def _answer(event: JsonObject) -> JsonObject:
     first = next(iter(list_at(record_at(event, "output"), "choices")), None)
     return record_at(first, "message")
 
 
 def _of_events(
-    events: Sequence[dict[str, Any]],
+    events: Sequence[JsonObject],
     places: range,
-    repeats: dict[int, dict[str, Any]],
+    repeats: dict[int, JsonObject],
     base: ActionDraft,
     ids: Ids,
     attached: Attachments,
@@ -236,7 +218,7 @@ def _of_events(
         yield from _event(kind, attached.resolve(event), one, ids)
 
 
-def _event(kind: str, event: dict[str, Any], base: ActionDraft, ids: Ids) -> Iterator[ActionDraft]:
+def _event(kind: str, event: JsonObject, base: ActionDraft, ids: Ids) -> Iterator[ActionDraft]:
     if kind == "model":
         yield _call(event, base)
     elif kind == "tool":
@@ -250,7 +232,7 @@ def _event(kind: str, event: dict[str, Any], base: ActionDraft, ids: Ids) -> Ite
         )  # fmt: skip
 
 
-def _call(event: dict[str, Any], base: ActionDraft) -> ActionDraft:
+def _call(event: JsonObject, base: ActionDraft) -> ActionDraft:
     output = record_at(event, "output")
     failure = text_at(event, "error") or text_at(output, "error")
     return replace(
@@ -269,7 +251,7 @@ def _call(event: dict[str, Any], base: ActionDraft) -> ActionDraft:
     )
 
 
-def _tool(event: dict[str, Any], base: ActionDraft, ids: Ids) -> Iterator[ActionDraft]:
+def _tool(event: JsonObject, base: ActionDraft, ids: Ids) -> Iterator[ActionDraft]:
     failure = record_at(event, "error")
     shared = replace(
         base, layer="tool", tool=short_text_at(event, "function"), call_id=short_text_at(event, "id")
@@ -290,7 +272,7 @@ def _tool(event: dict[str, Any], base: ActionDraft, ids: Ids) -> Iterator[Action
     )
 
 
-def _usage(recorded: dict[str, Any]) -> Usage | None:
+def _usage(recorded: JsonObject) -> Usage | None:
     """Return the usage.
 
     Inspect includes cached tokens in `input_tokens` or not, as the provider does; the total shows which.
@@ -310,15 +292,10 @@ def _usage(recorded: dict[str, Any]) -> Usage | None:
     return replace(found, input_tokens=found.input_tokens + cached) if apart else found
 
 
-def _total_usage(by_model: dict[str, Any]) -> Usage | None:
+def _total_usage(by_model: JsonObject) -> Usage | None:
     """Return the total usage of all models of a sample."""
     every = [
         usage for each in by_model.values() if isinstance(each, dict) and (usage := _usage(each)) is not None
     ]
-    sums = {
-        name: sum(found)
-        if (found := [n for each in every if (n := getattr(each, name)) is not None])
-        else None
-        for name in Usage.__slots__
-    }
+    sums = {name: sum_known(*(getattr(each, name) for each in every)) for name in Usage.__slots__}
     return Usage(**sums) if every else None

@@ -7,18 +7,16 @@ bytes of each input and output, and whole seconds.
 from dataclasses import replace
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
-from timemachine.recording.importing.pure.document import document_of
-from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Ledger, ParsedFile
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile
 from timemachine.recording.importing.pure.session_builder import (
     Ids,
-    Keys,
     id_with_digest,
-    require_object,
     session_draft,
-    unreadable_file,
+    system_event,
 )
 from timemachine.recording.importing.pure.values import (
     count_at,
@@ -56,33 +54,25 @@ def recognises(opening: Opening) -> bool:
     return "created_secs" in found and "session_id" in found and isinstance(found.get("actions"), list)
 
 
-def read(data: Contents) -> ParsedFile:
+def read(reader: Reader) -> ParsedFile:
     """Return the session. Raises `InvalidInput` if it has no actions."""
-    found = require_object(document_of(data, TITLE), TITLE)
+    found = reader.json_object()
     if not isinstance(found.get("actions"), list):
-        raise unreadable_file(TITLE, "it has no `actions`.")
-    ledger, ids = Ledger(), Ids()
+        raise reader.refusal("it has no `actions`.")
+    ids = Ids()
     checkpoints = {
         each.get("id"): each
         for each in list_at(found, "checkpoints")
         if isinstance(each, dict) and _is_id(each.get("id"))
     }
-    actions = _actions(found, checkpoints, ledger, ids)
+    actions = _actions(found, checkpoints, reader, ids)
     for _ in range(len(list_at(found, "checkpoints")) - len(checkpoints)):
-        ledger.skip("It is not a checkpoint with a unique id.")
-    ledger.use()
+        reader.skip("It is not a checkpoint with a unique id.")
+    reader.use()
     rest = {name: value for name, value in found.items() if name not in {"actions", "checkpoints"}}
-    end = ActionDraft(
-        kind="event",
-        id=ids.claim(id_with_digest("session", rest)),
-        layer="sys",
-        role="system",
-        name="session",
-        output=rest,
-        source=rest,
-    )
+    end = system_event("session", ids.claim(id_with_digest("session", rest)), source=rest, output=rest)
     session = session_draft(
-        Keys(NAME).of(short_text_at(found, "session_id"), found),
+        reader.key(short_text_at(found, "session_id"), found),
         [*actions, end],
         name=text_at(found, "name"),
         agent=NAME,
@@ -90,7 +80,7 @@ def read(data: Contents) -> ParsedFile:
         ended_at=moment_after_1970(found.get("ended_secs")),
         metadata=record_at(found, "metadata"),
     )
-    return ledger.account([session])
+    return reader.parsed([session])
 
 
 def _is_id(value: Any) -> bool:
@@ -98,40 +88,38 @@ def _is_id(value: Any) -> bool:
 
 
 def _actions(
-    found: dict[str, Any], checkpoints: dict[Any, dict[str, Any]], ledger: Ledger, ids: Ids
+    found: JsonObject, checkpoints: dict[Any, JsonObject], reader: Reader, ids: Ids
 ) -> list[ActionDraft]:
     """Return the actions in order. A checkpoint has an action and a record of its own; together they become one action."""
     actions = []
     merged = 0
     remaining = dict(checkpoints)
     for record in found["actions"]:
-        if not isinstance(record, dict):
-            ledger.skip("It is not an action, because it is not an object.")
+        if not reader.takes(record, "an action"):
             continue
-        ledger.use()
         kind, about = _type(record)
         action = _action(record, kind, about, ids)
         own = (
             remaining.pop(about.get("id"), None) if kind == "checkpoint" and _is_id(about.get("id")) else None
         )
         if own is not None:
-            ledger.use()
+            reader.use()
             merged += 1
             action = replace(
                 action, name=short_text_at(own, "name"), output=own.get("snapshot"), source=[record, own]
             )
         actions.append(action)
     if merged:
-        ledger.notes.append(
+        reader.notes.append(
             f"{counted(merged, 'checkpoint')} repeated an action. Each is stored in the source of that action."
         )
     for own in remaining.values():
-        ledger.use()
+        reader.use()
         actions.append(_checkpoint(own, ids))
     return actions
 
 
-def _type(record: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _type(record: JsonObject) -> tuple[str, JsonObject]:
     """Return the lower-case type and its fields, from `{"Find": {…}}`, `{"type": "find", …}`, or the name alone."""
     written = record.get("action_type")
     if isinstance(written, dict) and isinstance(written.get("type"), str):
@@ -146,7 +134,7 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "")
 
 
-def _action(record: dict[str, Any], kind: str, about: dict[str, Any], ids: Ids) -> ActionDraft:
+def _action(record: JsonObject, kind: str, about: JsonObject, ids: Ids) -> ActionDraft:
     base = ActionDraft(
         kind=_KINDS.get(kind, "event"),
         id=ids.claim(id_with_digest(f"action-{count_at(record, 'sequence')}", record)),
@@ -170,7 +158,7 @@ def _action(record: dict[str, Any], kind: str, about: dict[str, Any], ids: Ids) 
     return replace(base, layer="tool", tool=short_text_at(about, "name")) if kind == "toolcall" else base
 
 
-def _retrieval(record: dict[str, Any], about: dict[str, Any]) -> RetrievalDraft:
+def _retrieval(record: JsonObject, about: JsonObject) -> RetrievalDraft:
     frames = [
         each
         for each in list_at(record, "affected_frames")
@@ -183,7 +171,7 @@ def _retrieval(record: dict[str, Any], about: dict[str, Any]) -> RetrievalDraft:
     )
 
 
-def _checkpoint(record: dict[str, Any], ids: Ids) -> ActionDraft:
+def _checkpoint(record: JsonObject, ids: Ids) -> ActionDraft:
     return ActionDraft(
         kind="checkpoint",
         id=ids.claim(id_with_digest("checkpoint", record)),

@@ -11,14 +11,13 @@ from typing import Final
 
 from timemachine.core.pure.content import content_of
 from timemachine.core.pure.errors import InvalidInput
-from timemachine.recording.importing.pure.document import records_of
-from timemachine.recording.importing.pure.jsonl import Line
-from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft, Skipped
-from timemachine.recording.importing.pure.session_builder import session_draft, unreadable_file
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile, SessionDraft
+from timemachine.recording.importing.pure.session_builder import session_draft
 from timemachine.recording.otel.pure import session_identity
-from timemachine.recording.otel.pure.decoding import of_document
+from timemachine.recording.otel.pure.decoding import Refused, of_document
 from timemachine.recording.otel.pure.drafts import draft_of, resent_event
 from timemachine.recording.otel.pure.span import Span
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -30,41 +29,37 @@ TITLE: Final = "traces of OpenTelemetry in JSON (an object with resourceSpans, o
 
 def recognises(opening: Opening) -> bool:
     """Return whether the document, or one of the first lines, has `resourceSpans`."""
-    return any(isinstance(each.get("resourceSpans"), list) for each in (opening.fields, *opening.records))
+    return any(map(_has_spans, (opening.fields, *opening.records)))
 
 
-def read(data: Contents) -> ParsedFile:
+def read(reader: Reader) -> ParsedFile:
     """Return the sessions that the spans name. Raises `InvalidInput` (`unknown_format`) if there are no spans."""
-    ledger = Ledger()
     found: list[tuple[Span, ActionDraft]] = []
-    for line in records_of(data, TITLE):
-        if not isinstance(line, Line) or not isinstance(line.record.get("resourceSpans"), list):
-            ledger.skip(line.reason if isinstance(line, Skipped) else "It has no `resourceSpans`.")
-            continue
-        for span in of_document(line.record):
-            _take(span if isinstance(span, Span) else None, getattr(span, "reason", ""), ledger, found)
+    for record in reader.records(_has_spans, "It has no `resourceSpans`."):
+        for span in of_document(record):
+            if isinstance(span, Refused):
+                reader.skip(span.reason)
+                continue
+            draft = draft_of(span)
+            try:
+                check_action(draft)
+            except InvalidInput as why:
+                reader.skip(why.message)
+            else:
+                reader.use()
+                found.append((span, draft))
     if not found:
-        raise unreadable_file(TITLE, "it has no span that can be recorded.")
+        raise reader.refusal("it has no span that can be recorded.")
     found.sort(key=lambda each: (each[0].began, -each[0].ended, each[0].id))
     keys = _session_keys([span for span, _ in found])
     groups: dict[str, list[tuple[Span, ActionDraft]]] = {}
     for span, draft in found:
         groups.setdefault(keys[id(span)], []).append((span, draft))
-    return ledger.account(_session(key, group, ledger) for key, group in groups.items())
+    return reader.parsed(_session(key, group, reader) for key, group in groups.items())
 
 
-def _take(span: Span | None, reason: str, ledger: Ledger, found: list[tuple[Span, ActionDraft]]) -> None:
-    if span is None:
-        ledger.skip(reason)
-        return
-    draft = draft_of(span)
-    try:
-        check_action(draft)
-    except InvalidInput as why:
-        ledger.skip(why.message)
-        return
-    ledger.use()
-    found.append((span, draft))
+def _has_spans(record: JsonObject) -> bool:
+    return isinstance(record.get("resourceSpans"), list)
 
 
 def _session_keys(spans: Sequence[Span]) -> dict[int, str]:
@@ -77,12 +72,12 @@ def _session_keys(spans: Sequence[Span]) -> dict[int, str]:
     return {id(span): named.get(id(span), first.get(span.trace, span.trace)) for span in spans}
 
 
-def _session(key: str, group: Sequence[tuple[Span, ActionDraft]], ledger: Ledger) -> SessionDraft:
+def _session(key: str, group: Sequence[tuple[Span, ActionDraft]], reader: Reader) -> SessionDraft:
     spans = [span for span, _ in group]
     root = session_identity.root_of(spans)
     return session_draft(
         key,
-        _without_repeats([draft for _, draft in group], ledger),
+        _without_repeats([draft for _, draft in group], reader),
         name=(root.name if root else None) or session_identity.service_of(spans),
         agent=session_identity.agent_named(spans),
         user=session_identity.user_named(spans),
@@ -90,7 +85,7 @@ def _session(key: str, group: Sequence[tuple[Span, ActionDraft]], ledger: Ledger
     )
 
 
-def _without_repeats(drafts: Sequence[ActionDraft], ledger: Ledger) -> list[ActionDraft]:
+def _without_repeats(drafts: Sequence[ActionDraft], reader: Reader) -> list[ActionDraft]:
     """Return the drafts without repeats: an identical span is merged, and a span with the same id but other content
     becomes an event.
 
@@ -104,7 +99,7 @@ def _without_repeats(drafts: Sequence[ActionDraft], ledger: Ledger) -> list[Acti
         by_id.setdefault(placed.id, []).append(placed)
     twice = sum(len(same) - 1 for same in by_id.values())
     if twice:
-        ledger.notes.append(
+        reader.notes.append(
             f"{twice:,} spans were repeated without a change. They are stored with the first one."
         )
     return [

@@ -8,27 +8,22 @@ which becomes a final `event` with the tokens and the cost of the run: they were
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import counted
 from timemachine.recording.importing.pure.chat import chat_actions
-from timemachine.recording.importing.pure.document import document_of
-from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Ledger, ParsedFile
-from timemachine.recording.importing.pure.session_builder import (
-    Ids,
-    Keys,
-    require_object,
-    session_draft,
-    unreadable_file,
-)
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile
+from timemachine.recording.importing.pure.session_builder import Ids, session_draft
 from timemachine.recording.importing.pure.values import (
     dollars,
     list_at,
     milliseconds,
     parsed_json,
     record_at,
+    short_text,
     short_text_at,
     text_at,
     usage_of,
@@ -52,26 +47,25 @@ def recognises(opening: Opening) -> bool:
     )
 
 
-def read(data: Contents) -> ParsedFile:
+def read(reader: Reader) -> ParsedFile:
     """Return the session of the file. Raises `InvalidInput` (`unknown_format`) if it has neither steps nor messages."""
-    found = require_object(document_of(data, TITLE), TITLE)
+    found = reader.json_object()
     if not (list_at(found, "trajectory") or list_at(found, "history")):
-        raise unreadable_file(TITLE, "it has no `trajectory` and no `history`.")
-    ledger = Ledger()
-    steps = _usable(list_at(found, "trajectory"), ledger, "It is not a step, because it is not an object.")
-    messages = _usable(list_at(found, "history"), ledger, "It is not a message, because it is not an object.")
+        raise reader.refusal("it has no `trajectory` and no `history`.")
+    steps = [each for each in list_at(found, "trajectory") if reader.takes(each, "a step")]
+    messages = [each for each in list_at(found, "history") if reader.takes(each, "a message")]
     owners = _owners(messages, steps)
     if owners:
-        ledger.notes.append(
+        reader.notes.append(
             f"{counted(len(owners), 'message')} of the history repeated a step. Each is stored in the source of that step."
         )
-    ledger.use()
+    reader.use()
     ids = Ids()
-    config = record_at({"config": parsed_json(found.get("replay_config"))}, "config")
+    config = record_at(parsed_json(found.get("replay_config")))
     actions = [*_ordered_actions(messages, steps, owners, ids), _end(found, ids)]
     instance = text_at(record_at(config, "problem_statement"), "id")
     session = session_draft(
-        Keys(NAME).of(None, found),
+        reader.key(None, found),
         actions,
         name=instance or _issue(messages),
         agent=_AGENT,
@@ -83,23 +77,10 @@ def read(data: Contents) -> ParsedFile:
             "api_calls": record_at(found, "info", "model_stats").get("api_calls"),
         },
     )
-    return ledger.account([session])
+    return reader.parsed([session])
 
 
-def _usable(records: Sequence[Any], ledger: Ledger, reason: str) -> list[dict[str, Any]]:
-    found = []
-    for record in records:
-        if isinstance(record, dict):
-            ledger.use()
-            found.append(record)
-        else:
-            ledger.skip(reason)
-    return found
-
-
-def _owners(
-    messages: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]]
-) -> dict[int, tuple[int, bool]]:
+def _owners(messages: Sequence[JsonObject], steps: Sequence[JsonObject]) -> dict[int, tuple[int, bool]]:
     """Return, by the place of a message that repeats a step, the place of the step and whether the model wrote it."""
     owners: dict[int, tuple[int, bool]] = {}
     step = -1
@@ -108,7 +89,10 @@ def _owners(
             continue
         if message.get("role") == "assistant":
             ahead = step + 1
-            if ahead < len(steps) and message.get("action", message.get("content")) in _written(steps[ahead]):
+            if ahead < len(steps) and message.get("action", message.get("content")) in (
+                steps[ahead].get("action"),
+                steps[ahead].get("response"),
+            ):
                 step = ahead
                 owners[place] = (step, True)
         elif step >= 0 and owners.get(place - 1) == (step, True) and _seen(message, steps[step]):
@@ -116,11 +100,7 @@ def _owners(
     return owners
 
 
-def _written(step: dict[str, Any]) -> list[Any]:
-    return [step.get("action"), step.get("response")]
-
-
-def _seen(message: dict[str, Any], step: dict[str, Any]) -> bool:
+def _seen(message: JsonObject, step: JsonObject) -> bool:
     shown, observed = text_at(message, "content"), text_at(step, "observation")
     return shown is not None and (
         observed is None or observed.strip()[:200] in shown or message.get("message_type") == "observation"
@@ -128,14 +108,12 @@ def _seen(message: dict[str, Any], step: dict[str, Any]) -> bool:
 
 
 def _ordered_actions(
-    messages: Sequence[dict[str, Any]],
-    steps: Sequence[dict[str, Any]],
+    messages: Sequence[JsonObject],
+    steps: Sequence[JsonObject],
     owners: dict[int, tuple[int, bool]],
     ids: Ids,
 ) -> Iterator[ActionDraft]:
-    repeats: dict[tuple[int, bool], dict[str, Any]] = {
-        owner: messages[place] for place, owner in owners.items()
-    }
+    repeats = {owner: messages[place] for place, owner in owners.items()}
     done = 0
     for place, message in enumerate(messages):
         step, by_model = owners.get(place, (-1, False))
@@ -151,15 +129,13 @@ def _ordered_actions(
 
 
 def _step(
-    place: int, step: dict[str, Any], repeats: dict[tuple[int, bool], dict[str, Any]], ids: Ids
+    place: int, step: JsonObject, repeats: dict[tuple[int, bool], JsonObject], ids: Ids
 ) -> Iterator[ActionDraft]:
     """Yield what the model thought, the command it gave, and the observation."""
     wrote, saw = repeats.get((place, True)), repeats.get((place, False))
     call = next((each for each in list_at(wrote, "tool_calls") if isinstance(each, dict)), {})
-    action = text_at(step, "action")
-    tool = short_text_at(record_at(call, "function"), "name") or short_text_at(
-        {"word": (action or "").partition(" ")[0].strip()}, "word"
-    )
+    first_word = (text_at(step, "action") or "").partition(" ")[0].strip()
+    tool = short_text_at(record_at(call, "function"), "name") or short_text(first_word)
     stem = ActionDraft(
         kind="message",
         layer="agent",
@@ -198,7 +174,7 @@ def _step(
     )
 
 
-def _end(found: dict[str, Any], ids: Ids) -> ActionDraft:
+def _end(found: JsonObject, ids: Ids) -> ActionDraft:
     rest = {name: value for name, value in found.items() if name not in {"trajectory", "history"}}
     info = record_at(found, "info")
     stats = record_at(info, "model_stats")
@@ -220,7 +196,7 @@ def _end(found: dict[str, Any], ids: Ids) -> ActionDraft:
     )
 
 
-def _issue(messages: Sequence[dict[str, Any]]) -> str | None:
+def _issue(messages: Sequence[JsonObject]) -> str | None:
     for message in messages:
         found = _ISSUE.search(text_at(message, "content") or "")
         if found is not None and message.get("role") == "user" and not message.get("is_demo"):

@@ -14,11 +14,11 @@ from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.content import MAX_DEPTH
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.jsonl import Line, lines_of
-from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Ledger, ParsedFile, SessionDraft
-from timemachine.recording.importing.pure.session_builder import unreadable_file
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import LineSkipped, ParsedFile, SessionDraft
 from timemachine.recording.importing.pure.values import number
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.sessions.pure.validation import LARGEST_INTEGER, check_action, check_key
@@ -70,38 +70,31 @@ def recognises(opening: Opening) -> bool:
     return bool(opening.lines) and opening.lines[0].get("format") == FORMAT
 
 
-def read(data: Contents) -> ParsedFile:
+def read(reader: Reader) -> ParsedFile:
     """Return the session of the file. Raises `InvalidInput` (`unknown_format`) that names the first bad line."""
-    ledger = Ledger()
-    lines = lines_of(data, deepest=DEEPEST)
-    about = _record(next(lines, None), 1)
+    lines = lines_of(reader.data, deepest=DEEPEST)
+    about = _record(next(lines, None), 1, reader)
     actions: list[ActionDraft] = []
+    if about.get("format") != FORMAT:
+        raise reader.refusal(f"line 1 does not have `format` {FORMAT!r}.")
+    if about.get("version") != VERSION:
+        raise reader.refusal(
+            f"it has version {about.get('version')!r} of the format; this server reads version {VERSION}."
+        )
+    for line in lines:
+        number = line.number if isinstance(line, Line) else line.line
+        actions.append(_action(_record(line, number, reader), number, len(actions) + 1, reader))
     try:
-        check_header(about)
-        for line in lines:
-            number = line.number if isinstance(line, Line) else line.line
-            actions.append(_action(_record(line, number), number, len(actions) + 1))
-        session = _session(about, actions)
+        session = _session(about, actions, reader)
     except (InvalidInput, InvalidOperation) as why:
         if isinstance(why, InvalidInput) and why.code == "unknown_format":
             raise
-        raise unreadable_file(TITLE, f"line 1: {_message(why)}") from why
-    ledger.use(1 + len(actions))
-    return ledger.account([session])
+        raise reader.refusal(f"line 1: {_message(why)}") from why
+    reader.use(1 + len(actions))
+    return reader.parsed([session])
 
 
-def check_header(about: dict[str, Any]) -> None:
-    """Raise `InvalidInput` (`unknown_format`) if the first line is not a header of a supported version."""
-    if about.get("format") != FORMAT:
-        raise unreadable_file(TITLE, f"line 1 does not have `format` {FORMAT!r}.")
-    if about.get("version") != VERSION:
-        raise unreadable_file(
-            TITLE,
-            f"it has version {about.get('version')!r} of the format; this server reads version {VERSION}.",
-        )
-
-
-def draft_of(document: dict[str, Any]) -> ActionDraft:
+def draft_of(document: JsonObject) -> ActionDraft:
     """Return the action of a line, with every field. Raises `InvalidInput` for an invalid value."""
     error = _typed(document.get("error"), _ERROR, "error")
     usage = document.get("usage")
@@ -121,39 +114,36 @@ def draft_of(document: dict[str, Any]) -> ActionDraft:
     )
 
 
-def _record(line: Any, number: int) -> dict[str, Any]:
+def _record(line: Line | LineSkipped | None, number: int, reader: Reader) -> JsonObject:
     if isinstance(line, Line):
         return line.record
-    problem = "it is empty." if line is None else line.reason
-    raise unreadable_file(TITLE, f"line {number}: {problem}")
+    raise reader.refusal(f"line {number}: {'it is empty.' if line is None else line.reason}")
 
 
-def _action(document: dict[str, Any], number: int, sequence: int) -> ActionDraft:
+def _action(document: JsonObject, number: int, sequence: int, reader: Reader) -> ActionDraft:
     if document.get("sequence") != sequence:
-        raise unreadable_file(
-            TITLE,
-            f"line {number}: It is step {document.get('sequence')!r}, but step {sequence:,} was expected. A line is missing.",
+        raise reader.refusal(
+            f"line {number}: It is step {document.get('sequence')!r}, but step {sequence:,} was expected. A line is missing."
         )
     try:
         found = draft_of(document)
         check_action(found)
     except (InvalidInput, InvalidOperation) as why:
-        raise unreadable_file(TITLE, f"line {number}: {_message(why)}") from why
+        raise reader.refusal(f"line {number}: {_message(why)}") from why
     return found
 
 
-def _session(about: dict[str, Any], actions: list[ActionDraft]) -> SessionDraft:
+def _session(about: JsonObject, actions: list[ActionDraft], reader: Reader) -> SessionDraft:
     header = _typed(about, _ABOUT, "session")
     if header["through"] != len(actions):
-        raise unreadable_file(
-            TITLE,
-            f"it is cut off: it should end with step {header['through']!r}, but has {len(actions):,} steps.",
+        raise reader.refusal(
+            f"it is cut off: it should end with step {header['through']!r}, but has {len(actions):,} steps."
         )
     ids = [action.id for action in actions if action.id is not None]
     if len(set(ids)) != len(ids):
-        raise unreadable_file(TITLE, "two of its steps have the same id.")
+        raise reader.refusal("two of its steps have the same id.")
     if not (header["name"] or "").strip():
-        raise unreadable_file(TITLE, "line 1: the session has no name.")
+        raise reader.refusal("line 1: the session has no name.")
     parent = _typed(about.get("parent"), _PARENT, "parent")
     if parent["key"] is not None:
         check_key(parent["key"])
@@ -190,13 +180,13 @@ def _retrieval(found: Any) -> RetrievalDraft | None:
     return RetrievalDraft(**values, as_of=_time(found.get("as_of")), hits=tuple(_hit(hit) for hit in each))
 
 
-def _hit(values: dict[str, Any]) -> HitDraft:
+def _hit(values: JsonObject) -> HitDraft:
     if values["rank"] is None:
         raise _invalid_field("retrieval.hits.rank")
     return HitDraft(**values, unhashed=values["text"] is not None and values["sha256"] is None)
 
 
-def _typed(found: Any, shape: Mapping[str, tuple[type, ...]], where: str) -> dict[str, Any]:
+def _typed(found: Any, shape: Mapping[str, tuple[type, ...]], where: str) -> JsonObject:
     """Return the fields of an object, None for missing ones. Unknown fields are ignored."""
     if found is None:
         found = {}

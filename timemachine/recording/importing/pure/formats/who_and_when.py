@@ -7,18 +7,18 @@ import re
 from dataclasses import replace
 from typing import Any, Final
 
-from timemachine.recording.importing.pure.document import document_of
-from timemachine.recording.importing.pure.mapped_bytes import Contents
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.opening import Opening
-from timemachine.recording.importing.pure.report import Ledger, ParsedFile
-from timemachine.recording.importing.pure.session_builder import (
-    Ids,
-    Keys,
-    require_object,
-    session_draft,
-    unreadable_file,
+from timemachine.recording.importing.pure.reader import Reader
+from timemachine.recording.importing.pure.report import ParsedFile
+from timemachine.recording.importing.pure.session_builder import Ids, session_draft, system_event
+from timemachine.recording.importing.pure.values import (
+    list_at,
+    record_at,
+    short_text,
+    short_text_at,
+    text_at,
 )
-from timemachine.recording.importing.pure.values import list_at, record_at, short_text_at, text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 NAME: Final = "who_and_when"
@@ -38,70 +38,54 @@ def recognises(opening: Opening) -> bool:
     return found.keys() >= _MARKS or (found.keys() >= {"question_ID", "history"} and "is_correct" in found)
 
 
-def read(data: Contents) -> ParsedFile:
+def read(reader: Reader) -> ParsedFile:
     """Return the session of the file. Raises `InvalidInput` (`unknown_format`) if it has no history."""
-    found = require_object(document_of(data, TITLE), TITLE)
+    found = reader.json_object()
     if not list_at(found, "history"):
-        raise unreadable_file(TITLE, "it has no `history`.")
-    ledger, ids = Ledger(), Ids()
-    actions = _prompts(found, ledger, ids)
-    messages = _history(found, ledger, ids)
+        raise reader.refusal("it has no `history`.")
+    ids = Ids()
+    actions = _prompts(found, ids)
+    reader.use(len(actions))
+    messages = {  # by their place from 0, which the label refers to
+        place: _message(message, ids.claim(f"message-{place}"))
+        for place, message in enumerate(found["history"])
+        if reader.takes(message, "a message")
+    }
     wrong = _place(found.get("mistake_step"))
     if wrong is not None and wrong in messages:
         message = messages[wrong]
         messages[wrong] = replace(message, significance="error", tags=(*message.tags, "mistake"))
     else:
-        ledger.notes.append(
+        reader.notes.append(
             "The labelled mistake is not a message of the history. It is only in the metadata."
         )
-    ledger.use()
+    reader.use()
     rest = {name: value for name, value in found.items() if name not in {"history", "system_prompt"}}
-    label = ActionDraft(
-        kind="event",
-        id=ids.claim("label"),
-        layer="sys",
-        role="system",
-        name="label",
-        output=rest,
-        source=rest,
-    )
+    label = system_event("label", ids.claim("label"), source=rest, output=rest)
     session = session_draft(
-        Keys(NAME).of(None, found),
+        reader.key(None, found),
         [*actions, *messages.values(), label],
         name=text_at(found, "question"),
         agent=NAME,
         metadata={name: found.get(name) for name in _METADATA},
     )
-    return ledger.account([session])
+    return reader.parsed([session])
 
 
-def _prompts(found: dict[str, Any], ledger: Ledger, ids: Ids) -> list[ActionDraft]:
+def _prompts(found: JsonObject, ids: Ids) -> list[ActionDraft]:
     prompts = record_at(found, "system_prompt")
     if not prompts and found.get("system_prompt") is not None:
         prompts = {"": found["system_prompt"]}
-    ledger.use(len(prompts))
     return [
         ActionDraft(
             kind="message", id=ids.claim(f"prompt-{place}"), layer="sys", role="system",
-            agent=short_text_at({"name": name}, "name"), output=prompt, source={"system_prompt": {name: prompt}},
+            agent=short_text(name), output=prompt, source={"system_prompt": {name: prompt}},
         )
         for place, (name, prompt) in enumerate(prompts.items(), start=1)
     ]  # fmt: skip
 
 
-def _history(found: dict[str, Any], ledger: Ledger, ids: Ids) -> dict[int, ActionDraft]:
-    """Return the messages by their place from 0, which the label refers to."""
-    messages = {}
-    for place, message in enumerate(found["history"]):
-        if isinstance(message, dict):
-            ledger.use()
-            messages[place] = _message(message, ids.claim(f"message-{place}"))
-        else:
-            ledger.skip("It is not a message, because it is not an object.")
-    return messages
-
-
-def _message(message: dict[str, Any], name: str) -> ActionDraft:
+def _message(message: JsonObject, name: str) -> ActionDraft:
     speaker = short_text_at(message, "name", "role")
     layer, role = "agent", "agent"
     if speaker in _TERMINALS:

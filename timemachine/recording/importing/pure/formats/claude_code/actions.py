@@ -13,17 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.formats.claude_code.calls import Call, call_actions, calls_of
-from timemachine.recording.importing.pure.formats.claude_code.lines import (
-    identity,
-    message_of,
-    stem,
-    text_at,
-    type_of,
-)
+from timemachine.recording.importing.pure.formats.claude_code.lines import identity, stem, type_of
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.session_builder import Ids, link_results
-from timemachine.recording.importing.pure.values import text_of_content
+from timemachine.recording.importing.pure.values import record_at, text_at, text_of_content
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 _ENVELOPE = {
@@ -50,7 +45,7 @@ def actions_of(lines: Sequence[Line]) -> tuple[ActionDraft, ...]:
 def _line_actions(line: Line, call: Call | None, ids: Ids) -> Iterable[ActionDraft]:
     if call is not None:
         return call_actions(line, call, ids)
-    content = message_of(line).get("content")
+    content = record_at(line.record, "message").get("content")
     if line.record["type"] == "user" and isinstance(content, str):
         return [replace(_text(stem(line), content), id=ids.claim(identity(line)), source=line.record)]
     if line.record["type"] == "user" and isinstance(content, list) and content:
@@ -81,7 +76,7 @@ def _text(base: ActionDraft, text: str) -> ActionDraft:
     return replace(base, kind="message", layer="agent", role="user", name=None, tags=tags, output=text)
 
 
-def _result(base: ActionDraft, block: dict[str, Any]) -> ActionDraft:
+def _result(base: ActionDraft, block: JsonObject) -> ActionDraft:
     content = block.get("content")
     failed = block.get("is_error") is True
     return replace(
@@ -97,7 +92,7 @@ def _result(base: ActionDraft, block: dict[str, Any]) -> ActionDraft:
     )
 
 
-def _body(record: dict[str, Any]) -> Any:
+def _body(record: JsonObject) -> Any:
     """Return a line's content, summary or snapshot; otherwise everything but the fields that all lines have."""
     for name in _CONTENT:
         if name in record:

@@ -9,16 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from timemachine.core.pure.content import canonical_json
-from timemachine.recording.importing.pure.formats.claude_code.lines import (
-    identity,
-    message_of,
-    stem,
-    text_at,
-    type_of,
-)
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.importing.pure.formats.claude_code.lines import identity, stem, type_of
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.session_builder import Ids
-from timemachine.recording.importing.pure.values import text_of_content
+from timemachine.recording.importing.pure.values import list_at, record_at, text_at, text_of_content
 from timemachine.recording.sessions.pure.draft import ActionDraft, Usage
 from timemachine.recording.sessions.pure.vocabulary import CACHED_FOR_AN_HOUR
 
@@ -43,8 +38,10 @@ def calls_of(lines: Sequence[Line], ids: Ids) -> dict[int, Call]:
     """Return the call of each assistant line, by line number. A line without a message id is a call of its own."""
     groups: dict[str | int, list[Line]] = {}
     for line in lines:
-        if line.record["type"] == "assistant" and message_of(line):
-            groups.setdefault(text_at(message_of(line), "id") or line.number, []).append(line)
+        if line.record["type"] == "assistant" and record_at(line.record, "message"):
+            groups.setdefault(text_at(record_at(line.record, "message"), "id") or line.number, []).append(
+                line
+            )
     calls = [
         Call(id=ids.claim(identity(group[0])), lines=tuple(group), added=_added(group))
         for group in groups.values()
@@ -72,16 +69,19 @@ def _added(group: Sequence[Line]) -> dict[int, list[tuple[int, Any]]]:
 
 
 def _blocks(line: Line) -> list[Any]:
-    content = message_of(line).get("content")
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return content if isinstance(content, list) else []
+    message = record_at(line.record, "message")
+    if isinstance(message.get("content"), str):
+        return [{"type": "text", "text": message["content"]}]
+    return list_at(message, "content")
 
 
 def _call_action(call: Call) -> ActionDraft:
-    messages = [message_of(line) for line in call.lines]
+    messages = [record_at(line.record, "message") for line in call.lines]
     blocks = [block for line in call.lines for _, block in call.added[line.number]]
-    model = next(filter(None, (text_at(message, "model") for message in messages)), None)
+    models = [model for message in messages if (model := text_at(message, "model"))]
+    stop_reasons = [reason for message in messages if (reason := text_at(message, "stop_reason"))]
+    usage = _final_usage(messages)
+    cached_for_an_hour = _tokens(record_at(usage, "cache_creation"), "ephemeral_1h_input_tokens")
     failure = next((line.record for line in call.lines if _failed(line)), None)
     return replace(
         stem(call.lines[0]),
@@ -90,10 +90,10 @@ def _call_action(call: Call) -> ActionDraft:
         layer="agent",
         role="agent",
         name=None,
-        model=f"anthropic:{model}" if model and model != _SYNTHETIC else None,
-        usage=_usage(messages),
-        parameters=_cached_for_an_hour(messages),
-        output={"content": blocks, "stop_reason": _last_stop_reason(messages)},
+        model=f"anthropic:{models[0]}" if models and models[0] != _SYNTHETIC else None,
+        usage=None if usage is None else _usage(usage),
+        parameters={CACHED_FOR_AN_HOUR: cached_for_an_hour} if cached_for_an_hour else None,
+        output={"content": blocks, "stop_reason": stop_reasons[-1] if stop_reasons else None},
         error_type=None if failure is None else text_at(failure, "error") or "api_error",
         error_message=None if failure is None else text_of_content(blocks),
         source=[line.record for line in call.lines],
@@ -103,23 +103,24 @@ def _call_action(call: Call) -> ActionDraft:
 def _failed(line: Line) -> bool:
     """Claude Code answers as `<synthetic>` when the API failed; it sets `isApiErrorMessage` to false if nothing failed."""
     flag = line.record.get("isApiErrorMessage")
-    return flag is True or (message_of(line).get("model") == _SYNTHETIC and flag is not False)
+    return flag is True or (
+        record_at(line.record, "message").get("model") == _SYNTHETIC and flag is not False
+    )
 
 
-def _last_stop_reason(messages: Sequence[dict[str, Any]]) -> str | None:
-    return next(filter(None, (text_at(message, "stop_reason") for message in reversed(messages))), None)
+def _final_usage(messages: Sequence[JsonObject]) -> JsonObject | None:
+    """Return the usage with the most output tokens, the later of two equal ones."""
+    recorded = [found for message in messages if isinstance(found := message.get("usage"), dict)]
+    return max(reversed(recorded), key=lambda usage: _tokens(usage, "output_tokens") or 0, default=None)
 
 
-def _usage(messages: Sequence[dict[str, Any]]) -> Usage | None:
-    """Return the usage with the most output tokens (the later of two equal ones), or None.
-
-    Anthropic does not include tokens read from or written to the cache in `input_tokens`; we do.
-    """
-    final = _final(messages)
-    if final is None:
-        return None
-    fresh, output = _tokens(final, "input_tokens"), _tokens(final, "output_tokens")
-    read, written = _tokens(final, "cache_read_input_tokens"), _tokens(final, "cache_creation_input_tokens")
+def _usage(recorded: JsonObject) -> Usage:
+    """Return the tokens. Anthropic does not include those read from or written to the cache in `input_tokens`; we do."""
+    fresh, output = _tokens(recorded, "input_tokens"), _tokens(recorded, "output_tokens")
+    read, written = (
+        _tokens(recorded, "cache_read_input_tokens"),
+        _tokens(recorded, "cache_creation_input_tokens"),
+    )
     all_read = None if fresh is None else fresh + (read or 0) + (written or 0)
     return Usage(
         input_tokens=all_read,
@@ -130,18 +131,7 @@ def _usage(messages: Sequence[dict[str, Any]]) -> Usage | None:
     )
 
 
-def _cached_for_an_hour(messages: Sequence[dict[str, Any]]) -> dict[str, int] | None:
-    written = (_final(messages) or {}).get("cache_creation")
-    tokens = _tokens(written, "ephemeral_1h_input_tokens") if isinstance(written, dict) else None
-    return {CACHED_FOR_AN_HOUR: tokens} if tokens else None
-
-
-def _final(messages: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    recorded = [found for message in messages if isinstance(found := message.get("usage"), dict)]
-    return max(reversed(recorded), key=lambda usage: _tokens(usage, "output_tokens") or 0, default=None)
-
-
-def _tokens(usage: dict[str, Any], name: str) -> int | None:
+def _tokens(usage: JsonObject, name: str) -> int | None:
     found = usage.get(name)
     counts = isinstance(found, int) and not isinstance(found, bool) and 0 <= found < _MOST_TOKENS
     return found if counts else None
@@ -158,18 +148,14 @@ def _child(base: ActionDraft, block: Any) -> ActionDraft:
         case {"type": "thinking" | "redacted_thinking"}:
             return replace(thought, output=block)
         case {"type": "tool_use"}:
-            return _tool_call(base, block)
+            return replace(
+                base,
+                kind="tool_call",
+                layer="tool",
+                role="agent",
+                name=None,
+                tool=text_at(block, "name"),
+                call_id=text_at(block, "id"),
+                input=block.get("input"),
+            )
     return replace(base, layer="agent", role="agent", name=type_of(block), output=block)
-
-
-def _tool_call(base: ActionDraft, block: dict[str, Any]) -> ActionDraft:
-    return replace(
-        base,
-        kind="tool_call",
-        layer="tool",
-        role="agent",
-        name=None,
-        tool=text_at(block, "name"),
-        call_id=text_at(block, "id"),
-        input=block.get("input"),
-    )

@@ -3,13 +3,11 @@
 from datetime import datetime
 from typing import Any, Final
 
-from timemachine.core.pure.clock import parse_time
-from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.importing.pure.jsonl import Line
+from timemachine.recording.importing.pure.values import moment, record_at, text_at
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 AGENT: Final = "claude-code"
-SIDECHAIN: Final = "sidechain"
 _LONGEST_UUID = 150
 
 
@@ -31,7 +29,7 @@ def stem(line: Line) -> ActionDraft:
         kind="event",
         layer="sys",
         role="system",
-        agent=SIDECHAIN if sidechain else AGENT,
+        agent="sidechain" if sidechain else AGENT,
         name=line.record["type"],
         tags=("sidechain",) * sidechain + ("meta",) * meta,
         started_at=moment_of(line),
@@ -40,34 +38,9 @@ def stem(line: Line) -> ActionDraft:
 
 def moment_of(line: Line) -> datetime | None:
     """Return the line's `timestamp`, or its snapshot's; None if it has none with an offset."""
-    return _time(line.record.get("timestamp")) or _time(_inner(line.record, "snapshot").get("timestamp"))
-
-
-def text_at(record: dict[str, Any], name: str) -> str | None:
-    """The text of that name; None where it is empty, missing or no text."""
-    found = record.get(name)
-    return found if isinstance(found, str) and found else None
-
-
-def message_of(line: Line) -> dict[str, Any]:
-    """Return the line's `message`, or an empty dict."""
-    return _inner(line.record, "message")
+    return moment(line.record.get("timestamp")) or moment(record_at(line.record, "snapshot").get("timestamp"))
 
 
 def type_of(block: Any) -> str:
     """Return the type of a content block, or `unknown`."""
-    return (text_at(block, "type") if isinstance(block, dict) else None) or "unknown"
-
-
-def _inner(record: dict[str, Any], name: str) -> dict[str, Any]:
-    found = record.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _time(written: Any) -> datetime | None:
-    if not isinstance(written, str):
-        return None
-    try:
-        return parse_time(written)
-    except (InvalidInput, OverflowError):  # OverflowError: the offset leads outside the years 1 to 9999
-        return None
+    return text_at(block, "type") or "unknown"

@@ -14,15 +14,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.session_builder import Ids, link_results
 from timemachine.recording.importing.pure.values import (
     count_at,
+    first_at,
     milliseconds,
     moment,
     number,
     parsed_json,
     record_at,
+    short_text,
     short_text_at,
     text_at,
     text_of_content,
@@ -106,20 +109,20 @@ def _calls(lines: Sequence[Line], repeats: dict[int, int]) -> list[_Call]:
     return calls
 
 
-def _by_model(payload: dict[str, Any]) -> bool:
+def _by_model(payload: JsonObject) -> bool:
     kind = text_at(payload, "type")
     return kind == "reasoning" or kind in _CALLS or (kind == "message" and payload.get("role") == "assistant")
 
 
-def _is_usage(record: dict[str, Any]) -> bool:
+def _is_usage(record: JsonObject) -> bool:
     payload = record["payload"]
     is_count = record["type"] == "event_msg" and payload.get("type") == "token_count"
     return is_count and bool(record_at(payload, "info", "last_token_usage"))
 
 
-def _models(lines: Iterable[Line]) -> dict[int, dict[str, Any]]:
+def _models(lines: Iterable[Line]) -> dict[int, JsonObject]:
     """Return, by line number, the context of the turn that a line belongs to."""
-    context: dict[str, Any] = {}
+    context: JsonObject = {}
     found = {}
     for line in lines:
         if line.record["type"] == "turn_context":
@@ -128,7 +131,7 @@ def _models(lines: Iterable[Line]) -> dict[int, dict[str, Any]]:
     return found
 
 
-def _call_action(call: _Call, name: str, context: dict[str, Any], provider: str | None) -> ActionDraft:
+def _call_action(call: _Call, name: str, context: JsonObject, provider: str | None) -> ActionDraft:
     parameters = {word: context[word] for word in _PARAMETERS if context.get(word) is not None}
     held = sorted((*call.context, *call.tokens), key=lambda line: line.number)
     return ActionDraft(
@@ -173,7 +176,7 @@ def _action(line: Line, name: str) -> ActionDraft:
         layer="sys",
         role="system",
         agent="codex",
-        name=short_text_at({"kind": kind}, "kind"),
+        name=short_text(kind),
         started_at=moment(line.record.get("timestamp")),
     )
     if line.record["type"] == "response_item":
@@ -183,13 +186,12 @@ def _action(line: Line, name: str) -> ActionDraft:
     return replace(base, name=line.record["type"], output=payload)
 
 
-def _item(base: ActionDraft, kind: str, payload: dict[str, Any]) -> ActionDraft:
+def _item(base: ActionDraft, kind: str, payload: JsonObject) -> ActionDraft:
     if kind == "message":
         return _message(base, payload)
     if kind == "reasoning":
         return _thought(base, _summary(payload) or payload)
     if kind in _CALLS:
-        given = next((payload[name] for name in ("arguments", "input", "action") if name in payload), None)
         return replace(
             base,
             kind="tool_call",
@@ -198,12 +200,12 @@ def _item(base: ActionDraft, kind: str, payload: dict[str, Any]) -> ActionDraft:
             name=None,
             tool=short_text_at(payload, "name") or kind.removesuffix("_call"),
             call_id=short_text_at(payload, "call_id", "id"),
-            input=parsed_json(given),
+            input=parsed_json(first_at(payload, "arguments", "input", "action")),
         )
     return _result(base, payload) if kind in _RESULTS else replace(base, output=payload)
 
 
-def _message(base: ActionDraft, payload: dict[str, Any]) -> ActionDraft:
+def _message(base: ActionDraft, payload: JsonObject) -> ActionDraft:
     role = {"assistant": "agent", "user": "user"}.get(str(payload.get("role")), "system")
     content = payload.get("content")
     texts_only = isinstance(content, list) and all(text_at(part, "text") is not None for part in content)
@@ -226,12 +228,12 @@ def _thought(base: ActionDraft, output: Any) -> ActionDraft:
     )
 
 
-def _summary(payload: dict[str, Any]) -> str | None:
+def _summary(payload: JsonObject) -> str | None:
     """Return the readable reasoning, or None if only the encrypted form was stored."""
     return text_of_content(payload.get("summary")) or text_of_content(payload.get("content"))
 
 
-def _result(base: ActionDraft, payload: dict[str, Any]) -> ActionDraft:
+def _result(base: ActionDraft, payload: JsonObject) -> ActionDraft:
     output = parsed_json(payload.get("output"))
     code, took = _ended(output)
     refused = isinstance(output, dict) and output.get("success") is False
@@ -267,7 +269,7 @@ def _seconds(written: str) -> float | None:
         return None
 
 
-def _event(base: ActionDraft, kind: str, payload: dict[str, Any]) -> ActionDraft:
+def _event(base: ActionDraft, kind: str, payload: JsonObject) -> ActionDraft:
     text = text_at(payload, "message", "text")
     if kind in {"user_message", "agent_message"} and text is not None:
         role = "user" if kind == "user_message" else "agent"

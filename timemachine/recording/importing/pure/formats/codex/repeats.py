@@ -2,8 +2,8 @@
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.importing.pure.jsonl import Line
 from timemachine.recording.importing.pure.values import list_at, text_at, text_of_content
 
@@ -34,13 +34,13 @@ def repeats_in(lines: Sequence[Line]) -> dict[int, int]:
     return found
 
 
-def _event_text(record: dict[str, Any]) -> tuple[str, str] | None:
+def _event_text(record: JsonObject) -> tuple[str, str] | None:
     who, where = _EVENT_TEXTS.get(text_at(record["payload"], "type") or "", ("", ""))
     text = text_at(record["payload"], where)
     return (who, text.strip()) if record["type"] == "event_msg" and text else None
 
 
-def _item_texts(payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _item_texts(payload: JsonObject) -> Iterator[tuple[str, str]]:
     match payload:
         case {"type": "message", "role": str(role), "content": content}:
             if (text := text_of_content(content)) is not None:

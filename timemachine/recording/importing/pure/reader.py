@@ -1,0 +1,179 @@
+"""Read a file as one format: its JSON, the account of its records, and the keys of its sessions."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeGuard, cast
+
+from timemachine.core.pure.content import canonical_json, parse_json, sha256_hex
+from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.importing.pure.jsonl import Line, check_lines, lines_of
+from timemachine.recording.importing.pure.mapped_bytes import Contents, count_in
+from timemachine.recording.importing.pure.report import ImportReportOut, LineSkipped, ParsedFile, SessionDraft
+from timemachine.recording.importing.pure.values import list_at
+from timemachine.recording.sessions.pure.validation import key_of
+from timemachine.recording.sessions.pure.vocabulary import Kind
+
+MOST_VALUES: Final = 20_000_000
+"""Maximum number of JSON values per file: an empty list has two bytes but takes sixty in memory."""
+
+
+class Reader:
+    """A file that is being read. Every record of it is counted once, as used or as skipped.
+
+    A file that cannot be read raises `InvalidInput` (`unknown_format`) with the place and the reason, and one that
+    would take far more memory than its size `TooLarge`.
+    """
+
+    def __init__(self, data: Contents, *, name: str, title: str) -> None:
+        self.data = data
+        self.notes: list[str] = []
+        self._name, self._title = name, title
+        self._records = self._values = 0
+        self._skipped: list[LineSkipped] = []
+        self._keys: Counter[str] = Counter()
+
+    def document(self, member: bytes | None = None) -> Any:
+        """Return the file, or a member of its archive, as one JSON document in UTF-8."""
+        data = self.data if member is None else member
+        # An upper bound: commas and brackets inside texts are counted too.
+        self._values += sum(count_in(data, sign) for sign in (b",", b"[", b"{"))
+        if self._values > MOST_VALUES:
+            raise TooLarge(
+                f"The file has {self._values:,} JSON values; the maximum is {MOST_VALUES:,}. Split it.",
+                limit=MOST_VALUES,
+            )
+        try:
+            return parse_json(data[:].decode("utf-8-sig"))
+        except UnicodeDecodeError as why:
+            raise self.refusal(f"it is not UTF-8 text: byte {why.start + 1} cannot be read.") from why
+        except InvalidInput as why:
+            raise self.refusal(_problem(why)) from why
+
+    def json_object(self, member: bytes | None = None) -> JsonObject:
+        """Return the document, which must be an object."""
+        found = self.document(member)
+        if not isinstance(found, dict):
+            raise self.refusal("it is JSON but not an object.")
+        return found
+
+    def lines(self, usable: Callable[[JsonObject], bool], otherwise: str) -> list[Line]:
+        """Return the usable JSON lines, at least one, and count all lines. `otherwise` is why the others are skipped."""
+        found = []
+        for line in lines_of(self.data):
+            self.use()
+            if isinstance(line, Line) and usable(line.record):
+                found.append(line)
+            elif isinstance(line, Line):
+                self._skipped.append(LineSkipped.model_construct(line=line.number, reason=otherwise))
+            else:
+                self._skipped.append(line)
+        if not found:
+            first = next(iter(self._skipped), None)
+            raise self.refusal(f"line {first.line}: {first.reason}" if first else "it is empty.")
+        return found
+
+    def records(
+        self, usable: Callable[[JsonObject], bool], otherwise: str, *, inside: str = ""
+    ) -> Iterator[JsonObject]:
+        """Yield the usable objects of a JSON list, JSON lines, an object with the list under `inside`, or a single object.
+
+        The others are skipped; `otherwise` says why.
+        """
+        for record in self._all_records(inside):
+            if isinstance(record, LineSkipped):
+                self.skip(record.reason)
+            elif not isinstance(record, dict):
+                self.skip("It is not an object.")
+            elif usable(record):
+                yield record
+            else:
+                self.skip(otherwise)
+
+    def groups(
+        self,
+        key: Callable[[JsonObject], str],
+        usable: Callable[[JsonObject], bool],
+        otherwise: str,
+        *,
+        inside: str,
+    ) -> dict[str, list[JsonObject]]:
+        """Return the usable records, counted, by their keys."""
+        found: dict[str, list[JsonObject]] = {}
+        for record in self.records(usable, otherwise, inside=inside):
+            self.use()
+            found.setdefault(key(record), []).append(record)
+        return found
+
+    def use(self, records: int = 1) -> None:
+        """Count records that became an action or a part of one."""
+        self._records += records
+
+    def skip(self, reason: str) -> None:
+        """Count a record that became no action."""
+        self._records += 1
+        self._skipped.append(LineSkipped.model_construct(line=self._records, reason=reason))
+
+    def takes(self, record: Any, called: str) -> TypeGuard[JsonObject]:
+        """Count a record, as used if it is an object, and return whether it is. `called` is what it should be: "a step"."""
+        if isinstance(record, dict):
+            self.use()
+            return True
+        self.skip(f"It is not {called}, because it is not an object.")
+        return False
+
+    def key(self, recorded: str | None, record: Any) -> str:
+        """Return the recorded id, or if there is none the format's name and 12 hex digits of the record's SHA-256.
+
+        If a session occurs twice, the second key ends in `.2`.
+        """
+        digest = f"{self._name}-{sha256_hex(canonical_json(record))[:12]}" if not recorded else ""
+        key = key_of(recorded, self._name) if recorded else digest
+        self._keys[key] += 1
+        times = self._keys[key]
+        return key if times == 1 else key_of(f"{key}.{times}", self._name)
+
+    def refusal(self, problem: str) -> InvalidInput:
+        """Return the error for a file in which nothing can be used. `problem` ends its last sentence."""
+        return InvalidInput(
+            f"Nothing in this file can be imported. Expected {self._title}. Found: {problem}",
+            code="unknown_format",
+        )
+
+    def parsed(self, sessions: Iterable[SessionDraft]) -> ParsedFile:
+        """Return the sessions with the report, in which kinds are listed in the order in which they first appear."""
+        all_sessions = tuple(sessions)
+        became = Counter(action.kind for session in all_sessions for action in session.actions)
+        report = ImportReportOut.model_construct(
+            lines=self._records,
+            became=cast("dict[Kind, int]", dict(became)),
+            skipped=self._skipped,
+            notes=self.notes,
+        )
+        return ParsedFile(sessions=all_sessions, report=report)
+
+    def _all_records(self, inside: str) -> list[Any]:
+        """Return the records of the file, and a `LineSkipped` for each line that cannot be read."""
+        try:
+            value = self.document()
+        except InvalidInput:
+            lines = list(lines_of(self.data))
+            if any(isinstance(each, Line) for each in lines[:2]):
+                return [each.record if isinstance(each, Line) else each for each in lines]
+            raise
+        if isinstance(value, dict):
+            value = list_at(value, inside) or [value]
+        if not isinstance(value, list) or not value:
+            raise self.refusal("it is JSON but not a list of records.")
+        check_lines(len(value))
+        return value
+
+
+def _problem(why: InvalidInput) -> str:
+    """Return what is wrong with a JSON text, as the end of a sentence."""
+    cause = why.__cause__
+    if isinstance(cause, json.JSONDecodeError):
+        where = f"line {cause.lineno}, character {cause.colno}"
+        return f"it is cut off or not JSON: {cause.msg.removesuffix(' at')} at {where}."
+    return why.message
