@@ -27,7 +27,8 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.content import sha256_hex
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.queries import usable_model
-from timemachine.recording.answering.model_asks import CallParameters, ContextPassage, answer
+from timemachine.recording.answering.model_asks import CallParameters, answer
+from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
@@ -146,9 +147,9 @@ def hit(rank: int, line: dict[str, str]) -> HitDraft:
     )
 
 
-def passages_of(ask: ActionDraft) -> list[ContextPassage]:
+def passages_of(ask: ActionDraft) -> list[Passage]:
     hits = ask.retrieval.hits if ask.retrieval else ()
-    return [ContextPassage(frame=hit.frame, title=hit.title or "", text=hit.text or "") for hit in hits]
+    return [Passage(frame=hit.frame, title=hit.title or "", text=hit.text or "") for hit in hits]
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from timemachine.knowledge.schemas.findings import FindingsOut
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.llm.pure.cancellation import Listening, RetryWait
 from timemachine.llm.schemas import CancelOut
-from timemachine.recording.answering import cache_maintenance
+from timemachine.recording.answering import cache as answer_cache
 from timemachine.recording.answering import commands as answering
 from timemachine.recording.answering.commands import AskDone, AskObserver
 from timemachine.recording.answering.idempotency import (
@@ -254,19 +254,19 @@ cache = Router(tags=["answer cache"])
 @cache.get("", response=AnswerCacheOut, summary="The answer cache")
 def read_cache(request: HttpRequest) -> AnswerCacheOut:
     """Whether the cache is on and since when, how many answers it holds, and how many bytes these have."""
-    return AnswerCacheOut.of(cache_maintenance.status_of(caller(request, "read").project))
+    return AnswerCacheOut.of(answer_cache.status_of(caller(request, "read").project))
 
 
 @cache.patch("", response=AnswerCacheOut, summary="Switch the answer cache on or off")
 def switch_cache(request: HttpRequest, payload: AnswerCacheChange) -> AnswerCacheOut:
     """While the cache is off, answers are neither read from it nor added to it; what it holds stays."""
     who = caller(request, "admin")
-    cache_maintenance.switch(who.project, on=payload.on, by=who.by)
-    return AnswerCacheOut.of(cache_maintenance.status_of(who.project))
+    answer_cache.switch(who.project, on=payload.on, by=who.by)
+    return AnswerCacheOut.of(answer_cache.status_of(who.project))
 
 
 @cache.delete("", response=AnswerCacheEmptied, summary="Empty the answer cache")
 def empty_cache(request: HttpRequest) -> AnswerCacheEmptied:
     """Remove every answer from the cache. What sessions recorded stays."""
-    removed = cache_maintenance.empty(caller(request, "admin").project)
+    removed = answer_cache.empty(caller(request, "admin").project)
     return AnswerCacheEmptied.model_construct(removed=removed)

@@ -11,7 +11,8 @@ from timemachine.api.sessions import router as sessions_router
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import TooLarge
 from timemachine.llm.schemas import CancelOut
-from timemachine.recording.answering.model_asks import ContextPassage, grounding_of
+from timemachine.recording.answering.model_asks import grounding_of
+from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.queries import action_of, session_of
 from timemachine.replay.judging.cancellation import cancel
@@ -107,7 +108,5 @@ def _refuse_too_much(answers: Sequence[AnswerIn]) -> None:
 
 
 def _grounding(asked: AnswerIn) -> GroundingOut:
-    passages = [
-        ContextPassage(frame=number, title="", text=text) for number, text in enumerate(asked.context)
-    ]
+    passages = [Passage(frame=number, title="", text=text) for number, text in enumerate(asked.context)]
     return grounding_of(asked.answer, passages)

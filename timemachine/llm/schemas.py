@@ -1,6 +1,6 @@
 """Models, keys, servers and calls as the API takes and returns them."""
 
-from typing import Any
+from typing import Any, Final
 
 from pydantic import Field, SecretStr
 
@@ -23,6 +23,15 @@ class UsageOut(Schema):
     cached_tokens: int | None
     cache_write_tokens: int | None
     reasoning_tokens: int | None
+
+    @classmethod
+    def of(cls, row: object) -> "UsageOut | None":
+        """Return the tokens of a step, which has columns of these names; None if none were recorded."""
+        found = {name: getattr(row, name) for name in TOKENS}
+        return UsageOut.model_construct(**found) if any(each is not None for each in found.values()) else None
+
+
+TOKENS: Final = tuple(UsageOut.model_fields)
 
 
 class CallUsageOut(UsageOut):

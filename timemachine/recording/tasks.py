@@ -6,7 +6,7 @@ from uuid import UUID
 from timemachine.core.jobs import Next, job
 from timemachine.knowledge.tasks import embed_backlog
 from timemachine.recording.annotations.significance import compression
-from timemachine.recording.answering import cache_maintenance, lost_asks
+from timemachine.recording.answering import cache, running_asks
 from timemachine.recording.importing import worker as import_worker
 from timemachine.recording.intake import commands as intakes
 from timemachine.recording.intake import worker as intake_worker
@@ -29,13 +29,13 @@ def run_import(import_id: UUID) -> None:
 @job(every=timedelta(seconds=10))
 def record_lost_asks() -> None:
     """Record the asks whose process died."""
-    lost_asks.record_lost()
+    running_asks.record_lost()
 
 
 @job(every=timedelta(minutes=5))
 def trim_answer_cache() -> None:
     """Delete answers that are too old or too many from the answer caches."""
-    cache_maintenance.trim()
+    cache.trim()
 
 
 @job(every=timedelta(minutes=5))

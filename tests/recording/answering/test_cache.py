@@ -19,7 +19,7 @@ from timemachine.knowledge.commands import NewFrame, erase_collection, get_or_cr
 from timemachine.knowledge.find import Query
 from timemachine.knowledge.models import Collection
 from timemachine.llm.pure.cancellation import Listening
-from timemachine.recording.answering import cache_maintenance
+from timemachine.recording.answering import cache as answer_cache
 from timemachine.recording.answering.cache import OF_THE_CALL
 from timemachine.recording.answering.commands import AskDone, AskObserver, ask, put
 from timemachine.recording.answering.model_asks import CallParameters
@@ -221,12 +221,12 @@ def test_no_cache_asks_again_and_its_answer_replaces_the_earlier_one(
 def test_switched_off_it_is_neither_read_nor_written(project: Project, stub: StubModelServer) -> None:
     collection = collection_of(project)
     asked(collection)
-    cache_maintenance.switch(project, on=False, by="ada@example.org")
+    answer_cache.switch(project, on=False, by="ada@example.org")
     assert not asked(collection).answered.cached
     asked(collection, question="Anything else?")
-    figures = cache_maintenance.status_of(project)
+    figures = answer_cache.status_of(project)
     assert (figures.on, figures.changed_by, figures.answers) == (False, "ada@example.org", 1)
-    cache_maintenance.switch(project, on=True, by="ada@example.org")
+    answer_cache.switch(project, on=True, by="ada@example.org")
     assert asked(collection).answered.cached
 
 
@@ -315,11 +315,11 @@ def test_what_is_too_old_is_not_used_and_taken_out(
     collection = collection_of(project)
     asked(collection)
     CachedAnswer.objects.update(kept_at=now() - timedelta(days=2, minutes=1))
-    assert cache_maintenance.trim() == 1
+    assert answer_cache.trim() == 1
     asked(collection)
     CachedAnswer.objects.update(kept_at=now() - timedelta(days=2, minutes=1))
     assert not asked(collection).answered.cached
-    assert cache_maintenance.trim() == 0
+    assert answer_cache.trim() == 0
 
 
 def test_what_was_used_longest_ago_is_taken_out_first_of_each_project_alone(
@@ -332,7 +332,7 @@ def test_what_was_used_longest_ago_is_taken_out_first_of_each_project_alone(
         asked(collection, question=question)
     asked(stranger, question="One?")
     assert asked(collection, question="One?").answered.cached
-    assert cache_maintenance.trim() == 1
+    assert answer_cache.trim() == 1
     assert [asked(collection, question=each).answered.cached for each in ("One?", "Three?", "Two?")] == [
         True,
         True,
@@ -347,7 +347,7 @@ def test_a_limit_of_nothing_keeps_nothing(
     settings.ANSWER_CACHE_MAX_MB = 0
     collection = collection_of(project)
     assert not any(asked(collection).answered.cached for _ in range(2))
-    assert not cache_maintenance.status_of(project).on
+    assert not answer_cache.status_of(project).on
 
 
 def test_emptying_takes_out_this_projects_answers_alone(
@@ -356,8 +356,8 @@ def test_emptying_takes_out_this_projects_answers_alone(
     collection, stranger = collection_of(project), collection_of(other_project)
     asked(collection)
     asked(stranger)
-    assert cache_maintenance.status_of(project).bytes > 0
-    assert cache_maintenance.empty(project) == 1
+    assert answer_cache.status_of(project).bytes > 0
+    assert answer_cache.empty(project) == 1
     assert not asked(collection).answered.cached
     assert asked(stranger).answered.cached
 

@@ -7,9 +7,8 @@ from pytest_django.fixtures import Settings
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
-from timemachine.recording.answering.lost_asks import SILENT_FOR, record_lost
 from timemachine.recording.answering.models import AskUnderWay
-from timemachine.recording.answering.running_asks import asks_of
+from timemachine.recording.answering.running_asks import SILENT_FOR, asks_of, record_lost
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.tasks import record_lost_asks

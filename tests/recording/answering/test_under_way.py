@@ -17,8 +17,8 @@ from timemachine.knowledge.find import FindResult, Query
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.recording.answering import commands, running_asks
 from timemachine.recording.answering.commands import AskDone, AskObserver
-from timemachine.recording.answering.lost_asks import SILENT_FOR, record_lost
 from timemachine.recording.answering.models import AskUnderWay
+from timemachine.recording.answering.running_asks import SILENT_FOR, record_lost
 from timemachine.recording.answering.streaming import ask_events
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Action, Session

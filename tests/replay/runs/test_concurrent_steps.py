@@ -24,7 +24,7 @@ from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.clock import now
 from timemachine.knowledge.models import Frame
 from timemachine.recording.answering import model_asks
-from timemachine.recording.answering.model_asks import ContextPassage
+from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs import leases, steps
@@ -221,7 +221,7 @@ def test_what_was_taken_ahead_is_given_back_where_the_others_come_to_nothing(
 def test_a_fault_of_ours_fails_one_step_and_is_paid_for_once(
     session: Session, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def faulty(text: str, passages: Sequence[ContextPassage]) -> GroundingOut:
+    def faulty(text: str, passages: Sequence[Passage]) -> GroundingOut:
         if next(breaks, False):
             raise KeyError(text)
         return ground(text, passages)

@@ -6,7 +6,7 @@ according to the provider. Identical asks at the same time each call the model; 
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from time import perf_counter
@@ -14,7 +14,9 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Count, F, Sum, Window
 
+from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.content import json_bytes, text_bytes, text_sha256
 from timemachine.knowledge.models import Collection
@@ -24,14 +26,17 @@ from timemachine.llm.queries import connection_of
 from timemachine.recording.answering.model_asks import (
     Answered,
     CallParameters,
-    ContextPassage,
     grounding_of,
     prompt_of,
 )
 from timemachine.recording.answering.models import AnswerCacheSwitch, CachedAnswer
 from timemachine.recording.answering.pure.cache_key import SameAsk, cache_key
+from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.models import Session
 
+_REPLACED = [
+    field.name for field in CachedAnswer._meta.concrete_fields if field.name not in {"id", "project", "key"}
+]
 OF_THE_CALL = frozenset({"call_ms", "first_text_ms", "attempts", "response_id"})
 """Parameters that describe the call itself, which an answer from the cache does not have."""
 
@@ -40,7 +45,7 @@ def key_of(
     project_id: UUID,
     model: ModelName,
     question: str,
-    passages: Sequence[ContextPassage],
+    passages: Sequence[Passage],
     parameters: CallParameters,
 ) -> str:
     """Return the cache key of this ask. Raises `Unavailable` if the model's server or key is not configured any more."""
@@ -63,7 +68,7 @@ def key_of(
     )
 
 
-def cached_answer(project_id: UUID, key: str, passages: Sequence[ContextPassage]) -> Answered | None:
+def cached_answer(project_id: UUID, key: str, passages: Sequence[Passage]) -> Answered | None:
     """Return the answer stored under this key, grounded in these passages, or None.
 
     An answer that is too old, or whose text does not match its hash, is not used.
@@ -133,9 +138,54 @@ def oldest() -> datetime:
     return now() - timedelta(days=settings.ANSWER_CACHE_MAX_AGE_DAYS)
 
 
-_REPLACED = [
-    field.name for field in CachedAnswer._meta.concrete_fields if field.name not in {"id", "project", "key"}
-]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheStatus:
+    """The size of a project's cache, and whether it is on. `changed_by` and `changed_at` are None if it was never switched."""
+
+    on: bool
+    changed_by: str | None
+    changed_at: datetime | None
+    answers: int
+    bytes: int
+    most_bytes: int
+
+
+def status_of(project: Project) -> CacheStatus:
+    """Return the status of the project's cache."""
+    held = CachedAnswer.objects.filter(project=project).aggregate(answers=Count("id"), bytes=Sum("size"))
+    switch = AnswerCacheSwitch.objects.filter(project=project).first()
+    return CacheStatus(
+        on=is_on(project.id),
+        changed_by=switch.changed_by if switch else None,
+        changed_at=switch.changed_at if switch else None,
+        answers=held["answers"],
+        bytes=held["bytes"] or 0,
+        most_bytes=most_bytes(),
+    )
+
+
+def switch(project: Project, *, on: bool, by: str) -> None:
+    """Switch the project's cache on or off. Its content stays until it is too old, but is not used while it is off."""
+    AnswerCacheSwitch.objects.update_or_create(
+        project=project, defaults={"on": on, "changed_by": by, "changed_at": now()}
+    )
+
+
+def empty(project: Project) -> int:
+    """Delete every answer in the project's cache; return how many. What sessions recorded stays."""
+    removed, _ = CachedAnswer.objects.filter(project=project).delete()
+    return removed
+
+
+def trim() -> int:
+    """Delete answers that are too old, then the least recently used ones of projects over their limit; return how many."""
+    aged, _ = CachedAnswer.objects.filter(kept_at__lte=oldest()).delete()
+    running = Window(
+        Sum("size"), partition_by=[F("project_id")], order_by=[F("used_at").desc(), F("id").desc()]
+    )
+    too_much = CachedAnswer.objects.annotate(running=running).filter(running__gt=most_bytes())
+    over, _ = CachedAnswer.objects.filter(id__in=list(too_much.values_list("id", flat=True))).delete()
+    return aged + over
 
 
 def _origin(stored: CachedAnswer) -> dict[str, object]:

@@ -2,9 +2,8 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -13,6 +12,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, TimeMachineError
 from timemachine.core.pure.ids import uuid7
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.knowledge import find as finding
 from timemachine.knowledge.commands import NewFrame, PutResult, put_frames
 from timemachine.knowledge.find import FindResult, FrameHit, Query
@@ -24,16 +24,19 @@ from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
 from timemachine.llm.queries import usable_model
 from timemachine.recording.answering import cache
-from timemachine.recording.answering.failures import failed_parameters, partial_output, with_sequence
-from timemachine.recording.answering.model_asks import Answered, CallParameters, ContextPassage, answer
+from timemachine.recording.answering.model_asks import Answered, CallParameters, answer
+from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.answering.running_asks import finish_recorded, note_model_call
 from timemachine.recording.sessions.commands import append, require_open
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.sessions.pure.validation import check_head
+from timemachine.recording.sessions.pure.vocabulary import PARTIAL_TEXT
 from timemachine.recording.sessions.put_output import place_in_file, put_output
 
 log = logging.getLogger(__name__)
+
+_FAILURE_FACTS = ("status", "attempts", "retry_after_seconds", "provider_error", "connection_error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +145,7 @@ def ask(
     requested = parameters or CallParameters()
     started = now()
     findings = finding.find(collection, query)
-    passages = [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in findings.hits]
+    passages = [Passage(frame=hit.frame, title=hit.title, text=hit.text) for hit in findings.hits]
     observer = observer or AskObserver()
     observer.found(findings)
     try:
@@ -159,9 +162,9 @@ def ask(
         draft = replace(
             _failed_draft(findings, model, failed, started),
             agent=agent,
-            parameters=failed_parameters(failed, requested),
+            parameters=_failed_parameters(failed, requested),
         )
-        raise with_sequence(failed, _recorded_failure(session, draft, findings, observer.ask)) from failed
+        raise _with_sequence(failed, _recorded_failure(session, draft, findings, observer.ask)) from failed
     draft = replace(_ask_draft(findings, answered, started), agent=agent)
     sequence = _record(session, draft, findings, observer.ask)
     cache.store(key, answered, collection=collection, session=session, sequence=sequence, asked_at=started)
@@ -232,6 +235,10 @@ def _recorded_failure(
 def _put_draft(
     collection: Collection, frame: NewFrame, done: PutResult, started: datetime, duration_ms: float | None
 ) -> ActionDraft:
+    origin = frame.origin
+    source = (
+        None if origin is None else place_in_file(f"{origin.source}", frame.uri, origin.start, origin.end)
+    )
     return ActionDraft(
         kind="put",
         layer="agent",
@@ -239,14 +246,8 @@ def _put_draft(
         started_at=started,
         duration_ms=duration_ms,
         input=frame.text,
-        output=put_output(collection.name, done.frame, _origin(frame), already_there=done.already_there),
+        output=put_output(collection.name, done.frame, source, already_there=done.already_there),
     )
-
-
-def _origin(frame: NewFrame) -> dict[str, Any] | None:
-    """Return the passage's place in its file, if it comes from one."""
-    found = frame.origin
-    return None if found is None else place_in_file(f"{found.source}", frame.uri, found.start, found.end)
 
 
 def _find_draft(findings: FindResult, started: datetime | None) -> ActionDraft:
@@ -293,7 +294,7 @@ def _failed_draft(
         started_at=started,
         duration_ms=_milliseconds_since(started),
         input=findings.query.text,
-        output=partial_output(failed),
+        output=_partial_output(failed),
         model=str(model),
         cost_usd=priced.cost_usd,
         prices=priced.prices,
@@ -303,8 +304,26 @@ def _failed_draft(
     )
 
 
+def _partial_output(failed: TimeMachineError) -> dict[str, str] | None:
+    """Return what the model had written when the call failed, or None."""
+    text = failed.facts.get(PARTIAL_TEXT)
+    return {PARTIAL_TEXT: text} if text else None
+
+
+def _failed_parameters(failed: TimeMachineError, asked: CallParameters) -> JsonObject | None:
+    """Return the requested parameters and what is known of the failure apart from its message."""
+    known = {**asdict(asked), **{name: failed.facts.get(name) for name in _FAILURE_FACTS}}
+    return {name: value for name, value in known.items() if value is not None} or None
+
+
+def _with_sequence(failed: TimeMachineError, sequence: int | None) -> TimeMachineError:
+    """Return the error with the step that records it."""
+    if sequence is None:
+        return failed
+    return type(failed)(failed.message, code=failed.code, **{**failed.facts, "sequence": sequence})
+
+
 def _hit_draft(hit: FrameHit) -> HitDraft:
-    metadata: dict[str, Any] | None = hit.metadata or None
     return HitDraft(
         rank=hit.rank,
         score=hit.score,
@@ -313,7 +332,7 @@ def _hit_draft(hit: FrameHit) -> HitDraft:
         version=hit.version,
         title=hit.title or None,
         uri=hit.uri or None,
-        metadata=metadata,
+        metadata=hit.metadata or None,
         sha256=hit.sha256,
         text=hit.text,
         matched=hit.matched.as_json(),

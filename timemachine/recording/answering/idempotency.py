@@ -3,13 +3,14 @@
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 from django.db.models.functions import Now
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, TimeMachineError
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.answering.commands import AskDone, AskObserver
 from timemachine.recording.answering.models import AskUnderWay
 from timemachine.recording.answering.running_asks import PATIENCE_SECONDS
@@ -32,7 +33,7 @@ _ANSWERED: Final = 200
 class FailedBefore(TimeMachineError):
     """The error of an earlier attempt of the same ask, with its status."""
 
-    def __init__(self, status: int, answer: dict[str, Any]) -> None:
+    def __init__(self, status: int, answer: JsonObject) -> None:
         super().__init__(answer["message"], code=answer["code"], **answer["facts"])
         self.status = status  # type: ignore[misc]  # each has the status of the failure it repeats
 
@@ -58,17 +59,17 @@ def claim_key(session: Session, key: str, request_sha256: str) -> Delivery:
         time.sleep(_LOOK_SECONDS)
 
 
-def earlier_answer(found: Delivery) -> dict[str, Any]:
+def earlier_answer(found: Delivery) -> JsonObject:
     """Return the stored answer of the ask. Raises its error if it failed, and `Conflict` if the answer was erased."""
     require_answered(found)
-    answer: dict[str, Any] = found.answer or {}
+    answer: JsonObject = found.answer or {}
     if found.status != _ANSWERED:
         raise FailedBefore(found.status or 0, answer)
     return answer
 
 
 def storing_answer(
-    claim: Delivery, make: Callable[[AskObserver], AskDone], document: Callable[[AskDone], dict[str, Any]]
+    claim: Delivery, make: Callable[[AskObserver], AskDone], document: Callable[[AskDone], JsonObject]
 ) -> Callable[[AskObserver], AskDone]:
     """Wrap an ask so that its answer or recorded failure is stored for its key. If nothing was recorded, the key is free
     again."""
@@ -96,7 +97,7 @@ def release_claim(claim: Delivery) -> None:
     Delivery.objects.filter(pk=claim.pk, ask=None, status=None).delete()
 
 
-def _keep(claim: Delivery, status: int, answer: dict[str, Any], sequence: int | None) -> None:
+def _keep(claim: Delivery, status: int, answer: JsonObject, sequence: int | None) -> None:
     """Store an answer, unless something of the session has been erased since, which the answer might contain."""
     sequences = [] if sequence is None else [sequence]
     row = Delivery.objects.filter(pk=claim.pk, request_sha256=claim.request_sha256)

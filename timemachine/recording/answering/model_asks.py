@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from timemachine.core.pure.clock import now
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.process_pool import run_in_pool
 from timemachine.llm.calling import complete
 from timemachine.llm.prices import price
@@ -14,21 +14,12 @@ from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.catalogue import Connection, ModelName
 from timemachine.llm.pure.completion import Completion, ModelRequest
 from timemachine.llm.queries import connection_of
-from timemachine.recording.answering.pure import prompt
+from timemachine.recording.answering.pure.prompt import TEMPLATE, Passage, Prompt, render
 from timemachine.recording.sessions.pure.draft import Usage
 from timemachine.recording.sessions.pure.validation import COST_DIGITS
 from timemachine.text.pure.grounding.schemas import GroundingOut
 from timemachine.text.pure.grounding.support import Passage as Support
 from timemachine.text.pure.grounding.support import ground
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextPassage:
-    """A passage that the answer may use; `frame` identifies it in the grounding."""
-
-    frame: int | str | None
-    title: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,24 +44,24 @@ class Answered:
 
     text: str
     model: str
-    parameters: dict[str, Any]
+    parameters: JsonObject
     usage: Usage | None
     cost_usd: Decimal | None
-    prices: dict[str, Any] | None
+    prices: JsonObject | None
     duration_ms: float
-    grounding: dict[str, Any]
+    grounding: JsonObject
     calls_made: int
     whole: bool = False
     cached: bool = False
     saved_usd: Decimal | None = None
-    cached_from: dict[str, Any] | None = None
+    cached_from: JsonObject | None = None
 
 
 def answer(
     project_id: UUID,
     model: ModelName,
     question: str,
-    passages: Sequence[ContextPassage],
+    passages: Sequence[Passage],
     parameters: CallParameters,
     listening: Listening | None = None,
     connection: Connection | None = None,
@@ -107,38 +98,32 @@ def answer(
     )
 
 
-def grounding_of(text: str, passages: Sequence[ContextPassage]) -> GroundingOut:
+def grounding_of(text: str, passages: Sequence[Passage]) -> GroundingOut:
     """Return how well the passages support a text, sentence by sentence."""
     supports = [Support(frame=each.frame, text=each.text) for each in passages]
     return GroundingOut.of(run_in_pool(ground, text, supports))
 
 
-def prompt_of(question: str, passages: Sequence[ContextPassage], parameters: CallParameters) -> prompt.Prompt:
+def prompt_of(question: str, passages: Sequence[Passage], parameters: CallParameters) -> Prompt:
     """Return the prompt for this question about these passages."""
-    numbered = [prompt.Passage(title=each.title, text=each.text) for each in passages]
-    return prompt.render(
-        question,
-        numbered,
-        system_prompt=parameters.system_prompt,
-        template=parameters.prompt_template or prompt.TEMPLATE,
-    )
+    template = parameters.prompt_template or TEMPLATE
+    return render(question, passages, system_prompt=parameters.system_prompt, template=template)
 
 
-def _parameters(rendered: prompt.Prompt, completion: Completion) -> dict[str, Any]:
-    timing = {"call_ms": round(completion.duration_ms, 3)}
+def _parameters(rendered: Prompt, completion: Completion) -> JsonObject:
+    facts: JsonObject = {**completion.parameters, "call_ms": round(completion.duration_ms, 3)}
     if not completion.language_model:
-        return {**completion.parameters, **timing}
-    facts: dict[str, Any] = {
-        **completion.parameters,
-        **timing,
+        return facts
+    facts |= {
         "prompt_template": rendered.template,
         "system_prompt": rendered.system_prompt,
         "prompt_sha256": rendered.sha256,
         "finish_reason": completion.finish_reason,
         "response_id": completion.response_id,
         "response_model": completion.model,
-        "first_text_ms": _rounded(completion.first_text_ms),
     }
+    if completion.first_text_ms is not None:
+        facts["first_text_ms"] = round(completion.first_text_ms, 3)
     if completion.attempts > 1:
         facts["attempts"] = completion.attempts
     if completion.cut_short:
@@ -148,10 +133,6 @@ def _parameters(rendered: prompt.Prompt, completion: Completion) -> dict[str, An
     if completion.not_accepted:
         facts["not_accepted"] = list(completion.not_accepted)
     return {name: value for name, value in facts.items() if value is not None}
-
-
-def _rounded(milliseconds: float | None) -> float | None:
-    return None if milliseconds is None else round(milliseconds, 3)
 
 
 def _usage(completion: Completion) -> Usage | None:

@@ -1,13 +1,13 @@
 """Put, find and ask as the API takes and returns them."""
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, replace
 
 from pydantic import Field
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.commands import NewFrame
@@ -15,7 +15,7 @@ from timemachine.knowledge.find import Query
 from timemachine.knowledge.schemas.findings import EmptyOut, FindingsOut, Mode
 from timemachine.llm.pure.completion import is_cut_off, is_refused
 from timemachine.llm.schemas import UsageOut
-from timemachine.recording.answering.cache_maintenance import CacheStatus
+from timemachine.recording.answering.cache import CacheStatus
 from timemachine.recording.answering.commands import AskDone, FindDone, PutDone
 from timemachine.recording.answering.model_asks import CallParameters
 from timemachine.recording.answering.models import AskUnderWay
@@ -28,7 +28,7 @@ class FrameIn(Strict):
     text: str
     title: str = ""
     uri: str = ""
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: JsonObject = Field(default_factory=dict)
     frame: int | None = Field(default=None, ge=0, le=2**62)
 
 
@@ -38,7 +38,7 @@ class PutIn(Strict):
     text: str | None = None
     title: str = ""
     uri: str = ""
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: JsonObject = Field(default_factory=dict)
     frame: int | None = Field(default=None, ge=0, le=2**62)
     frames: list[FrameIn] | None = Field(default=None, max_length=1000)
 
@@ -183,17 +183,17 @@ class _Answer(Schema):
 
     answer: str | None
     model: str
-    parameters: dict[str, Any]
+    parameters: JsonObject
     finish_reason: str | None
     cut_off: bool | None
     refused: bool | None
     usage: UsageOut | None
     cost_usd: float | None
-    prices: dict[str, Any] | None
-    grounding: dict[str, Any] | None
+    prices: JsonObject | None
+    grounding: JsonObject | None
     cached: bool
     saved_usd: float | None
-    cached_from: dict[str, Any] | None
+    cached_from: JsonObject | None
     duration_ms: float | None
 
 
@@ -212,9 +212,7 @@ class AskOut(FindOut, _Answer):
             finish_reason=reason,
             cut_off=is_cut_off(reason),
             refused=is_refused(reason),
-            usage=None
-            if usage is None
-            else UsageOut.model_construct(**{name: getattr(usage, name) for name in usage.__slots__}),
+            usage=None if usage is None else UsageOut.model_construct(**asdict(usage)),
             cost_usd=dollars(said.cost_usd),
             prices=said.prices,
             grounding=said.grounding,

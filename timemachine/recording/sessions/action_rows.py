@@ -10,6 +10,7 @@ from uuid import UUID
 from timemachine.core.payloads.commands import store
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.content import Content, content_of, text_bytes
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure import validation
@@ -41,36 +42,20 @@ COUNTED: Final = (
     "saved_usd",
 )
 """The columns that `add_to_counters` reads."""
-COPIED: Final = (
-    "kind",
-    "layer",
-    "role",
-    "agent",
-    "name",
-    "tool",
-    "call_id",
-    "significance",
-    "importance",
-    "iteration",
-    "started_at",
-    "duration_ms",
-    "error_type",
-    "error_message",
-    "model",
-    "parameters",
-    "cost_usd",
-    "prices",
-    "cached",
-    "saved_usd",
-    "cached_from",
-    "grounding",
-)
 PAYLOADS: Final = ("input", "output", "source")
+COPIED: Final = tuple(
+    each.name
+    for each in fields(ActionDraft)
+    if each.name not in {"id", "parent", "tags", "usage", "retrieval", *PAYLOADS}
+)
+"""The fields of a draft that are columns of its row, unchanged."""
 _copied: Final = attrgetter(*COPIED)
 TOKENS: Final = tuple(field.name for field in fields(Usage))
 _tokens: Final = attrgetter(*TOKENS)
 SENT_COLUMNS: Final = ("tags", "parent_id_given", "parent_sequence", "retrieval", *COPIED, *TOKENS)
-OF_HIT: Final = ("rank", "score", "scores", "matched", "frame", "version", "title", "uri", "metadata")
+OF_HIT: Final = tuple(
+    each.name for each in fields(HitDraft) if each.name not in {"sha256", "text", "stored_frame", "unhashed"}
+)
 SEARCHED: Final = ("semantic_search", "curve", "below", "thresholds", "min_score")
 _unlimited: Final = attrgetter("name", "error_type", "error_message", "parameters", "prices", "cached_from", "grounding")  # fmt: skip
 _unlimited_of_search: Final = attrgetter("cut_by", "embedding_model", "semantic_search", "curve", "below", "thresholds")  # fmt: skip
@@ -213,7 +198,7 @@ def _payload_id(content: Content | None, payload_ids: PayloadIds) -> int | None:
     return None if content is None else payload_ids[content]
 
 
-def _retrieval(retrieval: RetrievalDraft | None) -> dict[str, Any] | None:
+def _retrieval(retrieval: RetrievalDraft | None) -> JsonObject | None:
     if retrieval is None:
         return None
     return {

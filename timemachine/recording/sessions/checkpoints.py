@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.sessions.commands import append
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -33,13 +34,13 @@ class Resumed:
     sequence: int
     name: str | None
     at: datetime | None
-    state: dict[str, Any]
+    state: JsonObject
 
 
 def set_checkpoint(
     session_id: UUID,
     name: str,
-    state: dict[str, Any],
+    state: JsonObject,
     *,
     agent: str | None = None,
     idempotency_key: str | None = None,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final, TypedDict
 from uuid import UUID
 
 from django.conf import settings
@@ -26,6 +26,13 @@ IS_DELETED: Final = Exists(
 """Whether an action was deleted: its place stays, without content."""
 
 
+class SummaryFrame(TypedDict):
+    """A summary of a session in a collection, which stays when the session is deleted."""
+
+    collection: str
+    frame: int
+
+
 def record_deletion(
     session: Session,
     *,
@@ -34,7 +41,7 @@ def record_deletion(
     reason: str | None,
     at: datetime,
     log_index: int,
-    summaries: list[dict[str, Any]],
+    summaries: list[SummaryFrame],
 ) -> ErasedSession:
     """Record that a session is deleted, in the transaction that deletes it.
 

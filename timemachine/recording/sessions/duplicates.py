@@ -48,7 +48,7 @@ def changed_places(session: Session, drafts: Sequence[ActionDraft], repeats: Map
     ]
 
 
-def _is_same(draft: ActionDraft, row: dict[str, Any] | None) -> bool:
+def _is_same(draft: ActionDraft, row: action_rows.Row | None) -> bool:
     if row is None:
         return False
     sent = action_rows.sent_columns(draft) | {
@@ -60,16 +60,16 @@ def _is_same(draft: ActionDraft, row: dict[str, Any] | None) -> bool:
     return all(_exact(sent[name]) == _exact(row[name]) for name in sent.keys() - not_sent - {*_MEASURED})
 
 
-def _hits(action_ids: Iterable[int]) -> dict[int, list[dict[str, Any]]]:
+def _hits(action_ids: Iterable[int]) -> dict[int, list[action_rows.Row]]:
     """Return the passages that were found, by action."""
-    found: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    found: defaultdict[int, list[action_rows.Row]] = defaultdict(list)
     if ids := list(action_ids):
         for row in Hit.objects.filter(action__in=ids).order_by("rank").values("action_id", *_OF_HIT):
             found[row.pop("action_id")].append(row)
     return found
 
 
-def _hit(hit: HitDraft) -> dict[str, Any]:
+def _hit(hit: HitDraft) -> action_rows.Row:
     columns = {name: getattr(hit, name) for name in _OF_HIT}
     return columns if hit.text is None else columns | {"sha256": _sha256(hit.text)}
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.values import redact_value
@@ -10,7 +11,7 @@ from timemachine.text.redaction.pure.values import redact_value
 _SECRETS: Final = Rules(detect=("secret",))
 
 
-def redact_environment(state: dict[str, Any]) -> dict[str, Any]:
+def redact_environment(state: JsonObject) -> JsonObject:
     """Return the state with the secrets of its `environment` withheld."""
     if state.get("environment") is None:
         return state

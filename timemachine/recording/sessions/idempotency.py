@@ -7,11 +7,12 @@ from django.db import IntegrityError, transaction
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Conflict, InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.sessions.models import Delivery, Session
 from timemachine.recording.sessions.parents import lock_names
 from timemachine.recording.sessions.pure import validation
 
-type Done = tuple[dict[str, Any], list[int]]
+type Done = tuple[JsonObject, list[int]]
 """The answer, and the sequences of the recorded actions."""
 
 
@@ -26,7 +27,7 @@ def check_key(key: str) -> None:
     validation.check_id("Idempotency-Key", key)
 
 
-def run_once(session: Session, key: str, request_sha256: str, make: Callable[[], Done]) -> dict[str, Any]:
+def run_once(session: Session, key: str, request_sha256: str, make: Callable[[], Done]) -> JsonObject:
     """Record into the session, or return the answer of the same earlier request. Others with the same key wait.
 
     If it fails, nothing is stored and the request may be repeated. Raises `Conflict` if the key was used for another

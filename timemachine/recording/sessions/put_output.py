@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from timemachine.core.pure.content import content_of
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.knowledge.models import Frame
 
 
 def put_output(
     collection: str, frame: Frame, source: Mapping[str, Any] | None, *, already_there: bool
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the output of a put: the version of the frame, and its place in a file if it has one."""
     return {
         "collection": collection,
@@ -29,6 +30,6 @@ def sha256_of_put(frame: Frame) -> str:
     return content_of(output).sha256
 
 
-def place_in_file(source: str, uri: str, start: int | None, end: int | None) -> dict[str, Any]:
+def place_in_file(source: str, uri: str, start: int | None, end: int | None) -> JsonObject:
     """Return the file of a passage and its character range in the file's text; `end` is exclusive."""
     return {"id": source, "uri": uri, "start": start, "end": end}

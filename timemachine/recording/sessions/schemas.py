@@ -8,6 +8,7 @@ from django.conf import settings
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 
 from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.schemas.collections import FrameOut, FramePlace
@@ -55,7 +56,7 @@ class SessionIn(Strict):
     user: str | None = None
     collection: str | None = Field(default=None, min_length=1)
     parent: ParentIn | None = None
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: JsonObject = Field(default_factory=dict)
     tags: list[str] = Field(default_factory=list)
     started_at: Happened | None = None
 
@@ -70,7 +71,7 @@ class SessionChange(Strict):
     """What can change in a session: its name, metadata and tags, never what it recorded."""
 
     name: str | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: JsonObject | None = None
     tags: list[str] | None = None
 
 
@@ -141,7 +142,7 @@ class SessionOut(Schema):
     parent: ParentOut | None
     parent_deleted: ParentDeletedOut | None
     parent_awaited: ParentAwaitedOut | None
-    metadata: dict[str, Any]
+    metadata: JsonObject
     tags: list[str]
     created_at: str
     created_by: str
@@ -237,7 +238,7 @@ class CheckpointIn(Strict):
     """A named point from which an agent can resume, with its state."""
 
     name: str
-    state: dict[str, Any] = Field(default_factory=dict)
+    state: JsonObject = Field(default_factory=dict)
     agent: str | None = None
 
 
@@ -275,7 +276,7 @@ class ResumedOut(Schema):
     environment: Any
     checkpoint: CheckpointNamed
     parent: ParentOut
-    more: dict[str, Any]
+    more: JsonObject
 
     @classmethod
     def of(cls, found: Resumed) -> "ResumedOut":

@@ -17,7 +17,6 @@ from timemachine.recording.timeline.puts import PutRecord, frames_put, put_recor
 from timemachine.recording.timeline.step import Head, Passage
 
 MOST_USES: Final = 20
-USE: Final = ("id", "sequence", "kind", "label", "tool", "grounding")
 FRAME: Final = (
     "number",
     "version",
@@ -154,11 +153,18 @@ def _steps_that_put(session: Session, hashes: Collection[str]) -> Mapping[str, P
 
 
 def _uses(frame: Frame, steps: Sequence[int]) -> list[Use]:
-    rows = Action.objects.filter(id__in=steps).order_by("sequence").values(*USE)
+    rows = Action.objects.filter(id__in=steps).order_by("sequence")
     hits = Hit.objects.filter(action__in=steps, stored_frame=frame).order_by("-rank")
     best = {action: (rank, named) for action, rank, named in hits.values_list("action_id", "rank", "frame")}
-    return [Use(rank=best[row["id"]][0], frame=best[row["id"]][1], **_without_id(row)) for row in rows]
-
-
-def _without_id(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "id"}
+    return [
+        Use(
+            sequence=row.sequence,
+            kind=row.kind,
+            label=row.label,
+            tool=row.tool,
+            rank=best[row.id][0],
+            frame=best[row.id][1],
+            grounding=row.grounding,
+        )
+        for row in rows.only("sequence", "kind", "label", "tool", "grounding")
+    ]

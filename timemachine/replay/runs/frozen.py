@@ -9,7 +9,7 @@ from django.db.models import Prefetch, Q, QuerySet, Sum, prefetch_related_object
 from timemachine.core.payloads.queries import current_sha256, text, value
 from timemachine.knowledge.models import Frame
 from timemachine.knowledge.queries import later_state
-from timemachine.recording.answering.model_asks import ContextPassage
+from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.runs.pure.context import FrozenFrame
 
@@ -63,10 +63,10 @@ def frames_of(hits: Sequence[Hit]) -> list[FrozenFrame]:
     ]
 
 
-def passages_of(hits: Sequence[Hit]) -> list[ContextPassage]:
+def passages_of(hits: Sequence[Hit]) -> list[Passage]:
     """Return the passages as they go into a prompt, in the order of their ranks."""
     return [
-        ContextPassage(frame=hit.frame, title=hit.title or "", text=text(hit.payload))
+        Passage(frame=hit.frame, title=hit.title or "", text=text(hit.payload))
         for hit in hits
         if hit.payload is not None
     ]

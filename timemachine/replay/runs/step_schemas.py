@@ -94,7 +94,7 @@ class RecordedStep(Schema):
             output=value(action.output),
             model=action.model,
             parameters=action.parameters,
-            usage=_usage(action),
+            usage=UsageOut.of(action),
             cost_usd=dollars(action.cost_usd),
             duration_ms=action.duration_ms,
             grounding=action.grounding,
@@ -159,7 +159,7 @@ class NewStep(Schema):
             output=value(step.output),
             model=step.model,
             parameters=step.parameters,
-            usage=_usage(step),
+            usage=UsageOut.of(step),
             cost_usd=dollars(step.cost_usd),
             prices=step.prices,
             duration_ms=step.duration_ms,
@@ -229,9 +229,3 @@ class ReplayStepOut(Schema):
 
 class ReplayStepPage(Page[ReplayStepOut]):
     """Steps of a replay, in the order of the recording."""
-
-
-def _usage(row: Action | ReplayStep) -> UsageOut | None:
-    found = {name: getattr(row, name) for name in UsageOut.model_fields}
-    recorded = any(count is not None for count in found.values())
-    return UsageOut.model_construct(**found) if recorded else None

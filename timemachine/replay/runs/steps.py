@@ -17,11 +17,11 @@ from timemachine.llm.queries import ModelLookup
 from timemachine.recording.answering.model_asks import (
     Answered,
     CallParameters,
-    ContextPassage,
     answer,
     grounding_of,
     prompt_of,
 )
+from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.models import Action, Hit
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.estimate import expected_cost
@@ -201,10 +201,10 @@ def _cancelled(outcome: Outcome, cancelled: Cancelled) -> Outcome:
     return replace(_failed(outcome, cancelled), status="cancelled", verdict=None, evidence=None)
 
 
-def _passages(work: _Work, found: Sequence[FrameHit | NamedPassage]) -> list[ContextPassage]:
+def _passages(work: _Work, found: Sequence[FrameHit | NamedPassage]) -> list[Passage]:
     if not work.intent.find_again and not work.intent.choose:
         return frozen.passages_of(work.hits)
-    return [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in found]
+    return [Passage(frame=hit.frame, title=hit.title, text=hit.text) for hit in found]
 
 
 def _parameters(work: _Work) -> CallParameters:
@@ -238,7 +238,7 @@ def _cut_off(work: _Work, answered: Answered | None) -> dict[str, Any]:
 
 
 def _expected_cost(
-    work: _Work, model: ModelName, question: str, passages: Sequence[ContextPassage]
+    work: _Work, model: ModelName, question: str, passages: Sequence[Passage]
 ) -> Decimal | None:
     """What the call may cost at most, as far as anybody can tell; None without a spend limit, which needs no estimate."""
     if work.options.spend_limit_usd is None:

@@ -9,7 +9,8 @@ from timemachine.core.leases import Lease, LeaseLost
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
 from timemachine.knowledge.embedding.wordllama import count_tokens
 from timemachine.knowledge.find import FindResult, Query, find
-from timemachine.recording.answering.model_asks import CallParameters, ContextPassage, prompt_of
+from timemachine.recording.answering.model_asks import CallParameters, prompt_of
+from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.sessions.models import Action
 from timemachine.replay.runs import frozen
 from timemachine.replay.runs.retrieval import moment_of, recorded_key
@@ -111,7 +112,7 @@ def grounded_frames(action: Action) -> set[int]:
 
 def _tokens(findings: FindResult) -> int:
     """Return the tokens that the passages add to a prompt: the difference between the prompts with and without them."""
-    passages = [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in findings.hits]
+    passages = [Passage(frame=hit.frame, title=hit.title, text=hit.text) for hit in findings.hits]
     text = findings.query.text
     with_them, without = (
         count_tokens(prompt_of(text, each, CallParameters()).messages[-1].content) for each in (passages, [])

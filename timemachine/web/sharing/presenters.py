@@ -6,7 +6,7 @@ from typing import Any
 
 from timemachine.governance.sharing.read_models.replays import SharedReplayStep
 from timemachine.governance.sharing.read_models.steps import SharedStep
-from timemachine.recording.timeline.schemas.actions import USAGE
+from timemachine.llm.schemas import TOKENS
 from timemachine.recording.timeline.step import Head
 from timemachine.web.replays.presenters.side_by_side import Pair, Sides, side_by_side
 from timemachine.web.sessions.presenters.sentences import sentences
@@ -35,7 +35,7 @@ def shown_step(found: SharedStep) -> dict[str, Any]:
         "sentences": read,
         "evidence": evidence(read, sources),
         "sentences_in_answer": answer is not None and "".join(each.text for each in read) == answer,
-        "usage": [(name, number) for name in USAGE if (number := getattr(action, name)) is not None],
+        "usage": [(name, number) for name in TOKENS if (number := getattr(action, name)) is not None],
         "prose": action.kind in PROSE,
     }
 

@@ -20,6 +20,7 @@ from timemachine.knowledge.models import Frame
 from timemachine.recording.answering.models import AskUnderWay
 from timemachine.recording.answering.summaries import remaining_summaries
 from timemachine.recording.intake.models import RUNNING, WAITING, Intake
+from timemachine.recording.sessions.deletions import SummaryFrame
 from timemachine.recording.sessions.models import Session
 from timemachine.replay.comparison.models import CellOpinion
 from timemachine.replay.judging.models import ASKING, Judgement
@@ -47,7 +48,7 @@ class Applied:
     elsewhere: dict[str, int] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     collections: list[str] = field(default_factory=list)
-    summaries: list[dict[str, Any]] = field(default_factory=list)
+    summaries: list[SummaryFrame] = field(default_factory=list)
     released: set[int] = field(default_factory=set)
     shared: int = 0
 

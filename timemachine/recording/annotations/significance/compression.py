@@ -4,7 +4,7 @@ Decisions, solutions and breakthroughs keep their importance.
 """
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -73,15 +73,12 @@ def compress_all(sessions: list[UUID], *, by: str, by_rule: bool = False) -> int
     done = 0
     for start in range(0, len(sessions), AT_ONCE):
         batch = sessions[start : start + AT_ONCE]
-        facts: dict[str, Any] = {
-            "sessions": batch,
-            "ids": [CompressionChange().id for _ in batch],
-            "by": by[:254],
-            "at": now(),
-            "by_rule": by_rule,
-        }
+        ids = [CompressionChange().id for _ in batch]
         with connection.cursor() as cursor:
-            cursor.execute(_COMPRESS, facts)
+            cursor.execute(
+                _COMPRESS,
+                {"sessions": batch, "ids": ids, "by": by[:254], "at": now(), "by_rule": by_rule},
+            )
             done += cursor.rowcount
     return done
 

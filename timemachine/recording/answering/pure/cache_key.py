@@ -1,7 +1,7 @@
 """The key under which an answer is cached: what makes two asks the same."""
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from timemachine.core.pure.content import canonical_json, sha256_hex
 
@@ -29,20 +29,7 @@ class SameAsk:
 
 def cache_key(ask: SameAsk) -> str:
     """Return SHA-256 in hex over the canonical JSON of all parts; the question in Unicode NFC, everything else unchanged."""
-    return sha256_hex(
-        canonical_json(
-            {
-                "provider": ask.provider,
-                "model": ask.model,
-                "base_url": ask.base_url,
-                "adapter_version": ask.adapter_version,
-                "prompt_template": ask.prompt_template,
-                "system_prompt": ask.system_prompt,
-                "question": unicodedata.normalize("NFC", ask.question),
-                "passages": ask.passages,
-                "temperature": None if ask.temperature is None else float(ask.temperature),
-                "seed": ask.seed,
-                "max_tokens": ask.max_tokens,
-            }
-        )
-    )
+    parts = asdict(ask) | {"question": unicodedata.normalize("NFC", ask.question)}
+    if ask.temperature is not None:
+        parts["temperature"] = float(ask.temperature)
+    return sha256_hex(canonical_json(parts))

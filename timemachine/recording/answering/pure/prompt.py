@@ -27,10 +27,11 @@ _FENCE = re.compile(r"^</?passage[^>]*>$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A passage in a prompt."""
+    """A passage that an answer may use; `frame` identifies it in the grounding."""
 
     title: str
     text: str
+    frame: int | str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

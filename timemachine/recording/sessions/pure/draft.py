@@ -8,6 +8,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from timemachine.core.pure.json_types import JsonObject
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
@@ -37,10 +39,10 @@ class HitDraft:
     version: int | None = None
     title: str | None = None
     uri: str | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: JsonObject | None = None
     sha256: str | None = None
     text: str | None = None
-    matched: dict[str, Any] | None = None
+    matched: JsonObject | None = None
     stored_frame: int | None = None
     unhashed: bool = False
 
@@ -61,10 +63,10 @@ class RetrievalDraft:
     as_of: datetime | None = None
     embedding_model: str | None = None
     semantic_search: str | None = None
-    curve: dict[str, Any] | None = None
-    below: dict[str, Any] | None = None
+    curve: JsonObject | None = None
+    below: JsonObject | None = None
     not_embedded: int | None = None
-    thresholds: dict[str, Any] | None = None
+    thresholds: JsonObject | None = None
     min_score: float | None = None
     hits: tuple[HitDraft, ...] = ()
 
@@ -98,13 +100,13 @@ class ActionDraft:
     error_type: str | None = None
     error_message: str | None = None
     model: str | None = None
-    parameters: dict[str, Any] | None = None
+    parameters: JsonObject | None = None
     usage: Usage | None = None
     cost_usd: Decimal | None = None
-    prices: dict[str, Any] | None = None
+    prices: JsonObject | None = None
     cached: bool | None = None
     saved_usd: Decimal | None = None
-    cached_from: dict[str, Any] | None = None
-    grounding: dict[str, Any] | None = None
+    cached_from: JsonObject | None = None
+    grounding: JsonObject | None = None
     retrieval: RetrievalDraft | None = None
     source: Any = None

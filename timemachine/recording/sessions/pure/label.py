@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 LONGEST = 200
@@ -63,7 +64,7 @@ SPEAKING = (
 )
 
 
-def _words_of_object(value: dict[str, Any]) -> str:
+def _words_of_object(value: JsonObject) -> str:
     for key in SPEAKING:
         if isinstance(value.get(key), str | list) and (words := _words(value[key])):
             return words

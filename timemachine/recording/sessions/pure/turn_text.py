@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.json_types import JsonObject
 
 LONGEST_COUNTED: Final = 16_384
 """Turns with more bytes are estimated instead of counted in tokens: counting takes about a second per half megabyte."""
@@ -40,7 +41,7 @@ class Deleted:
         also sees who and why."""
         return f"deleted {self.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, str]:
         """Return the deletion as JSON."""
         return {"at": written(self.at), "by": self.by, "reason": self.reason}
 
@@ -145,7 +146,7 @@ def _joined(*parts: str) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _given(value: Any) -> list[dict[str, Any]]:
+def _given(value: Any) -> list[JsonObject]:
     """Return the messages of a call after the model's own last one; any other input as one message."""
     messages = value.get("messages") if isinstance(value, dict) else value
     if not isinstance(messages, list) or not all(isinstance(each, dict) for each in messages):

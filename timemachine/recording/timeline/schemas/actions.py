@@ -4,6 +4,7 @@ from typing import Any, Final, Self, cast
 
 from timemachine.core.payloads import queries as payloads
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema
 from timemachine.llm.schemas import FailureOut, UsageOut
@@ -11,8 +12,6 @@ from timemachine.recording.annotations.significance.queries import InForce
 from timemachine.recording.sessions.models import Action, FrozenPassage
 from timemachine.recording.sessions.pure.turn_text import Deleted
 from timemachine.recording.sessions.pure.vocabulary import Kind, Layer, Role, Significance
-
-USAGE: Final = tuple(UsageOut.model_fields)
 
 
 class HitOut(Schema):
@@ -25,10 +24,10 @@ class HitOut(Schema):
     version: int | None
     title: str | None
     uri: str | None
-    metadata: dict[str, Any] | None
+    metadata: JsonObject | None
     sha256: str | None
     text: str | None
-    matched: dict[str, Any] | None
+    matched: JsonObject | None
 
     @classmethod
     def of(cls, hit: FrozenPassage) -> "HitOut":
@@ -58,10 +57,10 @@ class RetrievalOut(Schema):
     as_of: str | None
     embedding_model: str | None
     semantic_search: str | None
-    curve: dict[str, Any] | None
-    below: dict[str, Any] | None
+    curve: JsonObject | None
+    below: JsonObject | None
     not_embedded: int | None
-    thresholds: dict[str, Any] | None
+    thresholds: JsonObject | None
     min_score: float | None
     hits: list[HitOut]
 
@@ -134,14 +133,14 @@ class ActionOut(Schema):
     output: Any
     error: FailureOut | None
     model: str | None
-    parameters: dict[str, Any] | None
+    parameters: JsonObject | None
     usage: UsageOut | None
     cost_usd: float | None
-    prices: dict[str, Any] | None
+    prices: JsonObject | None
     cached: bool | None
     saved_usd: float | None
-    cached_from: dict[str, Any] | None
-    grounding: dict[str, Any] | None
+    cached_from: JsonObject | None
+    grounding: JsonObject | None
     retrieval: RetrievalOut | None
     source: Any = None  # the record of another tool that it was imported from; absent otherwise
     recorded: SignificanceRecorded | None = None  # absent where what was recorded is in force
@@ -176,7 +175,7 @@ class ActionOut(Schema):
             error=_error(action),
             model=action.model,
             parameters=action.parameters,
-            usage=_usage(action),
+            usage=UsageOut.of(action),
             cost_usd=dollars(action.cost_usd),
             prices=action.prices,
             cached=action.cached,
@@ -221,11 +220,6 @@ def _error(action: Action) -> FailureOut | None:
     if action.error_type is None and action.error_message is None:
         return None
     return FailureOut.model_construct(type=action.error_type, message=action.error_message)
-
-
-def _usage(action: Action) -> UsageOut | None:
-    values = {name: getattr(action, name) for name in USAGE}
-    return UsageOut.model_construct(**values) if any(each is not None for each in values.values()) else None
 
 
 def _retrieval(action: Action) -> RetrievalOut | None:

@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Strict
 from timemachine.recording.sessions.commands import check_count
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
@@ -45,10 +46,10 @@ class HitIn(Strict):
     version: int | None = None
     title: str | None = None
     uri: str | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: JsonObject | None = None
     sha256: str | None = None
     text: str | None = None
-    matched: dict[str, Any] | None = None
+    matched: JsonObject | None = None
 
 
 class RetrievalIn(Strict):
@@ -61,10 +62,10 @@ class RetrievalIn(Strict):
     as_of: AwareDatetime | None = None
     embedding_model: str | None = None
     semantic_search: str | None = None
-    curve: dict[str, Any] | None = None
-    below: dict[str, Any] | None = None
+    curve: JsonObject | None = None
+    below: JsonObject | None = None
     not_embedded: int | None = Field(default=None, ge=0, lt=2**62)
-    thresholds: dict[str, Any] | None = None
+    thresholds: JsonObject | None = None
     min_score: float | None = None
     hits: list[HitIn] = Field(default_factory=list)
 
@@ -96,7 +97,7 @@ class CachedFromIn(Strict):
     call_ms: float | None = Field(default=None, ge=0)
     usage: UsageIn | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """The same as recording stores it."""
         return {**self.model_dump(), "at": written(self.at)}
 
@@ -123,14 +124,14 @@ class ActionIn(Strict):
     output: Any = None
     error: ErrorIn | None = None
     model: str | None = None
-    parameters: dict[str, Any] | None = None
+    parameters: JsonObject | None = None
     usage: UsageIn | None = None
     cost_usd: Decimal | None = Field(default=None, ge=0, lt=10**9)
-    prices: dict[str, Any] | None = None
+    prices: JsonObject | None = None
     cached: bool | None = Field(default=None, strict=True)
     saved_usd: Decimal | None = Field(default=None, ge=0, lt=10**9)
     cached_from: CachedFromIn | None = None
-    grounding: dict[str, Any] | None = None
+    grounding: JsonObject | None = None
     retrieval: RetrievalIn | None = None
 
     @field_validator("id", "parent")

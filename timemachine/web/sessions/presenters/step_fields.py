@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from timemachine.core.pure import safe_text
 from timemachine.core.pure.numbers import UNKNOWN, money, spaced
+from timemachine.llm.schemas import TOKENS
 from timemachine.recording.sessions.models import Action
-from timemachine.recording.timeline.schemas.actions import USAGE
 from timemachine.web import formatting
 from timemachine.web.differences import Differing, differing
 
@@ -71,7 +71,7 @@ def _words(name: str, value: Any) -> str | None:
 
 def _figures(left: Action, right: Action) -> Iterator[Field]:
     yield from _figure("Took", left.duration_ms, right.duration_ms, formatting.duration)
-    for name in USAGE:
+    for name in TOKENS:
         yield from _figure(spaced(name).capitalize(), getattr(left, name), getattr(right, name), _grouped)
     yield from _cost(left, right)
     yield from _figure("Saved", left.saved_usd, right.saved_usd, money)

@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.urls import reverse
 
 from timemachine.governance.deletion.erasure.erased_actions import as_given
+from timemachine.llm.schemas import TOKENS
 from timemachine.recording.sessions.branches import branches_at
 from timemachine.recording.sessions.deletions import deletions_of
 from timemachine.recording.sessions.models import Action, Session
@@ -14,7 +15,7 @@ from timemachine.recording.sessions.pure.turn_text import Deleted
 from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.cache_origin import origin_of
-from timemachine.recording.timeline.schemas.actions import USAGE, ActionOut
+from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.recording.timeline.state import StateMessage, state_at
 from timemachine.recording.timeline.step import FIRST_BYTES, Head, Step
 from timemachine.replay.runs.pure.engine import REPLAYED_KINDS
@@ -61,7 +62,7 @@ def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> 
         "sentences": said,
         "evidence": evidence(said, sources_of(found.passages, addresses)),
         "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
-        "usage": [(name, number) for name in USAGE if (number := getattr(found.action, name)) is not None],
+        "usage": [(name, number) for name in TOKENS if (number := getattr(found.action, name)) is not None],
         "prose": found.action.kind in PROSE,
         "significances": SIGNIFICANCES,
         "branches": branches_at(session, found.action.sequence, SHOWN_BRANCHES + 1),

@@ -21,7 +21,7 @@ from timemachine.governance.deletion.erasure.sample import sample_of
 from timemachine.governance.tasks import run_erasure
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.answering.summaries import remaining_summaries
-from timemachine.recording.sessions.deletions import deletions_of
+from timemachine.recording.sessions.deletions import SummaryFrame, deletions_of
 from timemachine.recording.sessions.holds import holds_on
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.queries import action_of, session_of
@@ -84,7 +84,7 @@ def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  
     return page(request, "erasures/delete_step.html", shown, status=status)
 
 
-def _that_may_quote(step: Action) -> list[dict[str, Any]]:
+def _that_may_quote(step: Action) -> list[SummaryFrame]:
     """Return the summaries that may quote a deleted step or a copy of it; only summaries newer than the step are considered."""
     session = step.session
     every = remaining_summaries(session)

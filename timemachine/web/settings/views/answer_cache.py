@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.numbers import counted
-from timemachine.recording.answering import cache_maintenance
+from timemachine.recording.answering import cache as answer_cache
 from timemachine.web import access
 from timemachine.web.redirects import see_other
 
@@ -19,7 +19,7 @@ def switch(request: HttpRequest) -> HttpResponse:
     who = access.of(request)
     who.require(ADMIN)
     on = request.POST.get("switch") == "on"
-    cache_maintenance.switch(who.project, on=on, by=who.user.email)
+    answer_cache.switch(who.project, on=on, by=who.user.email)
     messages.success(request, f"The answer cache is {'on' if on else 'off'}.")
     return see_other("settings", part="answer-cache")
 
@@ -30,7 +30,7 @@ def empty(request: HttpRequest) -> HttpResponse:
     """Empty the cache."""
     who = access.of(request)
     who.require(ADMIN)
-    removed = cache_maintenance.empty(who.project)
+    removed = answer_cache.empty(who.project)
     messages.success(
         request, f"{counted(removed, 'answer')} removed from the cache. Recorded sessions do not change."
     )

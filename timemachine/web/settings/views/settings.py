@@ -22,7 +22,7 @@ from timemachine.core.pure.errors import InvalidInput, NotSignedIn, TimeMachineE
 from timemachine.evidence.log.anchors import anchors_of, key_for_witness
 from timemachine.evidence.log.keys import earlier_keys, key_in_use
 from timemachine.recording.annotations.significance.compression import rule_of
-from timemachine.recording.answering.cache_maintenance import status_of
+from timemachine.recording.answering.cache import status_of
 from timemachine.web import access, shown_once
 from timemachine.web.access import Access
 from timemachine.web.errors import waiting
