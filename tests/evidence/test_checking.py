@@ -12,6 +12,7 @@ from pytest_django.fixtures import Settings
 from tests.builders import recorded_session, tamper
 from tests.evidence.sessions import checked, compared_with_its_seal, long_session, message
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import snapshot
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.content import canonical_json
 from timemachine.core.pure.errors import Conflict, Unavailable
@@ -26,7 +27,6 @@ from timemachine.evidence.sealing.subjects import SessionSubject
 from timemachine.evidence.tasks import check_seal
 from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.commands import append
-from timemachine.recording.sessions.read_snapshot import snapshot
 
 pytestmark = pytest.mark.django_db
 

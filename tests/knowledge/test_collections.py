@@ -23,8 +23,7 @@ from timemachine.knowledge.find import Query, find
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.knowledge.queries import collection_of, empty_reason, frames_at, later_state, versions_of
 from timemachine.recording.answering import commands as answering
-from timemachine.recording.sessions.changes import detach_collection
-from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.commands import detach_collection, start_session
 from timemachine.recording.sessions.models import Hit
 
 FACTS = [

@@ -14,6 +14,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from timemachine.api.access import Caller
+from timemachine.core.database import is_unavailable
 from timemachine.core.pure.errors import (
     InvalidInput,
     NotFound,
@@ -23,7 +24,6 @@ from timemachine.core.pure.errors import (
     Unavailable,
 )
 from timemachine.core.pure.schemas import Schema
-from timemachine.recording.sessions.database_errors import is_unavailable
 
 log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from timemachine.recording.annotations.notes.queries import notes_of
 from timemachine.recording.answering.running_asks import wait_for_asks
 from timemachine.recording.answering.summaries import remaining_summaries
 from timemachine.recording.importing.exporting import EXPORTS, sent
-from timemachine.recording.sessions import changes, commands
+from timemachine.recording.sessions import commands
 from timemachine.recording.sessions.branches import branch_count, branch_tree
 from timemachine.recording.sessions.checkpoints import resume as resumed
 from timemachine.recording.sessions.checkpoints import set_checkpoint
@@ -112,7 +112,7 @@ def read(request: HttpRequest, session_id: str) -> SessionOut:
 def change(request: HttpRequest, session_id: str, payload: SessionChange) -> SessionOut:
     """Change a session's name, metadata or tags; what it recorded stays."""
     session = session_of(caller(request, "record").project, session_id)
-    return SessionOut.of(changes.describe(session, **payload.model_dump(exclude_unset=True)))
+    return SessionOut.of(commands.describe(session, **payload.model_dump(exclude_unset=True)))
 
 
 @router.delete("/{session_id}", response=SessionDeleted, summary="Delete a session")
@@ -241,7 +241,7 @@ def resume(request: HttpRequest, session_id: str, payload: ResumeIn) -> ResumedO
     To continue in a session of its own, start one whose `parent` is the `parent` of the answer.
     """
     session = session_of(caller(request, "read").project, session_id)
-    return ResumedOut.of(resumed(session, payload.checkpoint))
+    return resumed(session, payload.checkpoint)
 
 
 @transaction.atomic

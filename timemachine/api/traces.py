@@ -23,6 +23,7 @@ from timemachine.api.access import Caller
 from timemachine.api.concurrency import SMALL, place
 from timemachine.api.errors import refusal
 from timemachine.core.accounts.commands import authenticate_key
+from timemachine.core.database import is_unavailable
 from timemachine.core.pure.errors import (
     InvalidInput,
     NotAllowed,
@@ -36,7 +37,6 @@ from timemachine.jobs.queue import enqueue
 from timemachine.memory.tasks import index_steps
 from timemachine.recording.otel.commands import ReceivedSpans, record_spans
 from timemachine.recording.otel.pure.decoding import from_json, from_protobuf
-from timemachine.recording.sessions.database_errors import is_unavailable
 
 log = logging.getLogger(__name__)
 

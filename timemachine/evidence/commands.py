@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet, Sum
 
+from timemachine.core.database import snapshot
 from timemachine.core.leases import Lease, holding
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
@@ -14,7 +15,6 @@ from timemachine.evidence.queries import subject_of
 from timemachine.evidence.sealing.checking import Comparison, compare
 from timemachine.evidence.sealing.repeated_steps import repeated_seals, steps_repeated_by
 from timemachine.evidence.sealing.subjects import SessionSubject
-from timemachine.recording.sessions.read_snapshot import snapshot
 
 MOST_IN_A_REQUEST: Final = 2_000  # records
 

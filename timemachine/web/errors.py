@@ -11,10 +11,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
+from timemachine.core.database import is_unavailable
 from timemachine.core.pure.clock import parse_time
 from timemachine.core.pure.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError
 from timemachine.core.pure.single_values import check_once_each
-from timemachine.recording.sessions.database_errors import is_unavailable
 from timemachine.web.form_pages import form_page_of
 
 log = logging.getLogger(__name__)

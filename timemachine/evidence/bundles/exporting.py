@@ -8,6 +8,7 @@ from typing import IO, Any, Final
 from django.db import transaction
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import snapshot
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import Conflict, NotFound
 from timemachine.evidence.bundles import bundle, log_bundle
@@ -30,7 +31,6 @@ from timemachine.evidence.sealing.repeated_steps import repeated_steps
 from timemachine.evidence.sealing.seals import replay_subject, seal_comparison, seal_replay, seal_session
 from timemachine.evidence.sealing.subjects import SessionSubject
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.read_snapshot import snapshot
 from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.queries import sessions_of
 from timemachine.replay.runs.models import Replay, ReplayStep

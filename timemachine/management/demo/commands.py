@@ -16,8 +16,7 @@ from timemachine.knowledge.find import Query
 from timemachine.knowledge.models import Collection, Frame
 from timemachine.management.demo import handbook
 from timemachine.recording.answering import commands as answering
-from timemachine.recording.sessions.changes import detach_collection
-from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.commands import append, detach_collection, end_session, start_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.replay.runs.commands import launch

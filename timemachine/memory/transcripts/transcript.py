@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from timemachine.core.database import snapshot
 from timemachine.core.pure.errors import Conflict, Unavailable
 from timemachine.core.pure.postgres_text import storable
 from timemachine.knowledge.embedding.wordllama import count_tokens
@@ -31,7 +32,6 @@ from timemachine.recording.sessions.pure.turn_text import (
     paragraph,
     text_of,
 )
-from timemachine.recording.sessions.read_snapshot import snapshot
 
 MOST_COUNTED: Final = 2_000
 """How many turns are tokenized on request if no worker has done so, up to `MOST_BYTES` of text; others are

@@ -28,11 +28,11 @@ from timemachine.recording.answering.model_asks import Answered, CallParameters,
 from timemachine.recording.answering.pure.prompt import Passage
 from timemachine.recording.answering.running_asks import finish_recorded, note_model_call
 from timemachine.recording.sessions.commands import append, require_open
+from timemachine.recording.sessions.frames import place_in_file, put_output
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.sessions.pure.validation import check_head
 from timemachine.recording.sessions.pure.vocabulary import PARTIAL_TEXT
-from timemachine.recording.sessions.put_output import place_in_file, put_output
 
 log = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ from timemachine.recording.sessions.idempotency import (
     check_key,
     find_delivery,
     lock_delivery,
-    require_answered,
     store_delivery,
+    stored_answer,
 )
 from timemachine.recording.sessions.models import Delivery, Session
 
@@ -61,8 +61,7 @@ def claim_key(session: Session, key: str, request_sha256: str) -> Delivery:
 
 def earlier_answer(found: Delivery) -> JsonObject:
     """Return the stored answer of the ask. Raises its error if it failed, and `Conflict` if the answer was erased."""
-    require_answered(found)
-    answer: JsonObject = found.answer or {}
+    answer = stored_answer(found)
     if found.status != _ANSWERED:
         raise FailedBefore(found.status or 0, answer)
     return answer

@@ -14,8 +14,7 @@ from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format
 from timemachine.recording.importing.pure.report import ImportReportOut, SessionDraft
 from timemachine.recording.importing.queries import ImportCounts, imports_of
-from timemachine.recording.sessions.changes import end_imported
-from timemachine.recording.sessions.commands import MOST_ACTIONS, append, locked, start_session
+from timemachine.recording.sessions.commands import MOST_ACTIONS, append, end_imported, locked, start_session
 from timemachine.recording.sessions.deletions import deleted_before
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.parents import Parent

@@ -1,8 +1,5 @@
 """Checkpoints: the state of an agent at a step, from which it can resume."""
 
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
 from uuid import UUID
 
 from timemachine.core.payloads.queries import value
@@ -12,29 +9,7 @@ from timemachine.recording.sessions.commands import append
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.queries import checkpoint_of
-
-STATE: Final = (
-    "messages",
-    "system_prompt",
-    "working_directory",
-    "tools",
-    "last_query",
-    "last_result",
-    "model",
-    "environment",
-)
-"""The named parts of a state. Other parts are returned as well."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resumed:
-    """A checkpoint to resume from. `at` is when it was set by the recorder's clock, or None if not recorded."""
-
-    session: Session
-    sequence: int
-    name: str | None
-    at: datetime | None
-    state: JsonObject
+from timemachine.recording.sessions.schemas import ResumedOut
 
 
 def set_checkpoint(
@@ -58,14 +33,8 @@ def set_checkpoint(
     return append(session_id, [draft], idempotency_key=idempotency_key, request_sha256=request_sha256)[0]
 
 
-def resume(session: Session, checkpoint: int | str | None) -> Resumed:
+def resume(session: Session, checkpoint: int | str | None) -> ResumedOut:
     """Return the state of the checkpoint with that sequence or name, or of the last one. Raises `NotFound`."""
     found = checkpoint_of(session, checkpoint)
     state = value(found.output)
-    return Resumed(
-        session=session,
-        sequence=found.sequence,
-        name=found.name,
-        at=found.started_at or found.recorded_at,
-        state=state if isinstance(state, dict) else {},
-    )
+    return ResumedOut.of(found, state if isinstance(state, dict) else {})

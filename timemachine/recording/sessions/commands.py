@@ -1,4 +1,4 @@
-"""Start a session, append actions, end it. What was recorded never changes."""
+"""Start a session, append actions, end it; change its name, metadata and tags. What was recorded never changes."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,13 +20,15 @@ from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.models import Collection as FrameCollection
 from timemachine.recording.sessions import action_rows, idempotency
 from timemachine.recording.sessions.environments import redact_checkpoint
+from timemachine.recording.sessions.locks import lock_keys
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.sessions.parents import Parent, link_waiting_branches, lock_keys, resolve_parent
+from timemachine.recording.sessions.parents import Parent, link_waiting_branches, resolve_parent
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
 from timemachine.recording.sessions.pure import validation
 from timemachine.recording.sessions.pure.draft import ActionDraft
 
 MOST_ACTIONS = 1_000
+CHANGEABLE = ("name", "metadata", "tags")
 # building these statements with the ORM takes longer than running them
 _LOCK = f"SELECT {columns(Session)} FROM tm_session WHERE id = ANY(%(sessions)s) ORDER BY id FOR UPDATE"  # noqa: S608  # names of columns
 _KNOWN = """
@@ -199,6 +201,38 @@ def end_session(session_id: UUID, *, at: datetime | None = None) -> Session:
         session.ended_at = at or now()
         session.save(update_fields=["status", "ended_at"])
     return session
+
+
+def end_imported(session_id: UUID, *, ended: datetime | None) -> Session:
+    """End an imported session at the time its file gives, or None. If the session has grown, its end can only move
+    later.
+
+    Its start is in its sealed record and does not change.
+    """
+    session = Session.objects.select_for_update().get(id=session_id)
+    session.status = Session.ENDED
+    if ended is not None and (session.ended_at is None or session.ended_at < ended):
+        session.ended_at = ended
+    session.save(update_fields=["status", "ended_at"])
+    return session
+
+
+def describe(session: Session, **values: Any) -> Session:
+    """Set the session's name, metadata or tags. Raises `InvalidInput` if the name is empty or something is too long."""
+    given = {name: value for name, value in values.items() if name in CHANGEABLE and value is not None}
+    if not str(given.get("name", session.name)).strip():
+        raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
+    validation.check_head(name=given.get("name"), tags=given.get("tags", ()))
+    for name, value in given.items():
+        setattr(session, name, value)
+    if given:
+        session.save(update_fields=list(given))
+    return session
+
+
+def detach_collection(collection: FrameCollection) -> int:
+    """Remove a collection that is about to be erased from the sessions that use it. Their frozen passages stay."""
+    return Session.objects.filter(collection=collection).update(collection=None)
 
 
 def check_count(actions: int) -> None:

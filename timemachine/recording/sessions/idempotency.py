@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.core.pure.json_types import JsonObject
+from timemachine.recording.sessions.locks import lock_names
 from timemachine.recording.sessions.models import Delivery, Session
-from timemachine.recording.sessions.parents import lock_names
 from timemachine.recording.sessions.pure import validation
 
 type Done = tuple[JsonObject, list[int]]
@@ -38,8 +38,7 @@ def run_once(session: Session, key: str, request_sha256: str, make: Callable[[],
         lock_delivery(session, key)
         earlier = find_delivery(session, key, request_sha256)
         if earlier is not None:
-            require_answered(earlier)
-            return dict(earlier.answer or {})
+            return stored_answer(earlier)
         answer, sequences = make()
         store_delivery(session, key, request_sha256, sequences=sequences, status=200, answer=answer)
         return answer
@@ -94,10 +93,11 @@ def store_delivery(session: Session, key: str, request_sha256: str, **columns: A
         raise _key_reused() from why
 
 
-def require_answered(earlier: Delivery) -> None:
-    """Raise `Conflict` if the answer was erased."""
+def stored_answer(earlier: Delivery) -> JsonObject:
+    """Return the stored answer. Raises `Conflict` if it was erased."""
     if earlier.answer is None:
         raise _key_reused()
+    return dict(earlier.answer)
 
 
 def _require_same(earlier: Delivery, request_sha256: str) -> None:

@@ -1,25 +1,17 @@
 """Link sessions to their parents, whichever arrives first: a parent named by its key is linked when it arrives."""
 
-from collections.abc import Iterable
-from typing import Final
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.branches import ancestors_of
 from timemachine.recording.sessions.deletions import all_deleted_before
+from timemachine.recording.sessions.locks import lock_names
 from timemachine.recording.sessions.models import Session
 
 type Parent = tuple[Session | str | UUID | None, int | None]
 """The session that another one branched from (or its key if it is not here yet, or its id if it was deleted), and the step."""
-_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name"
-
-
-def lock_keys(project: Project, *keys: str | None) -> None:
-    """Keep others from starting sessions with these keys, or sessions that wait for them, until the transaction ends."""
-    lock_names(f"session {project.id} {key}" for key in keys if key is not None)
 
 
 def resolve_parent(project: Project, named: Session | str | UUID | None) -> tuple[Session | None, str | None]:
@@ -43,9 +35,3 @@ def link_waiting_branches(begun: Session) -> None:
         return
     lock_names([f"parents {begun.project_id}"])  # two links made at the same time could form a circle
     awaiting.exclude(id__in=ancestors_of(begun)).update(parent=begun, parent_key=None, parent_erased=None)
-
-
-def lock_names(names: Iterable[str]) -> None:
-    """Lock these names until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [sorted(set(names))])

@@ -80,11 +80,16 @@ def action_of(session: Session, sequence: int) -> Action:
     """Return the session's action with that sequence. Raises `NotFound`."""
     found = actions_of(session).filter(sequence=sequence).first() if sequence < 2**63 else None
     if found is None:
-        raise NotFound(
-            f"Session {session.key} has no step {sequence}. It has steps 1 to {session.last_sequence}.",
-            code="step_not_found",
-        )
+        raise step_not_found(session, sequence)
     return found
+
+
+def step_not_found(session: Session, sequence: int) -> NotFound:
+    """Return the error for a step that the session does not have."""
+    return NotFound(
+        f"Session {session.key} has no step {sequence}. It has steps 1 to {session.last_sequence}.",
+        code="step_not_found",
+    )
 
 
 def actions_of(session: Session) -> QuerySet[Action]:

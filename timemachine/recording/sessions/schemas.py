@@ -13,9 +13,8 @@ from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.schemas.collections import FrameOut, FramePlace
 from timemachine.recording.sessions.branches import Branch
-from timemachine.recording.sessions.checkpoints import STATE, Resumed
-from timemachine.recording.sessions.frame_usage import FrameUses
-from timemachine.recording.sessions.models import Session
+from timemachine.recording.sessions.frames import FrameUses
+from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Status
 
 _WRITTEN: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d.*", re.DOTALL)
@@ -279,16 +278,20 @@ class ResumedOut(Schema):
     more: JsonObject
 
     @classmethod
-    def of(cls, found: Resumed) -> "ResumedOut":
+    def of(cls, found: Action, state: JsonObject) -> "ResumedOut":
         """The state of the checkpoint, and the `parent` of a session that continues from it."""
         return cls.model_construct(
-            **{name: found.state.get(name) for name in STATE},
+            **{name: state.get(name) for name in STATE},
             checkpoint=CheckpointNamed.model_construct(
-                sequence=found.sequence, name=found.name, at=written(found.at)
+                sequence=found.sequence, name=found.name, at=written(found.started_at or found.recorded_at)
             ),
-            parent=ParentOut.model_construct(session=str(found.session.id), sequence=found.sequence),
-            more={name: each for name, each in found.state.items() if name not in STATE},
+            parent=ParentOut.model_construct(session=str(found.session_id), sequence=found.sequence),
+            more={name: each for name, each in state.items() if name not in STATE},
         )
+
+
+STATE: Final = tuple(name for name in ResumedOut.model_fields if name not in {"checkpoint", "parent", "more"})
+"""The named parts of a state."""
 
 
 class FrameUsedIn(Schema):

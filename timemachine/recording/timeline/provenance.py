@@ -10,9 +10,8 @@ from uuid import UUID
 from django.db.models import Case, IntegerField, Value, When
 
 from timemachine.knowledge.models import Frame
-from timemachine.recording.sessions.frame_usage import MOST_HITS, FrameUses, frame_usage
+from timemachine.recording.sessions.frames import MOST_HITS, FrameUses, frame_usage, sha256_of_put
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.sessions.put_output import sha256_of_put
 from timemachine.recording.timeline.puts import PutRecord, frames_put, put_record
 from timemachine.recording.timeline.step import Head, Passage
 

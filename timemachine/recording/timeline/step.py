@@ -10,11 +10,11 @@ from django.db.models import BinaryField, Q
 from django.db.models.functions import Substr
 
 from timemachine.core.payloads.models import Payload
-from timemachine.core.pure.errors import NotFound
 from timemachine.knowledge import prepared_statements
 from timemachine.recording.annotations.significance.effective import COMPRESSED_NOW, IMPORTANCE, SIGNIFICANCE
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.vocabulary import PARTIAL_TEXT
+from timemachine.recording.sessions.queries import step_not_found
 from timemachine.recording.timeline.filter_sql import matching
 from timemachine.recording.timeline.pure.filter import EVERYTHING, Filter
 from timemachine.recording.timeline.pure.nesting import Row
@@ -23,10 +23,6 @@ from timemachine.recording.timeline.rows import rows_of
 FIRST_BYTES: Final = 32 * 1024
 MORE_BYTES: Final = 512 * 1024
 MOST_RELATIVES: Final = 100
-_NEAREST: Final = """
-SELECT (SELECT max(sequence) FROM tm_action WHERE session_id = %(session)s AND sequence <= %(target)s),
-(SELECT min(sequence) FROM tm_action WHERE session_id = %(session)s AND sequence >= %(target)s)
-"""
 # In the order of the fields of `Neighbours`. Compiling eight querysets takes ten times as long as running this.
 _NEIGHBOURS: Final = """
 WITH steps AS NOT MATERIALIZED (SELECT * FROM tm_action WHERE session_id = %(session)s),
@@ -106,11 +102,8 @@ class Step:
 
 
 def nearest(session: Session, number: int) -> int | None:
-    """Return the recorded step nearest to that number, the earlier of two; None for a session without steps. One query."""
-    target = max(1, min(number, session.last_sequence))
-    ((*found,),) = prepared_statements.fetch_rows(_NEAREST, {"session": session.id, "target": target})
-    there = [sequence for sequence in found if sequence is not None]
-    return min(there, key=lambda sequence: (abs(sequence - target), sequence), default=None)
+    """Return the recorded step nearest to that number; None for a session without steps. Steps have no gaps."""
+    return max(1, min(number, session.last_sequence)) if session.last_sequence else None
 
 
 def step(session: Session, sequence: int, first_bytes: int = FIRST_BYTES) -> Step:
@@ -122,10 +115,7 @@ def step(session: Session, sequence: int, first_bytes: int = FIRST_BYTES) -> Ste
         .first()
     )
     if action is None:
-        raise NotFound(
-            f"Session {session.key} has no step {sequence}. It has steps 1 to {session.last_sequence}.",
-            code="step_not_found",
-        )
+        raise step_not_found(session, sequence)
     hits = list(Hit.objects.filter(action=action).order_by("rank"))
     own = (action.input_id, action.output_id, action.source_id)
     found = heads([*own, *(hit.payload_id for hit in hits)], first_bytes)

@@ -18,7 +18,7 @@ from timemachine.knowledge.models import Collection, Frame, SourcePut
 from timemachine.knowledge.queries import collection_of, versions_of
 from timemachine.knowledge.sources import places_of, put_that_ended
 from timemachine.knowledge.tasks import embed_backlog
-from timemachine.recording.sessions.frame_usage import frame_usage
+from timemachine.recording.sessions.frames import frame_usage
 from timemachine.recording.timeline.step import FIRST_BYTES, MORE_BYTES, heads
 from timemachine.web.access import Access, of
 from timemachine.web.http import page

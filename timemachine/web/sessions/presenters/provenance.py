@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from timemachine.recording.sessions.frame_usage import FrameUser
+from timemachine.recording.sessions.frames import FrameUser
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.timeline.provenance import (
     Provenance,

@@ -1,9 +1,10 @@
-"""Run several queries on one snapshot of the database."""
+"""Read from one snapshot of the database, and recognise a database that is temporarily unavailable."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
+from psycopg.errors import ProgramLimitExceeded
 
 
 @contextmanager
@@ -19,3 +20,10 @@ def snapshot() -> Iterator[None]:
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield
+
+
+def is_unavailable(error: BaseException | None) -> bool:
+    """Return whether the database may accept later what it did not accept now. False if a value is too large for it."""
+    return isinstance(error, OperationalError | InterfaceError) and not isinstance(
+        error.__cause__, ProgramLimitExceeded
+    )
