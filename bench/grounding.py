@@ -16,7 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from bench.common.report import figure, finish
-from timemachine.text.pure.grounding.support import Grounding, Passage, ground
+from timemachine.text.pure.grounding.schemas import GroundingOut
+from timemachine.text.pure.grounding.support import Passage, ground
 from timemachine.text.pure.language.terms import terms
 
 RESAMPLED = 1_000
@@ -152,7 +153,7 @@ def interval(risks: Sequence[float], labels: Sequence[bool]) -> tuple[float, flo
     return found[int(0.025 * RESAMPLED)], found[int(0.975 * RESAMPLED) - 1]
 
 
-def bands(found: Sequence[Grounding], labels: Sequence[bool]) -> Iterator[str]:
+def bands(found: Sequence[GroundingOut], labels: Sequence[bool]) -> Iterator[str]:
     """For each label how many answers have it, and how many of them are unsupported."""
     for label in ("HIGH", "MEDIUM", "LOW", None):
         wrong = [bad for each, bad in zip(found, labels, strict=True) if each.label == label]

@@ -1,11 +1,12 @@
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from timemachine.text.pure.difference.json import JsonChange, apply_changes, comparable, json_diff
+from timemachine.text.pure.difference.json import JsonChange, comparable, json_diff
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.text(alphabet="ab/~", max_size=2),
@@ -67,6 +68,62 @@ KEYED = st.lists(
     max_size=8,
     unique_by=lambda item: str(item["id"]),
 )
+
+
+def apply_changes(old: Any, changes: Sequence[JsonChange]) -> Any:
+    """Return the new value, made from the old one and the differences of `json_diff`. The old value does not change."""
+    return _applied(old, [(_parts(change.path), change) for change in changes])
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:])
+
+
+def _applied(value: Any, changes: Sequence[tuple[tuple[str, ...], JsonChange]]) -> Any:
+    if not changes:
+        return value
+    for parts, change in changes:
+        if not parts:
+            return change.new
+    here = [(parts[0], change) for parts, change in changes if len(parts) == 1]
+    inside: dict[str, list[tuple[tuple[str, ...], JsonChange]]] = {}
+    for parts, change in changes:
+        if len(parts) > 1 or change.op == "changed":
+            inside.setdefault(parts[0], []).append((parts[1:], change))
+    return _in_list(value, here, inside) if isinstance(value, list) else _in_mapping(value, here, inside)
+
+
+def _in_mapping(
+    value: Mapping[str, Any],
+    here: Sequence[tuple[str, JsonChange]],
+    inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
+) -> dict[str, Any]:
+    removed = {name for name, change in here if change.op == "removed"}
+    remaining = {
+        name: _applied(item, inside.get(name, [])) for name, item in value.items() if name not in removed
+    }
+    return remaining | {name: change.new for name, change in here if change.op == "added"}
+
+
+def _in_list(
+    value: Sequence[Any],
+    here: Sequence[tuple[str, JsonChange]],
+    inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
+) -> list[Any]:
+    """Apply removals, then moves, then additions, and changes inside items last: this is how indexes are counted."""
+    removed = {int(name) for name, change in here if change.op == "removed"}
+    items = _reordered([item for index, item in enumerate(value) if index not in removed], here)
+    for name, change in here:
+        if change.op == "added":
+            items.insert(int(name), change.new)
+    return [_applied(item, inside.get(str(index), [])) for index, item in enumerate(items)]
+
+
+def _reordered(items: Sequence[Any], here: Sequence[tuple[str, JsonChange]]) -> list[Any]:
+    moves = {change.new: change.old for _, change in here if change.op == "moved"}
+    moving = set(moves.values())
+    steady = (item for index, item in enumerate(items) if index not in moving)
+    return [items[moves[place]] if place in moves else next(steady) for place in range(len(items))]
 
 
 @given(VALUES | KEYED, VALUES | KEYED)

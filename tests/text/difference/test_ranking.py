@@ -31,11 +31,11 @@ def test_two_lists_are_the_same_reordered_or_changed(
 
 
 def test_an_item_that_changed_its_rank_says_from_where_to_where() -> None:
-    old = [Ranked(key="a", rank=1, score=0.9), Ranked(key="b", rank=2), Ranked(key="c", rank=3)]
-    new = [Ranked(key="c", rank=1), Ranked(key="a", rank=2, score=0.8), Ranked(key="b", rank=3)]
+    old = [Ranked(key="a", rank=1), Ranked(key="b", rank=2), Ranked(key="c", rank=3)]
+    new = [Ranked(key="c", rank=1), Ranked(key="a", rank=2), Ranked(key="b", rank=3)]
     found = compare_rankings(old, new, 3)
-    assert found.moved[0] == Move(key="a", old_rank=1, new_rank=2, old_score=0.9, new_score=0.8)
-    assert [move.shift for move in found.moved] == [-1, -1, 2]
+    assert found.moved[0] == Move(key="a", old_rank=1, new_rank=2)
+    assert [move.old_rank - move.new_rank for move in found.moved] == [-1, -1, 2]
 
 
 def test_only_the_first_k_count_and_the_better_rank_of_an_item_listed_twice() -> None:
@@ -110,8 +110,8 @@ def test_the_other_way_round_what_was_gained_is_lost_and_every_move_goes_back(
 ) -> None:
     there, back = compare_rankings(lists(one), lists(other), k), compare_rankings(lists(other), lists(one), k)
     assert (set(there.gained), set(there.lost)) == (set(back.lost), set(back.gained))
-    assert {(move.key, move.shift) for move in there.moved} == {
-        (move.key, -move.shift) for move in back.moved
+    assert {(move.key, move.old_rank, move.new_rank) for move in there.moved} == {
+        (move.key, move.new_rank, move.old_rank) for move in back.moved
     }
     assert (there.verdict, there.overlap) == (back.verdict, back.overlap)
 

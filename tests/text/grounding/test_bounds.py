@@ -3,7 +3,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timemachine.text.pure.grounding import bounds
-from timemachine.text.pure.grounding.schemas import GroundingOut
 from timemachine.text.pure.grounding.support import Passage, ground
 
 FACT = "The harbour bridge carries eight lanes of traffic."
@@ -49,11 +48,10 @@ def test_an_answer_that_was_not_read_whole_is_never_high_and_says_so(answer: str
     found = ground(answer, [Passage(frame=1, text=answer), Passage(frame=2, text=FACT)])
     assert found.label != "HIGH"
     assert len(found.sentences) <= bounds.ANSWER_SENTENCES
-    assert found.answer_unread > 0
-    end = len(answer) - found.answer_unread
+    assert found.unread_characters.answer > 0
+    end = len(answer) - found.unread_characters.answer
     assert 0 < end <= bounds.ANSWER
     assert found.sentences[-1].end <= end
-    assert GroundingOut.of(found).model_dump()["unread_characters"]["answer"] == found.answer_unread
 
 
 @settings(max_examples=10, deadline=None)
@@ -69,19 +67,19 @@ def test_a_sentence_that_the_end_cuts_is_left_out(extra: int) -> None:
 def test_passages_are_read_until_all_that_may_be_read_is_used_up() -> None:
     long = f"{OTHER} " * 1_000
     cut = ground(FACT, [Passage(frame=1, text=long + FACT)])
-    assert (cut.sentences[0].reason, cut.answer_unread) == ("no_support", 0)
-    assert 0 < cut.passages_unread <= len(long) + len(FACT) - bounds.PASSAGE + len(OTHER)
+    assert (cut.sentences[0].reason, cut.unread_characters.answer) == ("no_support", 0)
+    assert 0 < cut.unread_characters.passages <= len(long) + len(FACT) - bounds.PASSAGE + len(OTHER)
     many = [Passage(frame=frame, text=long) for frame in range(9)]
     last = ground(FACT, [*many, Passage(frame=9, text=FACT)])
     assert last.sentences[0].grounded is False
     first = ground(FACT, [Passage(frame=9, text=FACT), *many])
     assert (first.label, first.sentences[0].frame) == ("HIGH", 9)
-    assert first.passages_unread == GroundingOut.of(first).model_dump()["unread_characters"]["passages"] > 0
+    assert first.unread_characters.passages > 0
 
 
 def test_what_is_within_the_bounds_leaves_nothing_unread() -> None:
     found = ground(FACT, [Passage(frame=1, text=OTHER), Passage(frame=2, text=FACT)])
-    assert GroundingOut.of(found).model_dump()["unread_characters"] == {"answer": 0, "passages": 0}
+    assert found.model_dump()["unread_characters"] == {"answer": 0, "passages": 0}
     assert found.label == "HIGH"
 
 

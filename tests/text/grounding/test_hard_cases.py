@@ -2,7 +2,8 @@
 
 import pytest
 
-from timemachine.text.pure.grounding.support import Grounding, Passage, ground
+from timemachine.text.pure.grounding.schemas import GroundingOut
+from timemachine.text.pure.grounding.support import Passage, ground
 
 GOOD = [
     "The harbour bridge was opened in 1932 after eight years of work.",
@@ -14,7 +15,7 @@ GOOD = [
 BRIDGE = " ".join(GOOD)
 
 
-def grounded(answer: str, *texts: str) -> Grounding:
+def grounded(answer: str, *texts: str) -> GroundingOut:
     return ground(answer, [Passage(frame=frame, text=text) for frame, text in enumerate(texts)])
 
 
@@ -151,13 +152,13 @@ def test_a_close_paraphrase_is_not_low(claim: str, passage: str) -> None:
 )
 def test_an_unsupported_sentence_says_what_no_passage_has(claim: str, missing: tuple[str, ...]) -> None:
     (found,) = grounded(claim, BRIDGE).sentences
-    assert found.missing == missing
+    assert tuple(found.missing) == missing
     assert (found.grounded is False) == bool(missing)
 
 
 def test_of_what_is_missing_the_first_twelve_are_told() -> None:
     (found,) = grounded(" ".join(f"word{letter}" for letter in "abcdefghijklmnop"), BRIDGE).sentences
-    assert found.missing == tuple(f"word{letter}" for letter in "abcdefghijkl")
+    assert found.missing == [f"word{letter}" for letter in "abcdefghijkl"]
 
 
 @pytest.mark.parametrize(
@@ -200,7 +201,7 @@ def test_a_passage_that_says_little_of_a_claim_is_not_said_to_go_against_it() ->
     invented = ground(
         "The bank reports them to the Moon Authority.", [Passage(frame=1, text=policy)]
     ).sentences[0]
-    assert (invented.reason, invented.frame, invented.missing) == ("name", None, ("Moon Authority",))
+    assert (invented.reason, invented.frame, invented.missing) == ("name", None, ["Moon Authority"])
     other = ground(
         "Cash deposits of more than 10,000 EUR are reported to the SEC.", [Passage(frame=1, text=policy)]
     )

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from timemachine.text.pure.grounding.support import Grounding, Passage, ground
+from timemachine.text.pure.grounding.schemas import GroundingOut
+from timemachine.text.pure.grounding.support import Passage, ground
 
 SAID = [
     "The pump was replaced in March 2021 for 12,000 euros.",
@@ -30,7 +31,7 @@ passages = st.lists(
 )
 
 
-def grounded(answer: str, texts: list[str]) -> Grounding:
+def grounded(answer: str, texts: list[str]) -> GroundingOut:
     return ground(answer, [Passage(frame=text, text=text) for text in texts])
 
 

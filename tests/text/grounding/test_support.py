@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timemachine.text.pure.grounding.schemas import GroundingOut
-from timemachine.text.pure.grounding.support import Grounding, Passage, ground
+from timemachine.text.pure.grounding.support import Passage, ground
 from timemachine.text.pure.language.refusal import NO_ANSWER
 
 DEAL = "Acme Corp announced on March 3, 2021 that it had completed the acquisition of Beta Ltd for $2 billion in cash. The deal had been under review by regulators since 2019. Chief executive Jane Doe said the combined company would employ 12,000 people."
@@ -20,7 +20,7 @@ SENTENCES = [
 ]
 
 
-def grounded(answer: str, *texts: str) -> Grounding:
+def grounded(answer: str, *texts: str) -> GroundingOut:
     return ground(answer, [Passage(frame=frame, text=text) for frame, text in enumerate(texts)])
 
 
@@ -149,14 +149,14 @@ def test_without_passages_every_claim_is_unsupported() -> None:
 
 
 def test_an_empty_answer_and_one_that_says_there_is_none_have_no_score() -> None:
-    assert grounded("", DEAL).sentences == grounded(" \n ", DEAL).sentences == ()
+    assert grounded("", DEAL).sentences == grounded(" \n ", DEAL).sentences == []
     assert grounded("", DEAL).score is None
     assert grounded(NO_ANSWER, DEAL).score is None
 
 
 def test_the_json_has_the_fields_of_the_contract() -> None:
     found = ground("The deal closed.", [Passage(frame=7, text="Then: The deal closed.")])
-    assert GroundingOut.of(found).model_dump() == {
+    assert found.model_dump() == {
         "score": 1.0,
         "label": "HIGH",
         "sentence_count": 1,

@@ -101,7 +101,7 @@ def answer(
 def grounding_of(text: str, passages: Sequence[Passage]) -> GroundingOut:
     """Return how well the passages support a text, sentence by sentence."""
     supports = [Support(frame=each.frame, text=each.text) for each in passages]
-    return GroundingOut.of(run_in_pool(ground, text, supports))
+    return run_in_pool(ground, text, supports)
 
 
 def prompt_of(question: str, passages: Sequence[Passage], parameters: CallParameters) -> Prompt:

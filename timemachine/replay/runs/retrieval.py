@@ -26,8 +26,8 @@ def repeat_search(
     findings = finding.find(action.session.collection, query_of(action, options))  # type: ignore[arg-type]
     depth = max(findings.query.top_k, len(hits))
     compared = compare_rankings(
-        [Ranked(key=recorded_key(hit), rank=hit.rank, score=hit.score) for hit in hits],
-        [Ranked(key=hit.frame, rank=hit.rank, score=hit.score) for hit in findings.hits],
+        [Ranked(key=recorded_key(hit), rank=hit.rank) for hit in hits],
+        [Ranked(key=hit.frame, rank=hit.rank) for hit in findings.hits],
         depth,
     )
     return findings, {**diff_json(compared), **_settings_json(findings), "recorded_hits": len(hits)}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isqrt
 from typing import Final, NamedTuple
 
-from rapidfuzz.distance import Indel
+from rapidfuzz.distance import Indel, Postfix, Prefix
 
 # The most cells of the table for an exact comparison: 15 ms and 5 MB.
 _EXACT: Final = 40_000_000
@@ -44,8 +44,8 @@ def _shared(items: Sequence[int], others: Sequence[int]) -> list[int]:
 
 def _matched(old: Sequence[int], new: Sequence[int], at: Block, depth: int) -> Iterator[Block]:
     """Yield the blocks of two parts that start at `at`, after splitting off their common prefix and suffix."""
-    head = _shared_head(old, new)
-    tail = _shared_tail(old[head:], new[head:])
+    head = Prefix.similarity(old, new)
+    tail = Postfix.similarity(old[head:], new[head:])
     inner_old, inner_new = old[head : len(old) - tail], new[head : len(new) - tail]
     inside = Block(at.old + head, at.new + head, 0)
     yield Block(at.old, at.new, head)
@@ -68,9 +68,8 @@ def _sliced(old: Sequence[int], new: Sequence[int], at: Block) -> Iterator[Block
 
 def _exact(old: Sequence[int], new: Sequence[int], at: Block) -> Iterator[Block]:
     if old and new:
-        for run in Indel.editops(old, new).as_matching_blocks()[
-            :-1
-        ]:  # the last one is empty and marks the end
+        *runs, _ = Indel.editops(old, new).as_matching_blocks()  # the last one is empty and marks the end
+        for run in runs:
             yield Block(at.old + run.a, at.new + run.b, run.size)
 
 
@@ -109,19 +108,6 @@ def increasing(values: Sequence[int]) -> list[int]:
         run.append(index)
         index = before[index]
     return run[::-1]
-
-
-def _shared_head(old: Sequence[int], new: Sequence[int]) -> int:
-    shared = 0
-    for one, other in zip(old, new, strict=False):
-        if one != other:
-            break
-        shared += 1
-    return shared
-
-
-def _shared_tail(old: Sequence[int], new: Sequence[int]) -> int:
-    return _shared_head(old[::-1], new[::-1])
 
 
 def _joined(found: Iterable[Block]) -> list[Block]:

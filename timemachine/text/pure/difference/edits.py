@@ -56,22 +56,6 @@ class Tokens:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Numbers of tokens of each text that are already processed."""
-
-    old: int
-    new: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Stretched:
-    """Tokens with one mark, and the place after them."""
-
-    stretch: Stretch
-    end: _Place
-
-
 def replaced(old: str, new: str) -> Iterator[Piece]:
     """Yield one text as replaced by another. One of them may be empty."""
     edits: list[Edit] = [("same", old)] if old == new else [("removed", old), ("added", new)]
@@ -82,18 +66,19 @@ def compared(left: Tokens, right: Tokens) -> Iterator[Piece]:
     """Yield the pieces that turn the left text into the right one."""
     ids = {token: number for number, token in enumerate(dict.fromkeys(chain(left.texts, right.texts)))}
     aligned = blocks([ids[token] for token in left.texts], [ids[token] for token in right.texts])
-    start = _Place(0, 0)
+    start_old = start_new = 0
     stretches: list[Stretch] = []
-    for found in _stretches(aligned, left, right):
-        stretches.append(found.stretch)
-        end = found.end
-        if end.old in left.is_end and end.new in right.is_end:
+    for stretch, end_old, end_new in _stretches(aligned, left, right):
+        stretches.append(stretch)
+        if end_old in left.is_end and end_new in right.is_end:
             piece = Piece(merged(stretches))
             if piece.fate() or not _barely_shared(piece):
                 yield piece
-            else:
-                yield from _apart(left.between(start.old, end.old), right.between(start.new, end.new))
-            start, stretches = end, []
+            else:  # show each sentence as replaced by the other one completely
+                old, new = left.between(start_old, end_old), right.between(start_new, end_new)
+                for one, other in zip_longest(old, new, fillvalue=""):
+                    yield from replaced(one, other)
+            start_old, start_new, stretches = end_old, end_new, []
 
 
 def _barely_shared(piece: Piece) -> bool:
@@ -102,12 +87,6 @@ def _barely_shared(piece: Piece) -> bool:
     for mark, text in piece.edits:
         lengths[mark] += len(text)
     return lengths["same"] < _BARELY * min(lengths["removed"], lengths["added"])
-
-
-def _apart(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
-    """Yield each sentence as replaced by the other one completely."""
-    for one, other in zip_longest(old, new, fillvalue=""):
-        yield from replaced(one, other)
 
 
 def tokens_of(gap: str, found: Sequence[str]) -> Tokens:
@@ -123,20 +102,23 @@ def tokens_of(gap: str, found: Sequence[str]) -> Tokens:
     return Tokens(texts, ends, frozenset(ends))
 
 
-def _stretches(aligned: Sequence[Block], left: Tokens, right: Tokens) -> Iterator[_Stretched]:
-    """Yield the path from one text to the other, cut wherever both are at an end of words or of a sentence."""
+def _stretches(aligned: Sequence[Block], left: Tokens, right: Tokens) -> Iterator[tuple[Stretch, int, int]]:
+    """Yield the path from one text to the other, cut wherever both are at an end of words or of a sentence.
+
+    Each stretch has the numbers of tokens of each text up to its end.
+    """
     i = j = 0
     for block in [*aligned, Block(len(left.texts), len(right.texts), 0)]:
         inner = _between(left.ends, i, block.old) if j in right.is_end else ()
         for start, end in _cuts(i, block.old, inner):
-            yield _Stretched(("removed", left.texts[start:end]), _Place(end, j))
+            yield ("removed", left.texts[start:end]), end, j
         inner = _between(right.ends, j, block.new) if block.old in left.is_end else ()
         for start, end in _cuts(j, block.new, inner):
-            yield _Stretched(("added", right.texts[start:end]), _Place(block.old, end))
+            yield ("added", right.texts[start:end]), block.old, end
         shift, i = block.new - block.old, block.old + block.length
         inner = [at for at in _between(left.ends, block.old, i) if at + shift in right.is_end]
         for start, end in _cuts(block.old, i, inner):
-            yield _Stretched(("same", left.texts[start:end]), _Place(end, end + shift))
+            yield ("same", left.texts[start:end]), end, end + shift
         j = i + shift
 
 

@@ -58,15 +58,11 @@ def _changes(path: str, old: Any, new: Any) -> Iterator[JsonChange]:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         yield from _in_object(path, old, new)
     elif isinstance(old, list) and isinstance(new, list):
-        key = _key_of(old, new)
+        keys = (key for key in _KEYS if _distinguishes(key, old) and _distinguishes(key, new))
+        key = next(keys, None) if old and new else None
         yield from _by_key(path, old, new, key) if key else _by_run(path, old, new)
-    elif not _same(old, new):
+    elif isinstance(old, bool) != isinstance(new, bool) or old != new:  # true is not 1
         yield JsonChange(path=path, op="changed", old=old, new=new)
-
-
-def _same(old: Any, new: Any) -> bool:
-    """Return whether two values that are not both objects or both lists are equal; true is not 1."""
-    return isinstance(old, bool) == isinstance(new, bool) and bool(old == new)
 
 
 def _in_object(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[JsonChange]:
@@ -78,12 +74,6 @@ def _in_object(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Ite
             yield JsonChange(path=inner, op="added", new=new[name])
         else:
             yield from _changes(inner, old[name], new[name])
-
-
-def _key_of(old: Sequence[Any], new: Sequence[Any]) -> str | None:
-    return next(
-        (key for key in _KEYS if old and new and _distinguishes(key, old) and _distinguishes(key, new)), None
-    )
 
 
 def _distinguishes(key: str, items: Sequence[Any]) -> bool:
@@ -141,59 +131,3 @@ def _replaced(
         yield JsonChange(path=f"{path}/{index}", op="removed", old=old[index])
     for index in added[len(removed) :]:
         yield JsonChange(path=f"{path}/{index}", op="added", new=new[index])
-
-
-def apply_changes(old: Any, changes: Sequence[JsonChange]) -> Any:
-    """Return the new value, made from the old one and the differences of `json_diff`. The old value does not change."""
-    return _applied(old, [(_parts(change.path), change) for change in changes])
-
-
-def _parts(path: str) -> tuple[str, ...]:
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:])
-
-
-def _applied(value: Any, changes: Sequence[tuple[tuple[str, ...], JsonChange]]) -> Any:
-    if not changes:
-        return value
-    for parts, change in changes:
-        if not parts:
-            return change.new
-    here = [(parts[0], change) for parts, change in changes if len(parts) == 1]
-    inside: dict[str, list[tuple[tuple[str, ...], JsonChange]]] = {}
-    for parts, change in changes:
-        if len(parts) > 1 or change.op == "changed":
-            inside.setdefault(parts[0], []).append((parts[1:], change))
-    return _in_list(value, here, inside) if isinstance(value, list) else _in_mapping(value, here, inside)
-
-
-def _in_mapping(
-    value: Mapping[str, Any],
-    here: Sequence[tuple[str, JsonChange]],
-    inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
-) -> dict[str, Any]:
-    removed = {name for name, change in here if change.op == "removed"}
-    remaining = {
-        name: _applied(item, inside.get(name, [])) for name, item in value.items() if name not in removed
-    }
-    return remaining | {name: change.new for name, change in here if change.op == "added"}
-
-
-def _in_list(
-    value: Sequence[Any],
-    here: Sequence[tuple[str, JsonChange]],
-    inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
-) -> list[Any]:
-    """Apply removals, then moves, then additions, and changes inside items last: this is how indexes are counted."""
-    removed = {int(name) for name, change in here if change.op == "removed"}
-    items = _reordered([item for index, item in enumerate(value) if index not in removed], here)
-    for name, change in here:
-        if change.op == "added":
-            items.insert(int(name), change.new)
-    return [_applied(item, inside.get(str(index), [])) for index, item in enumerate(items)]
-
-
-def _reordered(items: Sequence[Any], here: Sequence[tuple[str, JsonChange]]) -> list[Any]:
-    moves = {change.new: change.old for _, change in here if change.op == "moved"}
-    moving = set(moves.values())
-    steady = (item for index, item in enumerate(items) if index not in moving)
-    return [items[moves[place]] if place in moves else next(steady) for place in range(len(items))]

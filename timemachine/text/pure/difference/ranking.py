@@ -16,23 +16,15 @@ class Ranked:
 
     key: Hashable
     rank: int
-    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """An item with a different rank. A positive `shift` means that it moved up."""
+    """An item with a different rank."""
 
     key: Hashable
     old_rank: int
     new_rank: int
-    old_score: float | None = None
-    new_score: float | None = None
-
-    @property
-    def shift(self) -> int:
-        """How many ranks the item moved up; negative if it moved down."""
-        return self.old_rank - self.new_rank
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +58,7 @@ def compare_rankings(old: Sequence[Ranked], new: Sequence[Ranked], k: int) -> Ra
     gained = tuple(key for key in after if key not in before)
     lost = tuple(key for key in before if key not in after)
     moved = tuple(
-        _move(item, after[key])
+        Move(key=key, old_rank=item.rank, new_rank=after[key].rank)
         for key, item in before.items()
         if key in after and after[key].rank != item.rank
     )
@@ -127,13 +119,3 @@ def _top(items: Iterable[Ranked], k: int) -> dict[Hashable, Ranked]:
         if len(best) < k:
             best.setdefault(item.key, item)
     return best
-
-
-def _move(item: Ranked, then: Ranked) -> Move:
-    return Move(
-        key=item.key,
-        old_rank=item.rank,
-        new_rank=then.rank,
-        old_score=item.score,
-        new_score=then.score,
-    )

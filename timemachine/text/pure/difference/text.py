@@ -7,8 +7,7 @@ from itertools import groupby, zip_longest
 from typing import Final, Literal, NamedTuple
 
 from timemachine.text.pure.difference.edits import Piece
-from timemachine.text.pure.difference.gaps import with_gaps_joined
-from timemachine.text.pure.difference.pieces import moving_key, pieces
+from timemachine.text.pure.difference.pieces import moving_key, pieces, with_gaps_joined
 from timemachine.text.pure.language.sentences import sentences
 
 Kind = Literal["same", "changed", "removed", "added", "moved"]
@@ -148,16 +147,14 @@ def _with_moves(rows: Sequence[DiffRow]) -> list[DiffRow]:
     for place, row in enumerate(rows):
         if row.kind == "added" and taken_out.get(key := _moving_key(row.right)):
             for each in (taken_out[key].popleft(), place):
-                moved[each] = _as_moved(rows[each])
+                moved[each] = DiffRow(
+                    "moved", _marked_moved(rows[each].left), _marked_moved(rows[each].right)
+                )
     return moved
 
 
 def _moving_key(spans: Sequence[Span]) -> str:
     return moving_key("".join(span.text for span in spans)) or ""
-
-
-def _as_moved(row: DiffRow) -> DiffRow:
-    return DiffRow("moved", _marked_moved(row.left), _marked_moved(row.right))
 
 
 def _marked_moved(spans: Sequence[Span]) -> tuple[Span, ...]:

@@ -2,7 +2,7 @@
 sameness.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -22,6 +22,10 @@ _LONGEST: Final = 1_000
 _MOST_TERMS: Final = 200
 
 
+type Evidence = dict[str, Any]
+"""JSON, with the fields that `AnswerVerdict` lists for each verdict."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerVerdict:
     """A verdict and its evidence.
@@ -37,7 +41,7 @@ class AnswerVerdict:
     """
 
     name: str
-    evidence: dict[str, Any] = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=dict)
 
 
 def answer_verdict(
@@ -91,10 +95,17 @@ def _differs_in(recorded: str, new: str) -> list[str]:
 
 
 def _facts(answers: Answers) -> AnswerVerdict:
-    for check in _CHECKS:
-        found = check(answers)
-        if found:
-            return found
+    return (
+        _missing_in_one("numbers_differ", *answers.missing_numbers())
+        or _names(answers)
+        or _polarity(answers)
+        or _one_has_more(answers)
+        or _reworded(answers)
+        or _changed(answers)
+    )
+
+
+def _changed(answers: Answers) -> AnswerVerdict:
     only_recorded, only_new = answers.unrelated
     names = [name for side in answers.missing_names for name in _texts(side)]
     evidence = {
@@ -106,10 +117,6 @@ def _facts(answers: Answers) -> AnswerVerdict:
         ),
     }
     return AnswerVerdict(name="changed", evidence=evidence)
-
-
-def _numbers(answers: Answers) -> AnswerVerdict | None:
-    return _missing_in_one("numbers_differ", *answers.missing_numbers())
 
 
 def _names(answers: Answers) -> AnswerVerdict | None:
@@ -163,16 +170,12 @@ def _yes_and_no(answers: Answers) -> AnswerVerdict | None:
     return AnswerVerdict(name="polarity_differs", evidence=evidence)
 
 
-def _adds(answers: Answers) -> AnswerVerdict | None:
-    if answers.only_recorded or not answers.only_new:
-        return None
-    return AnswerVerdict(name="adds", evidence=_listed("added", _texts(answers.only_new)))
-
-
-def _omits(answers: Answers) -> AnswerVerdict | None:
-    if answers.only_new or not answers.only_recorded:
-        return None
-    return AnswerVerdict(name="omits", evidence=_listed("omitted", _texts(answers.only_recorded)))
+def _one_has_more(answers: Answers) -> AnswerVerdict | None:
+    if answers.only_new and not answers.only_recorded:
+        return AnswerVerdict(name="adds", evidence=_listed("added", _texts(answers.only_new)))
+    if answers.only_recorded and not answers.only_new:
+        return AnswerVerdict(name="omits", evidence=_listed("omitted", _texts(answers.only_recorded)))
+    return None
 
 
 def _reworded(answers: Answers) -> AnswerVerdict | None:
@@ -202,19 +205,9 @@ def _texts(found: Sequence[Statement | Number | Name]) -> list[str]:
     return [each.text if len(each.text) <= _LONGEST else each.text[:_LONGEST] + "…" for each in found]
 
 
-def _listed(name: str, entries: Sequence[Any]) -> dict[str, Any]:
+def _listed(name: str, entries: Sequence[Any]) -> Evidence:
     """Return the entries under their name, with a count if the list is cut, or nothing without entries."""
     if not entries:
         return {}
     counted = {f"{name}_count": len(entries)} if len(entries) > _MOST_EVIDENCE else {}
     return {name: list(entries[:_MOST_EVIDENCE]), **counted}
-
-
-_CHECKS: Final[Sequence[Callable[[Answers], AnswerVerdict | None]]] = (
-    _numbers,
-    _names,
-    _polarity,
-    _adds,
-    _omits,
-    _reworded,
-)

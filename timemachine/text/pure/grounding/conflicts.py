@@ -1,4 +1,4 @@
-"""Contradictions between a claim and the passage that it seems to rest on: numbers, names, negations."""
+"""Contradictions between a claim and the passage that it seems to rest on, and what of it no passage contains."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import attrgetter
-from typing import Final, Literal
+from typing import Final
 
 from timemachine.text.pure.grounding.passages import Place, Source
 from timemachine.text.pure.grounding.roles import swapped
+from timemachine.text.pure.grounding.schemas import Reason
+from timemachine.text.pure.language.forms import root
 from timemachine.text.pure.language.names import Name, missing_names
 from timemachine.text.pure.language.numbers import Number, missing_numbers
-from timemachine.text.pure.language.polarity import negated_in_one, turned
+from timemachine.text.pure.language.polarity import negated_in_one, neutral_key, turned
 from timemachine.text.pure.language.statement import Statement
-
-Kind = Literal["number", "name", "negation", "no_support"]
+from timemachine.text.pure.language.talk import GLUE
+from timemachine.text.pure.language.terms import Term
 
 # How much of a claim a sentence must contain before a different number in it contradicts the claim.
 _CLOSE: Final = 0.4
@@ -26,13 +28,14 @@ _DENIED: Final = re.compile(
 )
 _COUNTED: Final = 12
 _YEARS: Final = range(1500, 2200)
+_MOST_MISSING: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
     """A contradiction. `swapped`: both say the same about the same two things, with the roles exchanged."""
 
-    kind: Kind
+    kind: Reason
     swapped: bool = False
 
 
@@ -43,17 +46,20 @@ def conflict(claim: Statement, place: Place, source: Source) -> Conflict | None:
     next to which the sentence has another name; two names with exchanged roles, or two other things ("no_support",
     because nothing says it that way round); something negated on one side only, or pointing in the other direction.
     """
-    other = _nowhere(claim, source) or _replaced(claim, place, source)
-    if other:
-        return Conflict(kind=other)
-    order = _swapped(claim, place.statement)
-    if order:
-        return Conflict(kind=order, swapped=True)
-    direction = _turned(claim, place.statement) if place.own >= _CLOSE else None
-    return Conflict(kind=direction) if direction else None
+    close = place.own >= _CLOSE
+    kind = _nowhere(claim, source)
+    if kind is None and close and _number_replaced(claim, place):
+        kind = "number"
+    kind = kind or _name_replaced(claim, place, source)
+    if kind:
+        return Conflict(kind=kind)
+    exchanged = swapped(claim, place.statement)
+    if exchanged:
+        return Conflict(kind="name" if any(map(claim.names_at, exchanged)) else "no_support", swapped=True)
+    return Conflict(kind="negation") if close and _turned(claim, place.statement) else None
 
 
-def _nowhere(claim: Statement, source: Source) -> Kind | None:
+def _nowhere(claim: Statement, source: Source) -> Reason | None:
     if any(not source.numbers.contains(number) for number in claim.numbers if _stated(number)):
         return "number"
     if missing_names((name for name in claim.names if name.certain), source.vocabulary):
@@ -69,25 +75,14 @@ def _stated(number: Number) -> bool:
     return number.certain and not counted
 
 
-def _replaced(claim: Statement, place: Place, source: Source) -> Kind | None:
-    if place.own >= _CLOSE and _number_replaced(claim, place):
-        return "number"
-    return _name_replaced(claim, place, source)
-
-
-def _swapped(claim: Statement, sentence: Statement) -> Kind | None:
-    found = swapped(claim, sentence)
-    if not found:
-        return None
-    return "name" if any(map(claim.names_at, found)) else "no_support"
-
-
-def _turned(claim: Statement, sentence: Statement) -> Kind | None:
-    if bool(_DENIED.search(claim.text)) != bool(_DENIED.search(sentence.text)):
-        return "negation"
-    if negated_in_one(claim.rooted, sentence.rooted) or turned(claim.polarity, sentence.polarity):
-        return "negation"
-    return None
+def _turned(claim: Statement, sentence: Statement) -> bool:
+    """Return whether something is negated on one side only, or points in the other direction."""
+    denied_in_one = bool(_DENIED.search(claim.text)) != bool(_DENIED.search(sentence.text))
+    return (
+        denied_in_one
+        or negated_in_one(claim.rooted, sentence.rooted) is not None
+        or bool(turned(claim.polarity, sentence.polarity))
+    )
 
 
 def _number_replaced(claim: Statement, place: Place) -> bool:
@@ -114,15 +109,7 @@ def _sort(number: Number) -> str:
     return number.key.split()[0] if " " in number.key else ""
 
 
-def _first_after(statement: Statement, name: Name) -> int:
-    return bisect_left(statement.terms, name.end, key=attrgetter("start"))
-
-
-def _first_at(statement: Statement, name: Name) -> int:
-    return bisect_right(statement.terms, name.start, key=attrgetter("end"))
-
-
-def _name_replaced(claim: Statement, place: Place, source: Source) -> Kind | None:
+def _name_replaced(claim: Statement, place: Place, source: Source) -> Reason | None:
     """Return whether the sentence has another name next to a word that is next to a name in the claim.
 
     A word that is capitalized only because it starts a sentence counts if the passages mention it elsewhere
@@ -146,7 +133,45 @@ def _beside_names(statement: Statement, other: Statement | None) -> dict[tuple[s
     """Return the names that the other sentence does not mention, by the word before or after them."""
     found: dict[tuple[str, str], Name] = {}
     for name in missing_names(statement.names, other.vocabulary) if other else statement.names:
-        here, there = _first_at(statement, name), _first_after(statement, name)
+        here = bisect_right(statement.terms, name.start, key=attrgetter("end"))
+        there = bisect_left(statement.terms, name.end, key=attrgetter("start"))
         found.update({("before", term.key): name for term in statement.terms[max(0, here - 1) : here]})
         found.update({("after", term.key): name for term in statement.terms[there : there + 1]})
     return found
+
+
+def missing(claim: Statement, source: Source) -> tuple[str, ...]:
+    """Return the words, numbers and names of a claim that no passage contains, as written, each once, at most 12.
+
+    A name of several words is returned completely. Connecting words ("additionally") are left out.
+    """
+    spans = [
+        (name.start, name.end)
+        for name in claim.names
+        if name.certain and not source.vocabulary.mentions(name)
+    ]
+    spans += [
+        (number.start, number.end)
+        for number in claim.numbers
+        if number.certain and not source.numbers.contains(number)
+    ]
+    inside = {at for start, end in spans for at in range(start, end)}
+    keys = frozenset(claim.keys)
+    words = (
+        (term.start, term.end)
+        for term in claim.terms
+        if term.start not in inside and _is_missing_word(claim, term, keys, source)
+    )
+    found: dict[str, str] = {}
+    for start, end in sorted([*spans, *words]):
+        found.setdefault(claim.text[start:end].casefold(), claim.text[start:end])
+    return tuple(found.values())[:_MOST_MISSING]
+
+
+def _is_missing_word(claim: Statement, term: Term, keys: frozenset[str], source: Source) -> bool:
+    if term.kind != "word" or neutral_key(term) not in keys:
+        return False
+    key = root(neutral_key(term))
+    if key in GLUE or key.startswith("~") or source.mentions(key):
+        return False
+    return not source.vocabulary.has(claim.text[term.start : term.end])

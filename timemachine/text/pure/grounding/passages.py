@@ -1,7 +1,7 @@
 """The passages of an answer, sentence by sentence, and which of them says what a claim says."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
@@ -104,7 +104,10 @@ class Source:
 
     def places(self, claim: Statement) -> list[Place]:
         """Return the sentences that have most of a claim, best first; none if no term of it occurs."""
-        return self._places(claim.roots)
+        query = self._run_index.query(claim.roots)
+        found = self._candidates(claim.roots)
+        places = [self._place(place, query.share_around(place), own) for place, own in found]
+        return sorted(places, key=lambda place: (-place.own, -place.containment))
 
     def combined_containment(self, claim: Statement) -> float:
         """Return how far a claim of several clauses is contained if each can rest on a different passage."""
@@ -115,11 +118,6 @@ class Source:
         best = [self._most(clause) for clause in clauses]
         held = sum(share * part for share, part in zip(weights, best, strict=True))
         return MOST_TOGETHER * held / sum(weights)
-
-    def _places(self, keys: Keys) -> list[Place]:
-        query = self._run_index.query(keys)
-        places = [self._place(place, query.share_around(place), own) for place, own in self._candidates(keys)]
-        return sorted(places, key=lambda place: (-place.own, -place.containment))
 
     def _most(self, keys: Keys) -> float:
         """Return how far the best place contains the keys."""
@@ -184,17 +182,12 @@ _cached_words = cleared_on_erasure(lru_cache(maxsize=_CACHED)(words_of))
 
 
 def _clauses(claim: Statement) -> list[Keys]:
-    """The roots of a claim, clause by clause."""
-    return [tuple(clause) for clause in _split(claim) if clause]
-
-
-def _split(claim: Statement) -> Iterator[list[str]]:
+    """Return the roots of a claim, clause by clause."""
     keys = set(claim.keys)
-    clause: list[str] = []
+    clauses: list[list[str]] = [[]]
     for term in claim.terms:
         if term.opens:
-            yield clause
-            clause = []
+            clauses.append([])
         if (key := neutral_key(term)) in keys:
-            clause.append(root(key))
-    yield clause
+            clauses[-1].append(root(key))
+    return [tuple(clause) for clause in clauses if clause]

@@ -70,12 +70,11 @@ def _around(text: str, clause: Sequence[Term], middle: int) -> Iterator[tuple[Tr
                     yield (agent.key, verb.key, patient.key), first, last
 
 
-def _clauses(terms: Sequence[Term]) -> Iterator[list[Term]]:
-    clause: list[Term] = []
+def _clauses(terms: Sequence[Term]) -> list[list[Term]]:
+    clauses: list[list[Term]] = [[]]
     for term in terms:
         if term.opens:
-            yield clause
-            clause = []
+            clauses.append([])
         if term.kind in ("word", "identifier") and term.key not in _NO_PART:
-            clause.append(term)
-    yield clause
+            clauses[-1].append(term)
+    return clauses

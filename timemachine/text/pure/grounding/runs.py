@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Final
 
@@ -90,13 +90,12 @@ class RunQuery:
     def share_around(self, place: int) -> float:
         """Return the share of the runs that a sentence (by its place) and its neighbours in the passage have, 0 to 1."""
         start, end = self._bounds[place]
-        return min(1.0, sum(self._shares(start, end), start=0.0))
-
-    def _shares(self, start: int, end: int) -> Iterator[float]:
-        for count, length, starts in self._found:
-            at = bisect_left(starts, start)
-            if at < len(starts) and starts[at] + length <= end:
-                yield count
+        held = [
+            share
+            for share, length, starts in self._found
+            if (at := bisect_left(starts, start)) < len(starts) and starts[at] + length <= end
+        ]
+        return min(1.0, sum(held, start=0.0))
 
 
 def _windows(numbers: list[int], ends: list[int]) -> list[tuple[int, int]]:

@@ -6,7 +6,9 @@ from pydantic import Field
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.schemas import Page, Schema, Strict
-from timemachine.text.pure.grounding.support import METHOD, Grounding, Support
+
+Label = Literal["HIGH", "MEDIUM", "LOW"]
+Reason = Literal["number", "name", "negation", "no_support"]
 
 
 class AnswerIn(Strict):
@@ -56,59 +58,30 @@ class SentenceOut(Schema):
     score: float | None
     grounded: bool | None
     frame: int | str | None
-    reason: Literal["no_support", "number", "name", "negation"] | None
+    reason: Reason | None
     passage_start: int | None
     passage_end: int | None
     swapped: bool
     partly: bool
     missing: list[str]
 
-    @classmethod
-    def of(cls, sentence: Support) -> "SentenceOut":
-        """Return the sentence as the API returns it."""
-        return cls.model_construct(
-            text=sentence.text,
-            start=sentence.start,
-            end=sentence.end,
-            score=sentence.score,
-            grounded=sentence.grounded,
-            frame=sentence.frame,
-            reason=sentence.reason,
-            passage_start=sentence.passage_start,
-            passage_end=sentence.passage_end,
-            swapped=sentence.swapped,
-            partly=sentence.partly,
-            missing=list(sentence.missing),
-        )
+    @property
+    def against(self) -> bool:
+        """Whether a passage contradicts it, and not only none supports it."""
+        return self.grounded is False and (self.reason != "no_support" or self.frame is not None)
 
 
 class GroundingOut(Schema):
     """How far an answer is supported by its context, sentence by sentence."""
 
     score: float | None
-    label: Literal["HIGH", "MEDIUM", "LOW"] | None
+    label: Label | None
     sentence_count: int
     grounded_sentences: int
     has_warning: bool
     method: str
     unread_characters: UnreadOut
     sentences: list[SentenceOut]
-
-    @classmethod
-    def of(cls, found: Grounding) -> "GroundingOut":
-        """Return the grounding as the API returns it."""
-        return cls.model_construct(
-            score=found.score,
-            label=found.label,
-            sentence_count=found.sentence_count,
-            grounded_sentences=found.grounded_sentences,
-            has_warning=found.has_warning,
-            method=METHOD,
-            unread_characters=UnreadOut.model_construct(
-                answer=found.answer_unread, passages=found.passages_unread
-            ),
-            sentences=[SentenceOut.of(each) for each in found.sentences],
-        )
 
 
 class GroundingPage(Page[GroundingOut]):

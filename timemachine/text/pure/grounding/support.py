@@ -9,24 +9,20 @@ bounds are fixed, not fitted to labelled answers; docs/grounding.md lists them w
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final
 
 from timemachine.core.pure.text_caches import cleared_on_erasure
 from timemachine.text.pure.grounding import bounds
-from timemachine.text.pure.grounding.conflicts import Conflict, conflict
-from timemachine.text.pure.grounding.missing import missing
+from timemachine.text.pure.grounding.conflicts import Conflict, conflict, missing
 from timemachine.text.pure.grounding.passages import MOST_TOGETHER, Passage, Place, Source
+from timemachine.text.pure.grounding.schemas import GroundingOut, Label, Reason, SentenceOut, UnreadOut
 from timemachine.text.pure.language.refusal import is_refusal, without_refusal
 from timemachine.text.pure.language.sentences import Sentence
 from timemachine.text.pure.language.statement import Statement
 from timemachine.text.pure.language.talk import makes_no_claim
 
-__all__ = ["Grounding", "Passage", "Support", "ground"]
-
-Label = Literal["HIGH", "MEDIUM", "LOW"]
-Reason = Literal["no_support", "number", "name", "negation"]
+__all__ = ["Passage", "ground"]
 
 # Recorded with every grounding: scores of different methods are not comparable.
 METHOD: Final = "terms-2"
@@ -51,76 +47,11 @@ _LONGEST_HEADING: Final = 80
 _SMALL: Final = 50_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Support:
-    """A sentence of the answer, characters `start` to before `end`.
-
-    `frame` is the passage that it rests on or that contradicts it, and `passage_start` and `passage_end` the sentence
-    there. `swapped`: the passage says it with exchanged roles. `missing` is what an unsupported sentence says that no
-    passage has. A sentence that makes no claim (a refusal, heading, question, courtesy) has neither score nor
-    `grounded`, and does not count.
-    """
-
-    text: str
-    start: int
-    end: int
-    score: float | None = None
-    grounded: bool | None = None
-    frame: int | str | None = None
-    reason: Reason | None = None
-    passage_start: int | None = None
-    passage_end: int | None = None
-    missing: tuple[str, ...] = ()
-    swapped: bool = False
-
-    @property
-    def partly(self) -> bool:
-        """Whether the passages contain much of it, but not enough to support it, and do not contradict it."""
-        return self.grounded is False and not self.against and (self.score or 0.0) >= _PARTLY
-
-    @property
-    def against(self) -> bool:
-        """Whether a passage contradicts it, and not only none supports it."""
-        return self.grounded is False and (self.reason != "no_support" or self.frame is not None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grounding:
-    """The support of an answer: `score` from 0 to 1, None (and no label) if it makes no claim.
-
-    `answer_unread` and `passages_unread` are the characters of long texts that were not read.
-    """
-
-    score: float | None
-    sentences: tuple[Support, ...]
-    answer_unread: int = 0
-    passages_unread: int = 0
-
-    @property
-    def label(self) -> Label | None:
-        """HIGH from 0.70, MEDIUM from 0.40, otherwise LOW."""
-        if self.score is None:
-            return None
-        return "HIGH" if self.score >= HIGH else "MEDIUM" if self.score >= MEDIUM else "LOW"
-
-    @property
-    def has_warning(self) -> bool:
-        """Whether the label is LOW."""
-        return self.label == "LOW"
-
-    @property
-    def sentence_count(self) -> int:
-        """The number of sentences that make a claim."""
-        return sum(sentence.grounded is not None for sentence in self.sentences)
-
-    @property
-    def grounded_sentences(self) -> int:
-        """The number of sentences that the passages support."""
-        return sum(sentence.grounded is True for sentence in self.sentences)
-
-
-def ground(answer: str, passages: Sequence[Passage]) -> Grounding:
+def ground(answer: str, passages: Sequence[Passage]) -> GroundingOut:
     """Return the support of an answer in its passages. Without passages, every claim is `no_support`. Deterministic.
+
+    A sentence that makes no claim (a refusal, heading, question, courtesy) has neither score nor `grounded`, and does
+    not count. The label is HIGH from a score of 0.70, MEDIUM from 0.40, otherwise LOW.
 
     Only the beginning of a long answer is judged (see `bounds`). The rest counts as one unsupported sentence, so that
     an answer that was not read completely is never HIGH.
@@ -128,10 +59,22 @@ def ground(answer: str, passages: Sequence[Passage]) -> Grounding:
     source = _source(tuple(passages))
     read = bounds.beginning(answer, bounds.ANSWER, bounds.ANSWER_SENTENCES)
     unread = len(answer) - bounds.length(read)
-    found = tuple(_support(claim, passages, source) for claim in _statements(read))
+    found = [_support(claim, passages, source) for claim in _statements(read)]
     trusted = [_trust(each) for each in found if each.score is not None] + [_UNSUPPORTED] * bool(unread)
     score = round(math.prod(trusted), 4) if trusted else None
-    return Grounding(score=score, sentences=found, answer_unread=unread, passages_unread=source.unread)
+    label: Label | None = None
+    if score is not None:
+        label = "HIGH" if score >= HIGH else "MEDIUM" if score >= MEDIUM else "LOW"
+    return GroundingOut.model_construct(
+        score=score,
+        label=label,
+        sentence_count=sum(each.grounded is not None for each in found),
+        grounded_sentences=sum(each.grounded is True for each in found),
+        has_warning=label == "LOW",
+        method=METHOD,
+        unread_characters=UnreadOut.model_construct(answer=unread, passages=source.unread),
+        sentences=found,
+    )
 
 
 def _source(passages: tuple[Passage, ...]) -> Source:
@@ -140,13 +83,10 @@ def _source(passages: tuple[Passage, ...]) -> Source:
     return _cached_source(passages) if small else Source(passages)
 
 
-@cleared_on_erasure
-@lru_cache(maxsize=8)
-def _cached_source(passages: tuple[Passage, ...]) -> Source:
-    return Source(passages)
+_cached_source = cleared_on_erasure(lru_cache(maxsize=8)(Source))
 
 
-def _trust(sentence: Support) -> float:
+def _trust(sentence: SentenceOut) -> float:
     """Return the assumed probability that a sentence says nothing beyond its passages. It grows with the support."""
     support = sentence.score or 0.0
     if sentence.against:
@@ -165,31 +105,30 @@ def _statements(read: Sequence[Sentence]) -> Iterator[Statement]:
             yield Statement(text, sentence.start + sentence.text.index(text))
 
 
-def _support(sentence: Statement, passages: Sequence[Passage], source: Source) -> Support:
+def _support(sentence: Statement, passages: Sequence[Passage], source: Source) -> SentenceOut:
     if not _claims_something(sentence):
-        return Support(text=sentence.text, start=sentence.start, end=sentence.end)
-    quoted = source.quoted(sentence)
-    if quoted:
-        return _judged(sentence, passages, 1.0, None, quoted)
+        return _judged(sentence, passages, None)
+    if quoted := source.quoted(sentence):
+        return _judged(sentence, passages, 1.0, place=quoted)
     rest = without_refusal(sentence.text)
     claim = sentence if rest == sentence.text else Statement(rest)
     places = source.places(claim)
     if not places:
-        return _judged(sentence, passages, 0.0, "no_support", None, missing(claim, source))
+        return _judged(sentence, passages, 0.0, "no_support", missing=missing(claim, source))
     place, against = _chosen(claim, places, source)
     score = max(place.containment for place in places)
     if score <= MOST_TOGETHER:
         score = max(score, source.combined_containment(claim))
     if against:
-        opposing = (
-            place if score >= _ABOUT_IT else None
-        )  # a sentence that says little of it cannot contradict it
-        lowered = score * _CONTRADICTED
-        found = _judged(sentence, passages, lowered, against.kind, opposing, missing(claim, source))
-        return replace(found, swapped=against.swapped and opposing is not None)
+        lowered, lacking = score * _CONTRADICTED, missing(claim, source)
+        # a sentence that says little of it cannot contradict it
+        opposing, exchanged = (place, against.swapped) if score >= _ABOUT_IT else (None, False)
+        return _judged(
+            sentence, passages, lowered, against.kind, place=opposing, missing=lacking, swapped=exchanged
+        )
     if score >= _GROUNDED:
-        return _judged(sentence, passages, score, None, place)
-    return _judged(sentence, passages, score, "no_support", None, missing(claim, source))
+        return _judged(sentence, passages, score, place=place)
+    return _judged(sentence, passages, score, "no_support", missing=missing(claim, source))
 
 
 def _claims_something(claim: Statement) -> bool:
@@ -208,20 +147,26 @@ def _chosen(claim: Statement, places: Sequence[Place], source: Source) -> tuple[
 def _judged(
     claim: Statement,
     passages: Sequence[Passage],
-    score: float,
-    reason: Reason | None,
-    place: Place | None,
-    lacking: tuple[str, ...] = (),
-) -> Support:
-    return Support(
+    score: float | None,
+    reason: Reason | None = None,
+    *,
+    place: Place | None = None,
+    missing: Sequence[str] = (),
+    swapped: bool = False,
+) -> SentenceOut:
+    rounded = None if score is None else round(score, 4)
+    frame = passages[place.number].frame if place else None
+    return SentenceOut.model_construct(
         text=claim.text,
         start=claim.start,
         end=claim.end,
-        score=round(score, 4),
-        grounded=reason is None,
-        frame=passages[place.number].frame if place else None,
+        score=rounded,
+        grounded=None if rounded is None else reason is None,
+        frame=frame,
         reason=reason,
         passage_start=place.statement.start if place else None,
         passage_end=place.statement.end if place else None,
-        missing=lacking,
+        swapped=swapped,
+        partly=reason == "no_support" and frame is None and (rounded or 0.0) >= _PARTLY,
+        missing=list(missing),
     )
