@@ -18,7 +18,7 @@ from pathlib import Path
 from bench.common.report import figure, finish
 from timemachine.text.pure.grounding.schemas import GroundingOut
 from timemachine.text.pure.grounding.support import Passage, ground
-from timemachine.text.pure.language.terms import terms
+from timemachine.text.pure.language.statement import Statement
 
 RESAMPLED = 1_000
 TEXTS = (
@@ -119,8 +119,8 @@ def passages(case: Case) -> list[Passage]:
 
 def overlap(case: Case) -> float:
     """The share of the answer's words that stand in the context: what the label has to beat."""
-    held = {term.key for text in case.context for term in terms(text)}
-    said = [term.key for term in terms(case.answer)]
+    held = {term.key for text in case.context for term in Statement(text).terms}
+    said = [term.key for term in Statement(case.answer).terms]
     return sum(key in held for key in said) / len(said) if said else 1.0
 
 

@@ -2,7 +2,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from timemachine.text.pure.language.names import Vocabulary, missing_names, names
+from timemachine.text.pure.language.names import Name, Vocabulary, missing_names
+from timemachine.text.pure.language.statement import Statement
+
+
+def names(text: str) -> tuple[Name, ...]:
+    return Statement(text).names
 
 
 def certain(text: str) -> list[str]:

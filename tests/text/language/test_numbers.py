@@ -2,7 +2,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from timemachine.text.pure.language.numbers import missing_numbers, numbers
+from timemachine.text.pure.language.numbers import Number, missing_numbers
+from timemachine.text.pure.language.statement import Statement
+
+
+def numbers(text: str) -> tuple[Number, ...]:
+    return Statement(text).numbers
 
 
 def keys(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 import pytest
 
-from timemachine.text.pure.language.polarity import leading_pole, negated_in_one, negations, polarity, turned
-from timemachine.text.pure.language.terms import terms
+from timemachine.text.pure.language.polarity import leading_pole, negated_in_one, turned
+from timemachine.text.pure.language.statement import Statement
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,8 @@ from timemachine.text.pure.language.terms import terms
     ],
 )
 def test_negating_words_are_found(text: str, expected: list[str]) -> None:
-    assert [text[found.start : found.end] for found in negations(text)] == expected
+    terms = Statement(text).terms
+    assert [text[term.start : term.end] for term in terms if term.kind == "negation"] == expected
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_negating_words_are_found(text: str, expected: list[str]) -> None:
     ],
 )
 def test_a_term_negated_on_one_side_only_is_told(one: str, other: str, expected: str | None) -> None:
-    assert negated_in_one(terms(one), terms(other)) == expected
+    assert negated_in_one(Statement(one).terms, Statement(other).terms) == expected
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_a_term_negated_on_one_side_only_is_told(one: str, other: str, expected:
     ],
 )
 def test_sentences_that_point_opposite_ways_are_told(one: str, other: str, expected: tuple[str, ...]) -> None:
-    assert turned(polarity(terms(one)), polarity(terms(other))) == expected
+    assert turned(Statement(one).polarity, Statement(other).polarity) == expected
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timemachine.text.pure.language.statement import Statement
-from timemachine.text.pure.language.terms import terms
+from timemachine.text.pure.language.terms import Term
+
+
+def terms(text: str) -> tuple[Term, ...]:
+    return Statement(text).terms
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 """Compares two answers: the sentences that only one of them has, and which of those belong together."""
 
-from collections import Counter
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from timemachine.text.pure.language.matching import SentenceIndex
 from timemachine.text.pure.language.names import Name, Vocabulary, missing_names
 from timemachine.text.pure.language.numbers import Number, missing_numbers
 from timemachine.text.pure.language.plain import plain
@@ -21,6 +21,8 @@ _RELATED: Final = 0.5
 _RESTATED: Final = 0.6
 _RESTATED_OF_LONGER: Final = 0.4
 _CANDIDATES: Final = 5
+# A term in more sentences than this is too common for looking up sentences, if there is a rarer one.
+_COMMON: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ def _vocabulary(found: Iterable[Statement]) -> Vocabulary:
 def _likely(asking: Sequence[Statement], answering: Sequence[Statement]) -> list[list[int]]:
     """Return for each sentence the few others that share most with it."""
     index = SentenceIndex([each.topic for each in answering])
-    return [[match.index for match in index.matches(each.topic, _CANDIDATES)] for each in asking]
+    return [index.matches(each.topic, _CANDIDATES) for each in asking]
 
 
 def _best(asking: Sequence[Statement], answering: Sequence[Statement]) -> list[int | None]:
@@ -161,3 +163,53 @@ def _share(one: Statement, other: Statement, of: Callable[[int, int], int]) -> f
 def _is_bare(statement: Statement) -> bool:
     named = {part for name in statement.names for part in name.key.split()}
     return all(term.kind == "number" or term.key in named for term in statement.terms)
+
+
+class SentenceIndex:
+    """Sentences, each as the keys of its terms, for finding those that share most with another one.
+
+    The inverse document frequency of a term is ln(1 + (N - n + 0.5) / (n + 0.5)), with N sentences of which n have it
+    (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, section 3.3). Its weight is from 1 (every
+    sentence has it) to 2 (none has it): undamped, one new word in a short text would outweigh everything that is
+    shared.
+    """
+
+    __slots__ = ("_holders", "_size", "_weights")
+
+    def __init__(self, found: Sequence[Iterable[str]]) -> None:
+        self._holders: dict[str, list[int]] = defaultdict(list)
+        self._size = len(found)
+        sets = [set(keys) for keys in found]
+        for index, keys in enumerate(sets):
+            for key in keys:
+                self._holders[key].append(index)
+        self._weights = [math.fsum(map(self.term_weight, sorted(keys))) for keys in sets]
+
+    def term_weight(self, key: str) -> float:
+        """Return the weight of a term, which is highest if no sentence has it."""
+        held = len(self._holders.get(key, ()))
+        return 1 + math.log1p((self._size - held + 0.5) / (held + 0.5)) / math.log1p(2 * self._size + 1)
+
+    def matches(self, keys: Iterable[str], most: int) -> list[int]:
+        """Return the best `most` sentences that have any of the keys.
+
+        First come those with most of the query, then those that consist most of it, both weighted.
+        """
+        query = sorted(set(keys))
+        total = math.fsum(map(self.term_weight, query))
+        shared: dict[int, float] = defaultdict(float)
+        for key in self._rarest(query):
+            weight = self.term_weight(key)
+            for index in self._holders[key]:
+                shared[index] += weight
+
+        def order(index: int) -> tuple[float, float, int]:
+            containment, coverage = shared[index] / total, shared[index] / self._weights[index]
+            return -min(1.0, containment), -min(1.0, coverage), index
+
+        return sorted(shared, key=order)[:most]
+
+    def _rarest(self, query: Sequence[str]) -> list[str]:
+        held = [key for key in query if key in self._holders]
+        rare = [key for key in held if len(self._holders[key]) <= _COMMON]
+        return rare or held[:1]

@@ -8,11 +8,12 @@ import json
 import resource
 import sys
 from contextlib import suppress
-from typing import Any
+from dataclasses import asdict
 
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.text.pure.documents.document import Document
-from timemachine.text.pure.documents.passages import Passage, SplitDocument, split_document
+from timemachine.text.pure.documents.passages import SplitDocument, split_document
 
 
 def main(format_: str, seconds: int, megabytes: int) -> None:
@@ -23,9 +24,12 @@ def main(format_: str, seconds: int, megabytes: int) -> None:
     try:
         names = json.loads(sys.stdin.buffer.readline())
         data = sys.stdin.buffer.read()
-        answer = (
-            _lines(data) if format_ == "jsonl" else _written(split_document(_read(format_, data), **names))
-        )
+        if format_ == "jsonl":
+            from timemachine.text.pure.documents.jsonl import read_jsonl
+
+            answer: JsonObject = {"lines": [asdict(each) for each in read_jsonl(data)]}
+        else:
+            answer = _written(split_document(_read(format_, data), **names))
     except InvalidInput as why:
         answer = {"refused": {"kind": type(why).__name__, **why.as_json()}}
     sys.stdout.write(json.dumps(answer))
@@ -46,34 +50,24 @@ def _read(format_: str, data: bytes) -> Document:
     return read(data)
 
 
-def _lines(data: bytes) -> dict[str, Any]:
-    from timemachine.text.pure.documents.jsonl import read_jsonl
-
-    return {"lines": [each.as_json() for each in read_jsonl(data)]}
-
-
 def _limit(which: int, most: int) -> None:
     with suppress(ValueError, OSError):  # macOS has no limit of the address space
         resource.setrlimit(which, (most, most))
 
 
-def _other_words(text: str, passage: Passage) -> str | None:
-    """Return the text of a passage if it differs from the characters of the document."""
-    return None if text[passage.start : passage.end] == passage.text else passage.text
-
-
-def _written(found: SplitDocument) -> dict[str, Any]:
-    titles = {
-        title: place for place, title in enumerate(dict.fromkeys(each.title for each in found.passages))
-    }
+def _written(found: SplitDocument) -> JsonObject:
+    """Return the document as JSON. A passage has its text only if that differs from the document's."""
+    texts = dict.fromkeys(each.title for each in found.passages)
+    titles = {title: place for place, title in enumerate(texts)}
     return {
         "text": found.text,
         "title": found.title,
         "titles": list(titles),
         "left_out": found.left_out,
         "passages": [
-            (each.start, each.end, titles[each.title], each.page, _other_words(found.text, each))
+            (each.start, each.end, titles[each.title], each.page, None if same else each.text)
             for each in found.passages
+            for same in [found.text[each.start : each.end] == each.text]
         ],
     }
 

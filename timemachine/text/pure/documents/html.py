@@ -36,55 +36,14 @@ _BLANKS: Final = re.compile(r"[ \t\n\r\f]+")
 _SPACES: Final = re.compile(r" {2,}")
 _LINE_END: Final = re.compile(r" ?\n[ \n]*")
 _SKIPPED: Final = frozenset(
-    [
-        "head",
-        "script",
-        "style",
-        "template",
-        "noscript",
-        "svg",
-        "iframe",
-        "object",
-        "canvas",
-        "audio",
-        "video",
-        "map",
-        "select",
-        "datalist",
-        "-comment",
-    ]
+    ["head", "script", "style", "template", "noscript", "svg", "iframe", "object", "canvas", "audio", "video", "map", "select", "datalist", "-comment"]
 )
 _LISTS: Final = frozenset(("ul", "ol", "dl", "menu"))
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _ROWS: Final = frozenset(["li", "dt", "dd", "tr", "caption"])
 _CELLS: Final = frozenset(("td", "th"))
 _BLOCKS: Final = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "details",
-        "dialog",
-        "div",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "header",
-        "hgroup",
-        "hr",
-        "legend",
-        "main",
-        "nav",
-        "p",
-        "search",
-        "section",
-        "summary",
-    ]
+    ["address", "article", "aside", "blockquote", "body", "center", "details", "dialog", "div", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "legend", "main", "nav", "p", "search", "section", "summary"]
 )
 
 
@@ -113,7 +72,7 @@ def _built(nodes: Iterable[tuple["LexborNode", bool]]) -> "_Builder":
     builder = _Builder()
     for node, enters in nodes:
         builder.meet(node, enters=enters)
-    builder.end()
+    builder.flush()
     return builder
 
 
@@ -186,38 +145,32 @@ class _Builder:
         tag = node.tag or ""
         if tag == "-text":
             if enters:
-                self._add_text(node.text_content or "")
+                text = node.text_content or ""
+                self.words.append(text if self.verbatim else _BLANKS.sub(" ", text))
         elif tag in _SKIPPED:
             return
         elif tag == "pre":
-            self._flush()
+            self.flush()
             self.verbatim += 1 if enters else -1
         elif tag in _HEADINGS:
-            self._flush(heading=None if enters else _HEADINGS[tag])
+            self.flush(heading=None if enters else _HEADINGS[tag])
         elif tag in _LISTS or tag == "table":
             self._container("table" if tag == "table" else "list", enters=enters)
         else:
             self._layout(tag, enters=enters)
 
-    def end(self) -> None:
-        """Finish the last block."""
-        self._flush()
-
     def document(self, title: str | None, left_out: tuple[str, ...] = ()) -> Document:
         """Return the document."""
         return Document(text="".join(self.parts), blocks=tuple(self.blocks), title=title, left_out=left_out)
 
-    def _add_text(self, text: str) -> None:
-        self.words.append(text if self.verbatim else _BLANKS.sub(" ", text))
-
     def _container(self, kind: Kind, *, enters: bool) -> None:
         if enters:
             if not self.around:
-                self._flush()
+                self.flush()
             self.around.append(kind)
             return
         if len(self.around) == 1:
-            self._flush()
+            self.flush()
         self.around.pop()
 
     def _layout(self, tag: str, *, enters: bool) -> None:
@@ -230,16 +183,13 @@ class _Builder:
             if enters and self.cells:
                 self.words.append(" | ")
             self.cells += enters
-        elif tag in _BLOCKS:
-            self._part()
-
-    def _part(self) -> None:
-        if self.around:
+        elif tag in _BLOCKS and self.around:
             self.words.append("\n" if self.around[-1] == "list" else " ")
-        else:
-            self._flush()
+        elif tag in _BLOCKS:
+            self.flush()
 
-    def _flush(self, *, heading: int | None = None) -> None:
+    def flush(self, *, heading: int | None = None) -> None:
+        """Finish a block, a heading of this level if given."""
         text = self._text()
         self.words = []
         if not text:

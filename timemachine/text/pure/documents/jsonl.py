@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.text.pure.documents.decoding import decoded
 from timemachine.text.pure.documents.passages import MOST_PASSAGES
 
@@ -23,11 +24,7 @@ class Record:
     text: str
     title: str
     uri: str
-    metadata: dict[str, Any]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    metadata: JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +33,6 @@ class BadLine:
 
     line: int
     reason: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return {"line": self.line, "reason": self.reason}
-
-
-def line_of(fields: dict[str, Any]) -> Record | BadLine:
-    """Return the line with these fields."""
-    return BadLine(**fields) if "reason" in fields else Record(**fields)
 
 
 def read_jsonl(data: bytes) -> list[Record | BadLine]:

@@ -35,20 +35,20 @@ def read_markdown(data: bytes) -> Document:
     """
     text = decoded(data)
     front = _FRONT_MATTER.match(text)
-    body = _LINE.sub("\n", text) if front is None else _without(text, front.end())
+    start = front.end() if front else 0
+    # line ends in place of the front matter, so that line numbers stay
+    body = "\n" * len(_LINE.findall(text, 0, start)) + _LINE.sub("\n", text[start:])
     tokens = _structure().parse(body)
     starts = [0, *(found.end() for found in _LINE.finditer(text)), len(text)]
     blocks = tuple(
-        _block(token, tokens[at + 1 : at + 2], starts) for at, token in enumerate(tokens) if _opens(token)
+        _block(token, tokens[at + 1 : at + 2], starts)
+        for at, token in enumerate(tokens)
+        if token.level == 0 and token.nesting >= 0 and token.map is not None
     )
     if front is not None:
         blocks = (Block(kind="code", start=0, end=front.end()), *blocks)
-    return Document(text=text, blocks=blocks, title=_front_title(front) or _first_heading(blocks))
-
-
-def _without(text: str, end: int) -> str:
-    """Return the text with only line ends before `end`, so that line numbers stay."""
-    return "\n" * len(_LINE.findall(text, 0, end)) + _LINE.sub("\n", text[end:])
+    headings = (block.title for block in blocks if block.level == 1 and block.title)
+    return Document(text=text, blocks=blocks, title=_front_title(front) or next(headings, None))
 
 
 @cache
@@ -63,10 +63,6 @@ def _words() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark")
-
-
-def _opens(token: "Token") -> bool:
-    return token.level == 0 and token.nesting >= 0 and token.map is not None
 
 
 def _block(token: "Token", inside: list["Token"], starts: list[int]) -> Block:
@@ -88,7 +84,3 @@ def _plain(written: str) -> str:
 def _front_title(front: re.Match[str] | None) -> str | None:
     found = None if front is None else _TITLE.search(front.group())
     return None if found is None else found.group(1).strip().strip("\"'") or None
-
-
-def _first_heading(blocks: tuple[Block, ...]) -> str | None:
-    return next((block.title for block in blocks if block.level == 1 and block.title), None)

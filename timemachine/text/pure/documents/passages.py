@@ -1,13 +1,13 @@
 """Splits a document into passages: short enough for an embedding, and never across a heading or a page."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.text.pure.documents.document import Block, Document, Kind
-from timemachine.text.pure.documents.tables import tables_as_words
 from timemachine.text.pure.language.sentences import sentences
 
 TARGET: Final = 1_000
@@ -19,6 +19,9 @@ BETWEEN: Final = " › "
 _LINE: Final = re.compile(r"[^\n\r]*(?:\r\n|\n|\r|\Z)")
 _WORD: Final = re.compile(r"\s*\S+")
 _ONE_LINE: Final = str.maketrans("\n\r", "  ")
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_CELL_END: Final = re.compile(r"(?<!\\)\|")
+_TABLE_RULE: Final = "|:- \t"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +89,10 @@ def passages(document: Document, title: str) -> tuple[Passage, ...]:
         for block in section:
             if block.kind == "heading":
                 path = [*(above for above in path if _level(above) < _level(block)), block]
-        named = BETWEEN.join(_names(title, path))
+        names = [_shortened(block.title or "") for block in path]
+        if names and names[0] == title:
+            names = names[1:]
+        named = BETWEEN.join(name for name in (title, *names) if name)
         tables = [block for block in section if block.marked]
         for start, end, page in _packed(document.text, section):
             titled = named if page is None else f"{named}, page {page:,}"
@@ -102,13 +108,6 @@ def passages(document: Document, title: str) -> tuple[Passage, ...]:
 
 def _level(block: Block) -> int:
     return block.level or 1
-
-
-def _names(title: str, path: Sequence[Block]) -> list[str]:
-    names = [_shortened(block.title or "") for block in path]
-    if names and names[0] == title:
-        names = names[1:]
-    return [name for name in (title, *names) if name]
 
 
 def _shortened(name: str) -> str:
@@ -142,15 +141,7 @@ def _tiled(document: Document) -> Iterator[Block]:
         for start, end in _solid(text, at, block.start):
             yield Block(kind="paragraph", start=start, end=end, page=page)
         for start, end in _solid(text, block.start, block.end):
-            yield Block(
-                kind=block.kind,
-                start=start,
-                end=end,
-                level=block.level,
-                title=block.title,
-                page=block.page,
-                marked=block.marked,
-            )
+            yield replace(block, start=start, end=end)
         at, page = block.end, block.page
     for start, end in _solid(text, at, len(text)):
         yield Block(kind="paragraph", start=start, end=end, page=page)
@@ -232,3 +223,33 @@ def _solid(text: str, start: int, end: int) -> tuple[tuple[int, int], ...]:
     run = text[start:end]
     length = len(run.rstrip())
     return ((end - len(run.lstrip()), start + length),) if length else ()
+
+
+def tables_as_words(text: str, tables: Sequence[Block], start: int, end: int) -> str:
+    """Return the text from `start` to before `end` with the rows of its Markdown tables (in order) without markup.
+
+    Cells are separated by " | ", as for HTML. Rows of dashes and of empty cells are left out, and surrounding white space with them.
+    """
+    parts: list[str] = []
+    at = start
+    reached = bisect_right(tables, start, key=lambda table: table.end)
+    beyond = bisect_left(tables, end, key=lambda table: table.start)
+    for table in tables[reached:beyond]:
+        first, after = max(table.start, start), min(table.end, end)
+        parts += text[at:first], "\n".join(_rows(text[first:after]))
+        at = after
+    return "".join([*parts, text[at:end]]).strip() if parts else text[start:end]
+
+
+def _rows(table: str) -> Iterator[str]:
+    for line in _LINE_END.split(table):
+        cells = _cells(line) if line.strip(_TABLE_RULE) else []
+        if any(cells):
+            yield " | ".join(cells).strip()
+
+
+def _cells(line: str) -> list[str]:
+    """Return the cells of a row. A bar after a backslash is part of a cell."""
+    bare = line.strip().removeprefix("|")
+    cells = [each.strip().replace("\\|", "|") for each in _CELL_END.split(bare)]
+    return cells if cells[-1] else cells[:-1]

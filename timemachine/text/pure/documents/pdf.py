@@ -49,7 +49,8 @@ def read_pdf(data: bytes) -> Document:
             code="no_text",
             pages=len(pdf),
         )
-    return Document(text="".join(parts), blocks=tuple(blocks), title=_title(pdf))
+    title = " ".join(pdf.get_metadata_value("Title").split()) or None
+    return Document(text="".join(parts), blocks=tuple(blocks), title=title)
 
 
 def _opened(data: bytes) -> "PdfDocument":
@@ -67,10 +68,6 @@ def _opened(data: bytes) -> "PdfDocument":
             code="unreadable_document",
             reader_said=str(why),
         ) from why
-
-
-def _title(pdf: "PdfDocument") -> str | None:
-    return " ".join(pdf.get_metadata_value("Title").split()) or None
 
 
 def _outline(pdf: "PdfDocument") -> dict[int, dict[str, int]]:

@@ -6,30 +6,19 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from timemachine.core.pure.errors import InvalidInput, TooLarge
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.text.pure.documents.document import LARGEST_FILE
 from timemachine.text.pure.documents.formats import Format
-from timemachine.text.pure.documents.jsonl import BadLine, Record, line_of, read_jsonl
+from timemachine.text.pure.documents.jsonl import BadLine, Record, read_jsonl
 from timemachine.text.pure.documents.passages import Passage, SplitDocument, split_document
 from timemachine.text.pure.documents.plain_text import read_plain_text
 
 _CODE: Final = Path(__file__).resolve().parents[4]
 # The process that reads an untrusted file gets none of our secrets, only what an interpreter needs.
-_ENVIRONMENT: Final = (
-    "PATH",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TMPDIR",
-    "LD_LIBRARY_PATH",
-    "PYTHONDONTWRITEBYTECODE",
-    "COVERAGE_PROCESS_CONFIG",
-    "COVERAGE_PROCESS_START",
-)
+_ENVIRONMENT: Final = ["PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONDONTWRITEBYTECODE", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"]
 SMALL_TEXT: Final = 64 * 1024  # read in this process: starting another takes longer
 SMALL_LINES: Final = 256 * 1024  # the same: time is proportional to size
 _REFUSED: Final = {"InvalidInput": InvalidInput, "TooLarge": TooLarge}
@@ -64,7 +53,8 @@ def read_lines(data: bytes, limits: Limits) -> list[Record | BadLine]:
     _check_size(data)
     if len(data) <= SMALL_LINES:
         return read_jsonl(data)
-    return [line_of(fields) for fields in _in_subprocess(b"{}\n" + data, "jsonl", limits)["lines"]]
+    lines = _in_subprocess(b"{}\n" + data, "jsonl", limits)["lines"]
+    return [BadLine(**fields) if "reason" in fields else Record(**fields) for fields in lines]
 
 
 def _check_size(data: bytes) -> None:
@@ -75,16 +65,10 @@ def _check_size(data: bytes) -> None:
         )
 
 
-def _in_subprocess(sent: bytes, format_: Format, limits: Limits) -> dict[str, Any]:
+def _in_subprocess(sent: bytes, format_: Format, limits: Limits) -> JsonObject:
     """Read the file in a separate process and return its result. Raises what that refuses."""
-    command = [
-        sys.executable,
-        "-m",
-        "timemachine.text.pure.documents",
-        format_,
-        str(limits.seconds),
-        str(limits.megabytes),
-    ]
+    arguments = [format_, str(limits.seconds), str(limits.megabytes)]
+    command = [sys.executable, "-m", "timemachine.text.pure.documents", *arguments]
     try:
         done = subprocess.run(
             command,
@@ -99,14 +83,14 @@ def _in_subprocess(sent: bytes, format_: Format, limits: Limits) -> dict[str, An
         raise _over(limits) from why
     if done.returncode:
         raise _over(limits) if done.returncode < 0 or b"MemoryError" in done.stderr else _broken(done.stderr)
-    answer: dict[str, Any] = json.loads(done.stdout)
+    answer: JsonObject = json.loads(done.stdout)
     refused = answer.get("refused")
     if refused is not None:
         raise _REFUSED[refused["kind"]](refused["message"], code=refused["code"], **refused["facts"])
     return answer
 
 
-def _split_document(answer: dict[str, Any]) -> SplitDocument:
+def _split_document(answer: JsonObject) -> SplitDocument:
     text, titles = answer["text"], answer["titles"]
     found = tuple(
         Passage(

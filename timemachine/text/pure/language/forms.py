@@ -42,13 +42,10 @@ def root(stemmed: str) -> str:
     """
     if not stemmed.isalpha():
         return stemmed
-    known = _ROOTS.get(stemmed)
-    return known if known is not None else _stripped(stemmed)
-
-
-def _stripped(word: str) -> str:
+    if stemmed in _ROOTS:
+        return _ROOTS[stemmed]
     for suffix in _LONGEST_FIRST:
-        rest = word.removesuffix(suffix)
-        if rest != word and len(rest) >= _SHORTEST_ROOT:
+        rest = stemmed.removesuffix(suffix)
+        if rest != stemmed and len(rest) >= _SHORTEST_ROOT:
             return rest.removesuffix("t") if rest.endswith("uct") else rest
-    return word
+    return stemmed

@@ -91,9 +91,7 @@ def _without_wrapping(chunk: str) -> str:
 
 
 def _is_identifier(chunk: str) -> bool:
-    if _URL.match(chunk):
-        return True
-    if _COMMIT.fullmatch(chunk):
+    if _URL.match(chunk) or _COMMIT.fullmatch(chunk):
         return True
     if _RUN_ON.fullmatch(chunk):
         return False

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from timemachine.text.pure.language.identifiers import chunk_key, chunk_keys, identifier_spans
+from timemachine.text.pure.language.identifiers import chunk_key, chunk_keys
 from timemachine.text.pure.language.sentences import Sentence, sentences
 from timemachine.text.pure.language.units import CURRENCIES, MONTHS
 from timemachine.text.pure.language.words import FUNCTION_WORDS, SOURCE_WORDS, WORD, folded, stem, word_set
@@ -87,14 +87,15 @@ class Vocabulary:
         return name.kind == "name" and all(stem(word) in self._stems for word in name.key.split())
 
 
-def names(text: str) -> tuple[Name, ...]:
-    """Return the names of a text in order. Capitals in headings and in lines of capitals are ignored."""
-    return names_beside(text, identifier_spans(text))
-
-
 def names_beside(text: str, identifiers: Iterable[tuple[int, int]]) -> tuple[Name, ...]:
-    """Return the names of a text whose identifiers are known, as spans in order."""
-    found = [_identifier(text, start, end) for start, end in identifiers]
+    """Return the names of a text in order. Its identifiers are known, as spans in order.
+
+    Capitals in headings and in lines of capitals are ignored.
+    """
+    found = [
+        Name(text=text[start:end], start=start, end=end, key=chunk_key(text[start:end]), kind="identifier")
+        for start, end in identifiers
+    ]
     taken = [(name.start, name.end) for name in found]
     found.extend(_outside(taken, (name for sentence in sentences(text) for name in _capitalised(sentence))))
     return tuple(sorted(found, key=lambda name: name.start))
@@ -104,11 +105,6 @@ def missing_names(stated: Iterable[Name], elsewhere: Vocabulary) -> tuple[Name, 
     """Return the names that do not occur in the other texts, each once."""
     once = {name.key: name for name in stated if not elsewhere.mentions(name)}
     return tuple(once.values())
-
-
-def _identifier(text: str, start: int, end: int) -> Name:
-    written = text[start:end]
-    return Name(text=written, start=start, end=end, key=chunk_key(written), kind="identifier")
 
 
 def _outside(taken: list[tuple[int, int]], found: Iterator[Name]) -> Iterator[Name]:
@@ -127,7 +123,8 @@ def _capitalised(sentence: Sentence) -> Iterator[Name]:
         return
     first = next((word for word in words if word[0][0].isalpha()), None)
     for run in _runs(words, sentence.text):
-        starts = run[0] is first or _is_quoted(sentence.text, run[0].start())
+        before = sentence.text[max(0, run[0].start() - 2) : run[0].start()]
+        starts = run[0] is first or any(mark in before for mark in '"“:')
         named = _named(run)
         if named:
             doubtful = starts and named == run[:1] and not _is_acronym(named[0][0])
@@ -141,10 +138,6 @@ def _is_heading(line: str, words: list[str]) -> bool:
     titled = len(words) <= _LONGEST_TITLE and all(word[0].isupper() for word in long)
     bold = line.startswith("**") and line.rstrip(":").endswith("**")
     return line.startswith("#") or (titled and (bold or line.endswith(":")))
-
-
-def _is_quoted(text: str, start: int) -> bool:
-    return any(mark in text[max(0, start - 2) : start] for mark in '"“:')
 
 
 def _runs(words: list[re.Match[str]], text: str) -> Iterator[list[re.Match[str]]]:

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Final, cast
 
 from timemachine.core.pure.text_caches import cleared_on_erasure
-from timemachine.text.pure.language.identifiers import identifier_spans
 from timemachine.text.pure.language.spelled import COUNTED, ORDINAL, PORTION, SHARE, value_of
 from timemachine.text.pure.language.spelled import OPENERS as SPELLED_OPENERS
 from timemachine.text.pure.language.units import CURRENCIES, MONTHS, SCALES, UNITS, WEEKDAYS
@@ -98,13 +97,11 @@ _FORMS: Final = {
 }
 
 
-def numbers(text: str) -> tuple[Number, ...]:
-    """Return the numbers of a text in order, without list markers, citations and digits of identifiers."""
-    return numbers_beside(text, identifier_spans(text))
-
-
 def numbers_beside(text: str, identifiers: Iterable[tuple[int, int]]) -> tuple[Number, ...]:
-    """Return the numbers of a text whose identifiers are known, as spans in order."""
+    """Return the numbers of a text in order. Its identifiers are known, as spans in order.
+
+    List markers, citations and digits of identifiers are not numbers.
+    """
     found = list(_read(text, iter(identifiers)))
     for at, (first, last) in enumerate(pairwise(found)):
         if text[first.end : last.start] in _RANGES:
@@ -153,11 +150,8 @@ def _coarser(key: str) -> set[str]:
         return set()
     year, month, day = parts.groups()
     coarser = {f"date --{month}", f"date --{month}{day or ''}"}
-    return (
-        coarser
-        if year == "-"
-        else coarser | {f"date {year}-{month}", f"date {year}-{month}{day or ''}", year}
-    )
+    exact = {f"date {year}-{month}", f"date {year}-{month}{day or ''}", year} if year != "-" else set()
+    return coarser | exact
 
 
 def _read(text: str, identifiers: Iterator[tuple[int, int]]) -> Iterator[Number]:
@@ -174,15 +168,13 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of numbers, citations and references, as a search would, but much faster."""
     end = 0
     for start in _START.finditer(text):
-        if start.start() >= end and _may_open(start[0]):
-            found = _NUMBER.match(text, start.start())
-            if found:
-                end = found.end()
-                yield found
-
-
-def _may_open(run: str) -> bool:
-    return not (run.isascii() and run.isalpha()) or run.lower() in _OPENERS
+        run = start[0]
+        if start.start() < end or (run.isascii() and run.isalpha() and run.lower() not in _OPENERS):
+            continue
+        found = _NUMBER.match(text, start.start())
+        if found:
+            end = found.end()
+            yield found
 
 
 def _marks_an_item(found: re.Match[str]) -> bool:
@@ -291,11 +283,6 @@ def _fraction(parts: re.Match[str]) -> _Meaning:
     return _measured(value, _lower(parts["unit"]))
 
 
-def _share(value: Fraction) -> _Meaning:
-    """Return a part of something as percent."""
-    return _measured(100 * value, "%")
-
-
 def _spelled(parts: re.Match[str]) -> _Meaning:
     return _measured(value_of(parts["words"]), _lower(parts["unit"]), certain=_lower(parts[0]) != "one")
 
@@ -331,9 +318,9 @@ _MEANINGS: Final[dict[str, Callable[[re.Match[str]], _Meaning]]] = {
     "slashed": _slashed,
     "time": _time,
     "hour": _time,
-    "part": lambda parts: _share(Fraction(parts[0])),
+    "part": lambda parts: _measured(100 * Fraction(parts[0]), "%"),
     "fraction": _fraction,
-    "share": lambda parts: _share(value_of(parts[0])),
+    "share": lambda parts: _measured(100 * value_of(parts[0]), "%"),
     "portion": lambda parts: _measured(value_of(parts[0]), ""),
     "ordinal": lambda parts: _measured(value_of(parts[0]), ""),
     "dotted": lambda parts: _Meaning(parts[0]),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from timemachine.text.pure.language.terms import Term, terms
+from timemachine.text.pure.language.terms import Term
 from timemachine.text.pure.language.words import WORD, folded, stem, word_set
 
 _AHEAD: Final = 3
@@ -48,10 +48,8 @@ _COMPARED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Negation:
-    """A negating word (characters `start` to before `end`), the terms it negates, and all terms near it."""
+    """The terms that a negating word negates, and all terms near it."""
 
-    start: int
-    end: int
     scope: tuple[str, ...]
     near: frozenset[str]
 
@@ -73,11 +71,6 @@ def polarity(found: Sequence[Term]) -> Polarity:
             directions[family] = directions.get(family, frozenset()) | {pole}
     negating = [position for position, term in enumerate(found) if term.kind == "negation"]
     return Polarity(negations=tuple(_negation(found, at) for at in negating), directions=directions)
-
-
-def negations(text: str) -> tuple[Negation, ...]:
-    """Return the negating words of a text in order."""
-    return polarity(terms(text)).negations
 
 
 def neutral_key(term: Term) -> str:
@@ -129,12 +122,7 @@ def _negation(found: Sequence[Term], at: int) -> Negation:
     near = [term.key for term in found[at + 1 : at + 1 + _NEAR]]
     if ahead and ahead[0] in _COMPARED:  # "no more than 5" denies the more, not the 5
         ahead = ahead[:1]
-    return Negation(
-        start=found[at].start,
-        end=found[at].end,
-        scope=tuple(ahead or reversed(behind)),
-        near=frozenset([*near, *behind]),
-    )
+    return Negation(scope=tuple(ahead or reversed(behind)), near=frozenset([*near, *behind]))
 
 
 def _clause(following: Sequence[Term]) -> list[str]:

@@ -21,6 +21,7 @@ _FULL_STOP: Final = re.compile(r"[.!?]")
 _WINDOW: Final = 4_000
 _QUOTES: Final = frozenset("“”„«»‟")
 _APOSTROPHES: Final = frozenset("’‘")
+_OF_CATEGORY: Final = {"Lu": "X", "Lt": "X", "Nd": "0", "L": "x", "M": "x"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +75,8 @@ def _stand_in(character: str) -> str:
         return '"'
     if character in _APOSTROPHES:
         return "'"
-    return _of_category(unicodedata.category(character))
-
-
-def _of_category(category: str) -> str:
-    if category in {"Lu", "Lt"}:
-        return "X"
-    if category == "Nd":
-        return "0"
-    return "x" if category[0] in "LM" else ","
+    category = unicodedata.category(character)
+    return _OF_CATEGORY.get(category) or _OF_CATEGORY.get(category[0], ",")
 
 
 _SHADOW: Final = _Shadow()

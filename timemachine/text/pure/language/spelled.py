@@ -78,7 +78,9 @@ OPENERS: Final = frozenset(("a", "an", "half", *COUNTS, *_ORDINALS))
 def value_of(words: str) -> Fraction:
     """Return the value of a number in words: 500000 for "half a million", 2/3 for "two thirds", 21 for "twenty-first"."""
     whole, current = Fraction(0), Fraction(0)
-    for word in _tokens(words):
+    # "and a half" adds one, while "half" after another number would divide it
+    written = re.sub(r"\band a (?=half|quarter)", "+", words.lower())
+    for word in written.replace("-", " ").split():
         if word in _THOUSANDS:
             whole, current = whole + (current or 1) * _THOUSANDS[word], Fraction(0)
         elif word in _TIMES:
@@ -88,12 +90,6 @@ def value_of(words: str) -> Fraction:
         else:
             current += _ADDED.get(word, 0)
     return whole + current
-
-
-def _tokens(words: str) -> list[str]:
-    """Return the words of a number. "and a half" adds one, while "half" after another number would divide it."""
-    written = re.sub(r"\band a (?=half|quarter)", "+", words.lower())
-    return written.replace("-", " ").split()
 
 
 _TIMES: Final = {"hundred": Fraction(100), "dozen": Fraction(12)}

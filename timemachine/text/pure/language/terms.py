@@ -8,8 +8,8 @@ from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 from timemachine.core.pure.text_caches import cleared_on_erasure
-from timemachine.text.pure.language.identifiers import chunk_key, identifier_spans
-from timemachine.text.pure.language.numbers import Number, numbers_beside
+from timemachine.text.pure.language.identifiers import chunk_key
+from timemachine.text.pure.language.numbers import Number
 from timemachine.text.pure.language.words import FUNCTION_WORDS, WORD, folded, stem, word_set
 
 # The key of all negating words, which is not a stem ("not" is the stem of "note").
@@ -52,16 +52,13 @@ class Term(NamedTuple):
 _Token = tuple[int, int, str, tuple[str, Kind] | None]
 
 
-def terms(text: str) -> tuple[Term, ...]:
-    """Return the terms of a text in order, without function words but with negations and comparisons."""
-    spans = list(identifier_spans(text))
-    return terms_beside(text, spans, numbers_beside(text, spans))
-
-
 def terms_beside(
     text: str, identifiers: Iterable[tuple[int, int]], numbers: Iterable[Number]
 ) -> tuple[Term, ...]:
-    """Return the terms of a text whose identifiers (as spans) and numbers are known, each in order."""
+    """Return the terms of a text in order, without function words but with negations and comparisons.
+
+    Its identifiers (as spans) and numbers are known, each in order.
+    """
     fixed = merge(_identifiers(text, identifiers), _numbers(numbers), key=itemgetter(0))
     return tuple(_terms(text, _tokens(text, fixed)))
 
@@ -105,14 +102,9 @@ def _numbers(numbers: Iterable[Number]) -> Iterator[_Token]:
 def _terms(text: str, tokens: list[_Token]) -> Iterator[Term]:
     opens, last_end = False, 0
     for position, (start, end, word, fixed) in enumerate(tokens):
-        opens = (
-            opens
-            or word in _CLAUSE_WORDS
-            or (
-                text[last_end:start] not in ("", " ")
-                and _CLAUSE_MARK.search(text, last_end, start) is not None
-            )
-        )
+        opens = opens or word in _CLAUSE_WORDS
+        if not opens and text[last_end:start] not in ("", " "):
+            opens = _CLAUSE_MARK.search(text, last_end, start) is not None
         last_end = end
         if fixed:
             meaning: tuple[str, Kind] | None = fixed
