@@ -122,50 +122,55 @@ def price_is_known(name: ModelName) -> bool:
 
 
 @pytest.mark.parametrize("name", sorted(set(PROVIDERS) - {"ollama"}))
-def test_a_provider_is_usable_once_its_key_is_set(name: str) -> None:
-    variable = PROVIDERS[name].key_variable
+def test_a_provider_is_usable_once_its_key_is_set(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    variable = str(PROVIDERS[name].key_variable)
     model = ModelName(provider=name, model="m")
-    assert usable(model, environment={}).why_not == (
-        f"{variable} is not set, and this project does not have its own key."
-    )
-    assert usable(model, environment={str(variable): "  "}).usable is False
-    assert usable(model, environment={str(variable): "key"}).usable is True
+    monkeypatch.delenv(variable, raising=False)
+    assert usable(model).why_not == f"{variable} is not set, and this project does not have its own key."
+    monkeypatch.setenv(variable, "  ")
+    assert usable(model).usable is False
+    monkeypatch.setenv(variable, "key")
+    assert usable(model).usable is True
 
 
 @pytest.mark.parametrize("written", ["local", "ollama", "house:other", "bare:tiny"])
 def test_local_models_and_added_servers_need_no_key_of_the_environment(written: str) -> None:
-    assert usable(resolve(written, DEFAULT, SERVERS), SERVERS, {}).usable
+    assert usable(resolve(written, DEFAULT, SERVERS), SERVERS).usable
 
 
 def test_a_removed_server_is_not_usable_and_says_so() -> None:
-    found = usable(ModelName(provider="house", model="qwen3"), {}, {})
+    found = usable(ModelName(provider="house", model="qwen3"))
     assert (found.usable, found.why_not) == (False, "This project has no model server named house.")
 
 
-def test_what_cannot_be_used_is_refused_before_anything_is_created() -> None:
+def test_what_cannot_be_used_is_refused_before_anything_is_created(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(
         Unavailable, match="openai:gpt-4o cannot be used: OPENAI_API_KEY is not set"
     ) as refused:
-        require_usable(ModelName(provider="openai", model="gpt-4o"), environment={})
+        require_usable(ModelName(provider="openai", model="gpt-4o"))
     assert refused.value.code == "model_not_usable"
     assert refused.value.facts == {"model": "openai:gpt-4o"}
 
 
-def test_a_connection_has_the_providers_address_and_key() -> None:
+def test_a_connection_has_the_providers_address_and_key(monkeypatch: pytest.MonkeyPatch) -> None:
     name = ModelName(provider="xai", model="grok-4")
-    assert connection_to(name, {"XAI_API_KEY": "key"}) == Connection(
+    monkeypatch.setenv("XAI_API_KEY", "key")
+    assert connection_to(name) == Connection(
         protocol="openai",
         base_url="https://api.x.ai/v1",
         api_key="key",
         limit_parameter="max_completion_tokens",
     )
+    monkeypatch.delenv("XAI_API_KEY")
     with pytest.raises(Unavailable, match="XAI_API_KEY is not set"):
-        connection_to(name, {})
+        connection_to(name)
 
 
-def test_the_operator_may_move_a_provider_to_another_address() -> None:
-    environment = {"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1/"}
-    found = connection_to(ModelName(provider="openai", model="m"), environment)
+def test_the_operator_may_move_a_provider_to_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1/")
+    found = connection_to(ModelName(provider="openai", model="m"))
     assert (found.base_url, found.pinned) == ("http://127.0.0.1:9/v1", False)
 
 
@@ -178,11 +183,14 @@ ADDRESSES_WITH_A_USER = [
 
 @pytest.mark.parametrize("address", ADDRESSES_WITH_A_USER)
 @pytest.mark.parametrize("own_key", [None, "project-key"])
-def test_an_address_with_a_user_in_it_is_refused_and_never_told(address: str, own_key: str | None) -> None:
-    environment = {"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": address}
+def test_an_address_with_a_user_in_it_is_refused_and_never_told(
+    address: str, own_key: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
     with pytest.raises(Unavailable, match="OPENAI_BASE_URL contains a user or a password") as refused:
-        connection_to(ModelName(provider="openai", model="m"), environment, own_key=own_key)
-    (told,) = [each for each in listed({}, {}, environment) if each.provider == "openai"]
+        connection_to(ModelName(provider="openai", model="m"), own_key=own_key)
+    (told,) = [each for each in listed({}, {}) if each.provider == "openai"]
     assert not told.usability.usable
     assert "inside" in str(told.base_url)
     assert "s3" not in f"{refused.value.message} {told.base_url} {told.usability.why_not}"
@@ -196,27 +204,29 @@ def test_an_address_with_a_user_in_it_is_refused_and_never_told(address: str, ow
         ("http://gpu:11434/v1/", "http://gpu:11434/v1"),
     ],
 )
-def test_ollama_is_found_with_and_without_its_path(written: str, url: str) -> None:
-    found = connection_to(ModelName(provider="ollama", model="m"), {"OLLAMA_BASE_URL": written})
+def test_ollama_is_found_with_and_without_its_path(
+    written: str, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_BASE_URL", written)
+    found = connection_to(ModelName(provider="ollama", model="m"))
     assert (found.base_url, found.api_key) == (url, None)
 
 
 def test_the_local_model_is_called_nowhere() -> None:
-    assert connection_to(resolve("local", DEFAULT), {}) is LOCAL_CONNECTION
+    assert connection_to(resolve("local", DEFAULT)) is LOCAL_CONNECTION
     assert [sentences_of(resolve(f"local:extractive-{n}", DEFAULT)) for n in (1, 3, 5)] == [1, 3, 5]
 
 
-def test_a_key_is_not_in_what_a_connection_prints() -> None:
-    assert "secret" not in repr(
-        connection_to(ModelName(provider="groq", model="m"), {"GROQ_API_KEY": "secret"})
-    )
+def test_a_key_is_not_in_what_a_connection_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "secret")
+    assert "secret" not in repr(connection_to(ModelName(provider="groq", model="m")))
 
 
-def test_a_form_offers_every_provider_and_says_which_it_cannot_call() -> None:
-    offered = {
-        str(choice.name): choice.usability.why_not
-        for choice in choices(listed(SERVERS, {}, {"GROQ_API_KEY": "k"}))
-    }
+def test_a_form_offers_every_provider_and_says_which_it_cannot_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("GROQ_API_KEY", "k")
+    found = choices(listed(SERVERS, {}), {})
+    offered = {str(choice.name): choice.usability.why_not for choice in found}
     assert list(offered)[:3] == ["local:extractive-1", "local:extractive-3", "local:extractive-5"]
     assert (
         offered["openai:gpt-6.1-terra"]

@@ -13,8 +13,7 @@ from pytest_django import Settings
 
 from timemachine.core.pure.errors import InvalidInput, Unavailable
 from timemachine.llm.checks import check_prices
-from timemachine.llm.price_overrides import price_overrides
-from timemachine.llm.prices import UNKNOWN, price, unit_prices
+from timemachine.llm.prices import UNKNOWN, price, price_overrides, unit_prices
 from timemachine.llm.pure.catalogue import ModelName
 from timemachine.llm.pure.completion import TokenUsage
 from timemachine.llm.pure.price_table import NO_PRICES, read_table

@@ -2,10 +2,8 @@
 
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Any
 
-import httpx2
-
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.attempts import Answer, Exchange
 from timemachine.llm.failure import not_understood
 from timemachine.llm.parameters import Parameters, parameters_for, streaming
@@ -27,47 +25,32 @@ def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening
     """
     import anthropic
 
-    parameters = parameters_for(_limited(request), left_out)
-
-    def post() -> Any:
-        return _client(anthropic, request).post(
-            "/v1/messages",
-            cast_to=httpx2.Response,
-            body={
-                "model": request.model.model,
-                **_prompt(request),
-                **parameters.wire,
-                **streaming(left_out),
-            },
-            stream=True,  # the client returns the response before reading it
-        )
-
-    answer = Exchange(anthropic, request, listening, AnthropicStream()).answer(post)
-    return _completion(request, answer, parameters)
-
-
-def _limited(request: ModelRequest) -> ModelRequest:
-    return request if request.max_tokens else replace(request, max_tokens=DEFAULT_MAX_TOKENS)
+    limited = replace(request, max_tokens=request.max_tokens or DEFAULT_MAX_TOKENS)
+    parameters = parameters_for(limited, left_out)
+    client = anthropic.Anthropic(
+        base_url=request.connection.base_url,
+        api_key=request.connection.api_key,
+        max_retries=0,
+        timeout=timeout(request.timeout_seconds),
+        http_client=http_client(pinned=request.connection.pinned),
+    )
+    exchange = Exchange(anthropic, request, listening, AnthropicStream())
+    body = {
+        "model": request.model.model,
+        **_prompt(request),
+        **parameters.wire,
+        **streaming(left_out),
+    }
+    return _completion(request, exchange.answer(client, "/v1/messages", body), parameters)
 
 
-def _prompt(request: ModelRequest) -> dict[str, Any]:
+def _prompt(request: ModelRequest) -> JsonObject:
     system = [message.content for message in request.messages if message.role == "system"]
     turns = [message for message in request.messages if message.role != "system"]
     return {
         **({"system": "\n\n".join(system)} if system else {}),
         "messages": [{"role": message.role, "content": message.content} for message in turns],
     }
-
-
-def _client(anthropic: Any, request: ModelRequest) -> Any:
-    connection = request.connection
-    return anthropic.Anthropic(
-        base_url=connection.base_url,
-        api_key=connection.api_key,
-        max_retries=0,
-        timeout=timeout(request.timeout_seconds),
-        http_client=http_client(pinned=connection.pinned),
-    )
 
 
 def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -> Completion:

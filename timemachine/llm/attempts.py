@@ -1,7 +1,6 @@
 """One attempt at a model call: send the request and read the response. Failures include the text that was read so far."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +8,7 @@ import httpx2
 
 from timemachine.core.pure.content import parse_json
 from timemachine.core.pure.errors import Cancelled, InvalidInput, ModelFailed
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.server_sent import events_in
 from timemachine.llm import failure
 from timemachine.llm.pure.answer_stream import AnswerStream
@@ -49,8 +49,8 @@ class Exchange:
         self._first_text_ms: float | None = None
         self._broke_off_after_end = False
 
-    def answer(self, send: Callable[[], httpx2.Response]) -> Answer:
-        """Return the response to the request that `send` sends.
+    def answer(self, client: Any, path: str, body: JsonObject) -> Answer:
+        """Post the body with the vendor's client and return the response.
 
         Raises:
             ModelFailed: The attempt failed. The error has the text that came before.
@@ -59,7 +59,7 @@ class Exchange:
         cancellation = self._listening.cancellation
         try:
             with attempting(self._request.whole_seconds, cancellation):
-                body = self._read(send)
+                found = self._read(client, path, body)
         except (ModelFailed, self._vendor.APIError, httpx2.TransportError) as error:
             if cancellation.requested:
                 raise self._partial(failure.cancelled(self._request, sent=cancellation.sent)) from error
@@ -67,16 +67,17 @@ class Exchange:
                 raise self._partial(failure.timed_out(self._request)) from error
             raise self._partial(_failed(self._vendor, self._request, error)) from error
         return Answer(
-            body=body,
+            body=found,
             duration_ms=self._since(),
             first_text_ms=self._first_text_ms,
             broke_off_after_end=self._broke_off_after_end,
         )
 
-    def _read(self, send: Callable[[], httpx2.Response]) -> Any:
+    def _read(self, client: Any, path: str, body: JsonObject) -> Any:
         if self._listening.cancellation.requested:
             raise failure.cancelled(self._request, sent=self._listening.cancellation.sent)
-        response = send()
+        # with `stream`, the client returns the response before reading it
+        response = client.post(path, cast_to=httpx2.Response, body=body, stream=True)
         try:
             if "event-stream" in response.headers.get("content-type", ""):
                 return self._streamed(response)
@@ -106,14 +107,11 @@ class Exchange:
             if event.data == LAST:
                 break
             if event.data.strip():  # some servers send empty ones to keep the connection alive
-                self._take(part_of(parse_json(event.data.encode())))
-
-    def _take(self, event: Any) -> None:
-        text = self._stream.add(event)
-        if self._stream.error:
-            raise failure.error_in_stream(self._request, self._stream.error)
-        if text:
-            self._write(text)
+                text = self._stream.add(part_of(parse_json(event.data.encode())))
+                if self._stream.error:
+                    raise failure.error_in_stream(self._request, self._stream.error)
+                if text:
+                    self._write(text)
 
     def _write(self, text: str) -> None:
         if self._first_text_ms is None:

@@ -59,7 +59,10 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
     while True:
         attempts += 1
         try:
-            return replace(_bounded(request, send(request, left_out, listening)), attempts=attempts)
+            completion = send(request, left_out, listening)
+            if len(completion.text) > LONGEST_TEXT:
+                raise failure.too_long(request)
+            return replace(completion, attempts=attempts)
         except ModelFailed as failed:
             sent = sent or not (failed.code in NOT_SENT or failed.facts.get("unsent"))
             refused = _rejected(failed, request, left_out)
@@ -73,12 +76,6 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
             retries += 1
             listening.on_wait(RetryWait(why=why, seconds=wait, attempt=attempts + 1))
             listening.cancellation.pause(wait)
-
-
-def _bounded(request: ModelRequest, completion: Completion) -> Completion:
-    if len(completion.text) > LONGEST_TEXT:
-        raise failure.too_long(request)
-    return completion
 
 
 def _adapter(protocol: Protocol) -> Callable[[ModelRequest, AbstractSet[str], Listening], Completion]:
@@ -122,9 +119,9 @@ def _last(failed: ModelFailed, request: ModelRequest, attempts: int, *, sent: bo
 
 def _extract(request: ModelRequest) -> Completion:
     limit = sentences_of(request.model)
-    extract, took = run_in_pool(extractive.timed_extract, request.question, request.passages, limit)
+    text, took = run_in_pool(extractive.timed_extract, request.question, request.passages, limit)
     return Completion(
-        text=extract.text,
+        text=text,
         usage=None,
         model=request.model.model,
         finish_reason=None,

@@ -7,7 +7,7 @@ from django.core.checks import CheckMessage, Error, register
 
 from timemachine.core.pure.errors import Unavailable
 from timemachine.llm.embedding_server import URL_VARIABLE
-from timemachine.llm.price_overrides import price_overrides
+from timemachine.llm.prices import price_overrides
 from timemachine.llm.pure.catalogue import user_in
 from timemachine.llm.table import PROVIDERS
 

@@ -10,6 +10,7 @@ Its facts are `provider`, `model`, `status` (None without a response), `retryabl
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
+from http.client import responses
 from math import isfinite
 from typing import Any
 
@@ -40,7 +41,8 @@ _CONNECTION_ERRORS: Mapping[str, str] = {
 def error_response(request: ModelRequest, response: Any) -> ModelFailed:
     """Return the failure for a response with an error status."""
     status = int(response.status_code)
-    words = provider_message(response.text, request.connection.api_key) or _phrase(status)
+    words = provider_message(response.text, request.connection.api_key)
+    words = words or responses.get(status, "no reason given")
     if response.is_redirect:
         words = "a redirect, which is not followed; use the address that it leads to"
     wait = _seconds(response.headers.get("retry-after"))
@@ -48,7 +50,7 @@ def error_response(request: ModelRequest, response: Any) -> ModelFailed:
     if status == HTTPStatus.TOO_MANY_REQUESTS and wait is not None and wait >= 1:
         advice = f"Wait {wait:.0f} s and try again."
     message = f"{request.model} answered {status}: {_clean(words, request)}"
-    asked: dict[str, Any] = {} if wait is None else {"retry_after_seconds": wait}
+    asked: Mapping[str, Any] = {} if wait is None else {"retry_after_seconds": wait}
     return ModelFailed(
         f"{message} {advice}".strip(),
         **_facts(request, status=status, retryable=_may_pass(response)),
@@ -200,7 +202,7 @@ def _with_connection_error(failed: ModelFailed, request: ModelRequest, details: 
     return ModelFailed(failed.message, code=failed.code, **failed.facts, connection_error=known)
 
 
-def _facts(request: ModelRequest, *, status: int | None, retryable: bool) -> dict[str, Any]:
+def _facts(request: ModelRequest, *, status: int | None, retryable: bool) -> Mapping[str, Any]:
     return {
         "provider": request.model.provider,
         "model": str(request.model),
@@ -264,10 +266,3 @@ def _without(key: str | None, words: str) -> str:
     for written in (key, escaped, escaped.replace("/", "\\/")):
         words = words.replace(written, "[key]")
     return words
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "no reason given"

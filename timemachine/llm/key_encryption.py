@@ -48,11 +48,9 @@ def is_readable(stored: bytes) -> bool:
 
 def cipher(purpose: bytes = _PURPOSE) -> MultiFernet:
     """Return the cipher for one purpose, which has its own key."""
-    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return MultiFernet([Fernet(_derived(secret, purpose)) for secret in secrets])
-
-
-def _derived(secret: str | bytes, purpose: bytes) -> bytes:
-    material = secret.encode() if isinstance(secret, str) else secret
-    derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose)
-    return base64.urlsafe_b64encode(derivation.derive(material))
+    keys: list[Fernet] = []
+    for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
+        derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose)
+        derived = derivation.derive(secret.encode() if isinstance(secret, str) else secret)
+        keys.append(Fernet(base64.urlsafe_b64encode(derived)))
+    return MultiFernet(keys)

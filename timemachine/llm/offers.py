@@ -8,8 +8,7 @@ from uuid import UUID
 
 from timemachine.core.pure.clock import now
 from timemachine.llm.models import ModelTrial
-from timemachine.llm.price_overrides import price_overrides
-from timemachine.llm.prices import unit_prices
+from timemachine.llm.prices import price_overrides, unit_prices
 from timemachine.llm.pure.listing import Listed, State, state
 from timemachine.llm.pure.price_table import PriceEntry
 from timemachine.llm.queries import listed_models

@@ -3,11 +3,10 @@
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-import httpx2
-
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.attempts import Answer, Exchange
 from timemachine.llm.failure import not_understood
-from timemachine.llm.parameters import STREAM_OPTIONS, Parameters, parameters_for, streaming
+from timemachine.llm.parameters import STREAM, STREAM_OPTIONS, Parameters, parameters_for, streaming
 from timemachine.llm.pure.answer_stream import OpenAIStream, written_text
 from timemachine.llm.pure.cancellation import Listening
 from timemachine.llm.pure.completion import Completion, ModelRequest
@@ -24,36 +23,22 @@ def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening
     import openai
 
     parameters = parameters_for(request, left_out)
-
-    def post() -> Any:
-        return client(openai, request).post(
-            "/chat/completions",
-            cast_to=httpx2.Response,
-            body={**_prompt(request), **parameters.wire, **_streaming(left_out)},
-            stream=True,  # the client returns the response before reading it
-        )
-
-    answer = Exchange(openai, request, listening, OpenAIStream()).answer(post)
-    return _completion(request, answer, parameters)
-
-
-def _prompt(request: ModelRequest) -> dict[str, Any]:
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
-    return {"model": request.model.model, "messages": messages}
-
-
-def _streaming(left_out: AbstractSet[str]) -> dict[str, Any]:
-    asked: dict[str, Any] = dict(streaming(left_out))
-    if asked and STREAM_OPTIONS not in left_out:
-        asked[STREAM_OPTIONS] = {"include_usage": True}
-    return asked
+    prompt: JsonObject = {"model": request.model.model, "messages": messages}
+    body = prompt | parameters.wire | streaming(left_out)
+    if STREAM in body and STREAM_OPTIONS not in left_out:
+        body[STREAM_OPTIONS] = {"include_usage": True}
+    exchange = Exchange(openai, request, listening, OpenAIStream())
+    return _completion(
+        request, exchange.answer(client(openai, request), "/chat/completions", body), parameters
+    )
 
 
 def client(openai: Any, request: ModelRequest) -> Any:
     """Return the vendor's client for one request, without its own retries."""
     connection = request.connection
     key = connection.api_key or "none"  # the SDK requires one; a server without keys ignores it
-    headers: dict[str, Any] = {"Authorization": f"Bearer {key}"}
+    headers: JsonObject = {"Authorization": f"Bearer {key}"}
     # the SDK would send OPENAI_ORG_ID and OPENAI_PROJECT_ID to any server, and with another account's key
     if request.model.provider != "openai" or connection.own_key:
         headers |= {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
@@ -73,9 +58,11 @@ def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -
     if not isinstance(choices, list) or not choices:
         raise not_understood(request, "it has no choices.")
     choice = part_of(choices[0])
-    text, refusal = _text(part_of(choice.get("message")))
+    # all that the model wrote, as a stream shows it: a refusal can follow the beginning of an answer
+    message = part_of(choice.get("message"))
+    content, refusal = written_text(message.get("content")), text_of(message.get("refusal"))
     return Completion(
-        text=text,
+        text=content + (refusal or ""),
         usage=openai_usage(found.get("usage")),
         model=text_of(found.get("model")),
         finish_reason="refusal" if refusal else text_of(choice.get("finish_reason")),
@@ -86,9 +73,3 @@ def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -
         not_accepted=parameters.left_out,
         broke_off_after_end=answer.broke_off_after_end,
     )
-
-
-def _text(message: Any) -> tuple[str, bool]:
-    """Return all that the model wrote, as a stream shows it: a refusal can follow the beginning of an answer."""
-    content, refusal = written_text(message.get("content")), text_of(message.get("refusal"))
-    return content + (refusal or ""), refusal is not None

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from time import sleep
 from typing import Any
 
-import httpx2
-
 from timemachine.core.pure.errors import ModelFailed
 from timemachine.llm.attempts import Exchange
 from timemachine.llm.calling import wait_before_repeating
@@ -54,15 +52,9 @@ def embeddings(model: str, texts: Sequence[str]) -> list[list[float]]:
 def _send(request: ModelRequest) -> list[list[float]]:
     import openai
 
-    def post() -> Any:
-        return client(openai, request).post(
-            "/embeddings",
-            cast_to=httpx2.Response,
-            body={"model": request.model.model, "input": list(request.passages)},
-            stream=True,  # the client returns the response before reading it
-        )
-
-    return _vectors(request, Exchange(openai, request, Listening(), OpenAIStream()).answer(post).body)
+    exchange = Exchange(openai, request, Listening(), OpenAIStream())
+    body = {"model": request.model.model, "input": list(request.passages)}
+    return _vectors(request, exchange.answer(client(openai, request), "/embeddings", body).body)
 
 
 def _vectors(request: ModelRequest, body: Any) -> list[list[float]]:
@@ -81,10 +73,7 @@ def _index(row: Any) -> int:
 
 
 def _vector(request: ModelRequest, found: Any) -> list[float]:
-    if not isinstance(found, list) or not found or not all(_is_number(each) for each in found):
+    numbers = found if isinstance(found, list) else []
+    if not numbers or not all(isinstance(each, int | float) and abs(each) <= _LARGEST for each in numbers):
         raise not_understood(request, "an embedding is not a list of numbers.")
-    return [float(each) for each in found]
-
-
-def _is_number(each: Any) -> bool:
-    return isinstance(each, int | float) and abs(each) <= _LARGEST
+    return [float(each) for each in numbers]

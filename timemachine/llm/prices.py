@@ -1,6 +1,6 @@
 """The cost of model calls, by the prices of their day. Unknown costs are unknown, never 0.
 
-The operator's own prices (see `price_overrides`) come first, then the dated, offline list in the `genai-prices`
+The operator's own prices, from the file that MODEL_PRICES names, come first, then the dated, offline list in the `genai-prices`
 package: no network is used. Unit prices are stored with every call, so a later list never changes what was recorded.
 """
 
@@ -10,14 +10,16 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache, lru_cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final
 
+from django.conf import settings
+
 from timemachine.core.pure.clock import written
-from timemachine.core.pure.errors import TimeMachineError, Unavailable
-from timemachine.llm.price_overrides import price_overrides
+from timemachine.core.pure.errors import InvalidInput, TimeMachineError, Unavailable
 from timemachine.llm.pure.catalogue import LOCAL, ModelName
 from timemachine.llm.pure.completion import TokenUsage
-from timemachine.llm.pure.price_table import PriceEntry
+from timemachine.llm.pure.price_table import NO_PRICES, PriceEntry, PriceTable, read_table
 from timemachine.llm.pure.usage import charge
 from timemachine.llm.table import PROVIDERS
 
@@ -78,7 +80,8 @@ def price(model: ModelName, usage: TokenUsage | None, at: datetime, used: str | 
     if own is not None:
         return _overridden(own, usage, at)
     if model.provider in FREE_PROVIDERS:
-        return _free(at)
+        free = {"source": "local", "at": written(at), "per_million_tokens": {"input": 0, "output": 0}}
+        return Priced(cost_usd=Decimal(0), prices=free)
     provider = PROVIDERS.get(model.provider)
     if provider is None or provider.price_provider is None or usage is None:
         return UNKNOWN
@@ -132,15 +135,6 @@ def _overridden(entry: PriceEntry, usage: TokenUsage | None, at: datetime) -> Pr
             "per_million_tokens": {name: float(unit) for name, unit in entry.per_million_tokens.items()},
         },
     )
-
-
-def _free(at: datetime) -> Priced:
-    prices = {
-        "source": "local",
-        "at": written(at),
-        "per_million_tokens": {"input": 0, "output": 0},
-    }
-    return Priced(cost_usd=Decimal(0), prices=prices)
 
 
 @cache
@@ -256,3 +250,32 @@ def _covers(units: Mapping[str, float], usage: TokenUsage) -> bool:
     """
     used = {"input": usage.input_tokens, "output": usage.output_tokens}
     return bool(units) and all(name in units for name, tokens in used.items() if tokens)
+
+
+def price_overrides() -> PriceTable:
+    """Return the operator's prices, an empty table without MODEL_PRICES. Each process reads the file once.
+
+    Raises:
+        Unavailable: `prices_unreadable`: the file cannot be read.
+    """
+    return _price_file(settings.MODEL_PRICES) if settings.MODEL_PRICES else NO_PRICES
+
+
+@cache
+def _price_file(path: str) -> PriceTable:
+    file = Path(path).expanduser()
+    if not file.is_absolute():  # our processes have different working directories
+        raise _unreadable(f"{file} is not an absolute path")
+    try:
+        return read_table(file.read_bytes(), str(file))
+    except OSError as why:
+        raise _unreadable(f"{file} cannot be read ({why.strerror})") from why
+    except InvalidInput as why:
+        raise _unreadable(why.message.removesuffix(".")) from why
+
+
+def _unreadable(why: str) -> Unavailable:
+    return Unavailable(
+        f"{why}. MODEL_PRICES names this file. Fix it or remove the setting, then restart.",
+        code="prices_unreadable",
+    )

@@ -14,7 +14,7 @@ from timemachine.core.pure.errors import NotFound, Unavailable
 from timemachine.llm.addresses import is_allowed, is_refused_as_written, read_address
 from timemachine.llm.key_encryption import decrypted, is_readable
 from timemachine.llm.models import ModelAccessChange, ModelServer, ProviderKey
-from timemachine.llm.price_overrides import price_overrides
+from timemachine.llm.prices import price_overrides
 from timemachine.llm.pure.catalogue import (
     ALIASES,
     LOCAL,

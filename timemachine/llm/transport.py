@@ -6,7 +6,7 @@ between.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -132,7 +132,7 @@ def _watch(request: httpx2.Request) -> None:
     if cancellation is None:
         return
 
-    def trace(event: str, facts: dict[str, Any]) -> None:
+    def trace(event: str, facts: Mapping[str, Any]) -> None:
         if event in _CONNECTED:
             cancellation.connected(facts["return_value"].get_extra_info("socket"))
         elif event.endswith(_SENDS_QUESTION):

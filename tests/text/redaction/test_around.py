@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from timemachine.text.redaction.pure.excerpts import excerpts
 from timemachine.text.redaction.pure.marks import OPENING_ERASED
+from timemachine.text.redaction.pure.values import excerpts
 
 MARK = "[erased: e-mail]"
 

@@ -17,12 +17,11 @@ from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.schemas.actions import ActionOut
 from timemachine.replay.comparison.queries import sessions_of
-from timemachine.text.redaction.pure.excerpts import excerpts
 from timemachine.text.redaction.pure.marks import OPENING
 from timemachine.text.redaction.pure.profile import BUILT_IN
 from timemachine.text.redaction.pure.projection import redact_action, redact_session
 from timemachine.text.redaction.pure.rules import Rules
-from timemachine.text.redaction.pure.values import Tally, redact_value
+from timemachine.text.redaction.pure.values import Tally, excerpts, redact_value
 
 MOST_STEPS: Final = 500
 MOST_BYTES: Final = 8 << 20

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.llm.pure.usage import part_of, text_of
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -26,7 +27,7 @@ class AnswerStream(Protocol):
     def complete(self) -> bool: ...
 
     @property
-    def body(self) -> dict[str, Any]: ...
+    def body(self) -> JsonObject: ...
 
 
 class SurrogateJoiner:
@@ -47,7 +48,7 @@ class OpenAIStream:
 
     def __init__(self) -> None:
         self.error: Mapping[str, Any] | None = None
-        self._known: dict[str, Any] = {}
+        self._known: JsonObject = {}
         self._texts: dict[str, list[str]] = {"content": [], "refusal": []}
         self._finish: str | None = None
         self._joiner = SurrogateJoiner()
@@ -58,7 +59,7 @@ class OpenAIStream:
         return self._finish is not None
 
     @property
-    def body(self) -> dict[str, Any]:
+    def body(self) -> JsonObject:
         """The chat completion."""
         message = {name: joined("".join(texts)) or None for name, texts in self._texts.items()}
         return {**self._known, "choices": [{"message": message, "finish_reason": self._finish}]}
@@ -86,8 +87,8 @@ class AnthropicStream:
 
     def __init__(self) -> None:
         self.error: Mapping[str, Any] | None = None
-        self._known: dict[str, Any] = {}
-        self._usage: dict[str, Any] = {}
+        self._known: JsonObject = {}
+        self._usage: JsonObject = {}
         self._text: list[str] = []
         self._joiner = SurrogateJoiner()
 
@@ -97,7 +98,7 @@ class AnthropicStream:
         return "stop_reason" in self._known
 
     @property
-    def body(self) -> dict[str, Any]:
+    def body(self) -> JsonObject:
         """The message."""
         content = [{"type": "text", "text": "".join(self._text)}]
         return {**self._known, "content": content, "usage": self._usage}

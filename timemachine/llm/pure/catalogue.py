@@ -144,25 +144,19 @@ def as_recorded(text: str) -> ModelName:
 def usable(
     name: ModelName,
     servers: Mapping[str, ModelServerValue] = _NO_SERVERS,
-    environment: Mapping[str, str] | None = None,
     keys: Mapping[str, ProjectKey] = _NO_KEYS,
 ) -> Usability:
     """Return whether this server can call the model: its provider has a key, or its server exists."""
     if name.provider == LOCAL:
         return USABLE
     provider = PROVIDERS.get(name.provider)
-    why_not = (
-        _why_no_server(name.provider, servers)
-        if provider is None
-        else _why_no_key(provider, keys, environment)
-    )
+    why_not = _why_no_key(provider, keys) if provider else _why_no_server(name.provider, servers)
     return Usability(usable=why_not is None, why_not=why_not)
 
 
 def require_usable(
     name: ModelName,
     servers: Mapping[str, ModelServerValue] = _NO_SERVERS,
-    environment: Mapping[str, str] | None = None,
     keys: Mapping[str, ProjectKey] = _NO_KEYS,
 ) -> None:
     """Check that the model can be called. Call it before anything is created.
@@ -170,7 +164,7 @@ def require_usable(
     Raises:
         Unavailable: `model_not_usable`.
     """
-    found = usable(name, servers, environment, keys)
+    found = usable(name, servers, keys)
     if not found.usable:
         raise Unavailable(
             f"{name} cannot be used: {found.why_not} An administrator must fix that. Or choose another model: "
@@ -180,9 +174,7 @@ def require_usable(
         )
 
 
-def connection_to(
-    name: ModelName, environment: Mapping[str, str] | None = None, *, own_key: str | None = None
-) -> Connection:
+def connection_to(name: ModelName, *, own_key: str | None = None) -> Connection:
     """Return how to call a model of a built-in provider, with the project's own key or the environment's.
 
     The address is the provider's, or what the operator set in its `…_BASE_URL`: the operator decides where keys are
@@ -194,12 +186,12 @@ def connection_to(
     if name.provider == LOCAL:
         return LOCAL_CONNECTION
     provider = PROVIDERS[name.provider]
-    if own_key is None or user_in(provider.base_url_variable, environment):
-        require_usable(name, environment=environment)
+    if own_key is None or user_in(provider.base_url_variable):
+        require_usable(name)
     return Connection(
         protocol=provider.protocol,
-        base_url=base_url_of(provider, environment),
-        api_key=own_key or _setting(provider.key_variable, environment) or None,
+        base_url=base_url_of(provider),
+        api_key=own_key or _setting(provider.key_variable) or None,
         own_key=own_key is not None,
         limit_parameter=provider.limit_parameter,
         seed_parameter=provider.seed_parameter,
@@ -208,14 +200,13 @@ def connection_to(
 
 def default_model(
     provider: Provider,
-    environment: Mapping[str, str] | None = None,
     keys: Mapping[str, ProjectKey] = _NO_KEYS,
 ) -> str:
     """Return the provider's default model: the project's, its `…_DEFAULT_MODEL`, or the one in the table."""
     own = keys.get(provider.name)
     if own is not None and own.default_model:
         return own.default_model
-    return _setting(provider.default_model_variable, environment) or provider.default_model
+    return _setting(provider.default_model_variable) or provider.default_model
 
 
 def sentences_of(name: ModelName) -> int:
@@ -240,7 +231,7 @@ def _local(model: str) -> ModelName:
         return ModelName(provider=LOCAL, model=chosen)
     known = [f"{LOCAL}:{each}" for each in ("extractive", *EXTRACTIVE)]
     raise InvalidInput(
-        f"There is no local model {model!r}; the local models are {_listed(known)}.",
+        f"There is no local model {model!r}; the local models are {', '.join(known)}.",
         code="unknown_model",
         model=f"{LOCAL}:{model}",
         closest=known,
@@ -276,9 +267,9 @@ def _unknown_provider(written: str, provider: str, servers: Mapping[str, ModelSe
     known = [LOCAL, *PROVIDERS, *servers]
     near = get_close_matches(provider, [*known, *ALIASES], n=3, cutoff=0.6)
     closest = list(dict.fromkeys(ALIASES.get(name, name) for name in near))
-    hint = f" Did you mean {_listed(closest)}?" if closest else ""
+    hint = f" Did you mean {', '.join(closest)}?" if closest else ""
     return InvalidInput(
-        f"There is no model provider {provider!r}.{hint} Write provider:model; the providers are {_listed(known)}, "
+        f"There is no model provider {provider!r}.{hint} Write provider:model; the providers are {', '.join(known)}, "
         f"and an administrator can add servers with their own names.",
         code="unknown_model",
         model=written,
@@ -286,9 +277,9 @@ def _unknown_provider(written: str, provider: str, servers: Mapping[str, ModelSe
     )
 
 
-def base_url_of(provider: Provider, environment: Mapping[str, str] | None = None) -> str:
+def base_url_of(provider: Provider) -> str:
     """Return the provider's URL: its `…_BASE_URL`, or its own. Credentials in it are removed."""
-    written = _setting(provider.base_url_variable, environment)
+    written = _setting(provider.base_url_variable)
     url = (without_user(written) or provider.base_url).rstrip("/")
     # Ollama's own tools write its address without the path of its OpenAI-compatible part
     return f"{url}/v1" if provider.name == "ollama" and not url.endswith("/v1") else url
@@ -300,9 +291,9 @@ def without_user(url: str) -> str:
     return f"{scheme}{mark}{rest.rpartition('@')[2]}"
 
 
-def user_in(variable: str, environment: Mapping[str, str] | None = None) -> str | None:
+def user_in(variable: str) -> str | None:
     """Return the problem if the URL in a variable contains a user or password, otherwise None."""
-    url = _setting(variable, environment)
+    url = _setting(variable)
     if without_user(url) == url:
         return None
     return (
@@ -311,20 +302,18 @@ def user_in(variable: str, environment: Mapping[str, str] | None = None) -> str 
     )
 
 
-def key_of_environment(provider: Provider, environment: Mapping[str, str] | None = None) -> bool:
+def key_of_environment(provider: Provider) -> bool:
     """Return whether the environment has a key for the provider."""
-    return bool(_setting(provider.key_variable, environment))
+    return bool(_setting(provider.key_variable))
 
 
-def _why_no_key(
-    provider: Provider, keys: Mapping[str, ProjectKey], environment: Mapping[str, str] | None
-) -> str | None:
-    if wrong := user_in(provider.base_url_variable, environment):
+def _why_no_key(provider: Provider, keys: Mapping[str, ProjectKey]) -> str | None:
+    if wrong := user_in(provider.base_url_variable):
         return wrong
     own = keys.get(provider.name)
     if own is not None:
         return None if own.readable else KEY_UNREADABLE
-    if provider.key_variable is None or key_of_environment(provider, environment):
+    if provider.key_variable is None or key_of_environment(provider):
         return None
     return f"{provider.key_variable} is not set, and this project does not have its own key."
 
@@ -335,18 +324,10 @@ def _why_no_server(name: str, servers: Mapping[str, ModelServerValue]) -> str | 
         return f"This project has no model server named {name}."
     if not server.readable:
         return KEY_UNREADABLE
-    return (
-        None
-        if server.allowed
-        else "The operator does not allow the address of this server: see MODEL_HOSTS_ALLOWED."
-    )
+    if not server.allowed:
+        return "The operator does not allow the address of this server: see MODEL_HOSTS_ALLOWED."
+    return None
 
 
-def _setting(variable: str | None, environment: Mapping[str, str] | None) -> str:
-    if variable is None:
-        return ""
-    return (os.environ if environment is None else environment).get(variable, "").strip()
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names)
+def _setting(variable: str | None) -> str:
+    return os.environ.get(variable or "", "").strip()

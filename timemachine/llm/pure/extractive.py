@@ -37,15 +37,12 @@ class Quote:
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extract:
-    """The answer, one quote per line, or the sentence that says there is no answer."""
-
-    text: str
-    quotes: tuple[Quote, ...]
+def extract(question: str, passages: Sequence[str], limit: int) -> str:
+    """Return the answer: the best-matching sentences, one per line, or the sentence that says there is no answer."""
+    return "\n".join(quote.text for quote in best_quotes(question, passages, limit)) or NO_ANSWER
 
 
-def extract(question: str, passages: Sequence[str], limit: int) -> Extract:
+def best_quotes(question: str, passages: Sequence[str], limit: int) -> tuple[Quote, ...]:
     """Return the at most `limit` best-matching sentences of the passages, in reading order. Ties go to the earlier one.
 
     Sentences that share no word with the question, and questions, are never quoted. A repeated sentence is quoted once.
@@ -53,12 +50,11 @@ def extract(question: str, passages: Sequence[str], limit: int) -> Extract:
     words = _words(question)
     terms = _stems(words - _ASKING_WORDS or words)
     best = sorted(_matching(terms, passages), key=lambda quote: -quote.score)[:limit]
-    quotes = tuple(sorted(best, key=lambda quote: (quote.passage, quote.start)))
-    return Extract(text="\n".join(quote.text for quote in quotes) or NO_ANSWER, quotes=quotes)
+    return tuple(sorted(best, key=lambda quote: (quote.passage, quote.start)))
 
 
-def timed_extract(question: str, passages: Sequence[str], limit: int) -> tuple[Extract, float]:
-    """Return the extract, and how many milliseconds it took in the process that made it."""
+def timed_extract(question: str, passages: Sequence[str], limit: int) -> tuple[str, float]:
+    """Return the answer, and how many milliseconds it took in the process that made it."""
     started = perf_counter()
     found = extract(question, passages, limit)
     return found, (perf_counter() - started) * 1000
@@ -67,7 +63,8 @@ def timed_extract(question: str, passages: Sequence[str], limit: int) -> tuple[E
 def _matching(terms: frozenset[str], passages: Sequence[str]) -> list[Quote]:
     candidates = list(_candidates(passages))
     shared = [terms & _stems(_words(candidate.text)) for candidate in candidates]
-    weights = _weights(shared)
+    holding = Counter(word for words in shared for word in words)
+    weights = {word: math.log1p((len(shared) - n + 0.5) / (n + 0.5)) for word, n in holding.items()}
     scores = (math.fsum(weights[word] for word in sorted(words)) for words in shared)
     scored = (replace(quote, score=score) for quote, score in zip(candidates, scores, strict=True))
     return [quote for quote in scored if quote.score > 0]
@@ -90,11 +87,6 @@ def _before_words(sentence: str) -> int:
     found = _ROWS_OF_DASHES.match(sentence)
     ruled = 0 if found is None else found.end()
     return ruled + len(sentence[ruled:]) - len(sentence[ruled:].lstrip())
-
-
-def _weights(shared: Sequence[frozenset[str]]) -> dict[str, float]:
-    found = Counter(word for words in shared for word in words)
-    return {word: math.log1p((len(shared) - n + 0.5) / (n + 0.5)) for word, n in found.items()}
 
 
 def _words(text: str) -> frozenset[str]:

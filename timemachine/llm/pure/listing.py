@@ -56,12 +56,11 @@ class Listed:
 def listed(
     servers: Mapping[str, ModelServerValue],
     keys: Mapping[str, ProjectKey],
-    environment: Mapping[str, str] | None = None,
 ) -> tuple[Listed, ...]:
     """Return the local models, all built-in providers, and the project's own servers."""
     return (
         *_local(),
-        *(_built_in(provider, keys, environment) for provider in PROVIDERS.values()),
+        *(_built_in(provider, keys) for provider in PROVIDERS.values()),
         *(_server(server, servers) for server in servers.values()),
     )
 
@@ -81,16 +80,12 @@ def state(found: Listed, *, tested: bool, error_code: str | None) -> State:
     return "not_checked" if anyones and not tested else "yes"
 
 
-def choices(
-    found: Sequence[Listed], also: Mapping[str, Sequence[ModelName]] | None = None
-) -> tuple[Choice, ...]:
+def choices(found: Sequence[Listed], also: Mapping[str, Sequence[ModelName]]) -> tuple[Choice, ...]:
     """Return the choices of a form: the default models, and `also` other models by provider."""
     return tuple(
         Choice(name=name, label=each.label, usability=each.usability)
         for each in found
-        for name in dict.fromkeys(
-            [*([each.model] if each.model else []), *(also or {}).get(each.provider, ())]
-        )
+        for name in dict.fromkeys([*([each.model] if each.model else []), *also.get(each.provider, ())])
     )
 
 
@@ -107,18 +102,16 @@ def _local() -> Iterator[Listed]:
         )
 
 
-def _built_in(
-    provider: Provider, keys: Mapping[str, ProjectKey], environment: Mapping[str, str] | None
-) -> Listed:
-    name = ModelName(provider=provider.name, model=default_model(provider, environment, keys))
-    base_url = base_url_of(provider, environment)
+def _built_in(provider: Provider, keys: Mapping[str, ProjectKey]) -> Listed:
+    name = ModelName(provider=provider.name, model=default_model(provider, keys))
+    base_url = base_url_of(provider)
     return Listed(
         provider=provider.name,
         kind="built_in",
         label=provider.label,
         model=name,
-        usability=usable(name, {}, environment, keys),
-        key_source=_key_source(provider, keys, environment),
+        usability=usable(name, {}, keys),
+        key_source=_key_source(provider, keys),
         key_variable=provider.key_variable,
         own_key=keys.get(provider.name),
         base_url=base_url,
@@ -126,14 +119,12 @@ def _built_in(
     )
 
 
-def _key_source(
-    provider: Provider, keys: Mapping[str, ProjectKey], environment: Mapping[str, str] | None
-) -> KeySource:
+def _key_source(provider: Provider, keys: Mapping[str, ProjectKey]) -> KeySource:
     if provider.key_variable is None:
         return "none_needed"
     if provider.name in keys:
         return "project"
-    return "environment" if key_of_environment(provider, environment) else "missing"
+    return "environment" if key_of_environment(provider) else "missing"
 
 
 def _server(server: ModelServerValue, servers: Mapping[str, ModelServerValue]) -> Listed:

@@ -11,8 +11,8 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.governance.deletion.erasure.pure import repeats
 from timemachine.governance.deletion.erasure.pure.placing import placed
 from timemachine.governance.deletion.erasure.pure.selection import chosen_of
-from timemachine.text.redaction.pure.literals import Wordings
 from timemachine.text.redaction.pure.marks import as_erased, erased, mark
+from timemachine.text.redaction.pure.rules import Wordings
 from timemachine.text.redaction.pure.text import redact_text
 
 PROFILE = {"name": "p", "version": 1, "rules": {"detect": ["email"]}}

@@ -11,11 +11,10 @@ from timemachine.governance.deletion.erasure.pure.selection import Chosen
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.schemas.actions import ActionOut
-from timemachine.text.redaction.pure.literals import SHORTEST
 from timemachine.text.redaction.pure.marks import FIELD, HASH, as_erased, erased
 from timemachine.text.redaction.pure.paths import Path
 from timemachine.text.redaction.pure.projection import redact_action, redact_session
-from timemachine.text.redaction.pure.rules import Rules
+from timemachine.text.redaction.pure.rules import SHORTEST_WORDING, Rules
 from timemachine.text.redaction.pure.values import Tally, redact_value
 
 OF_SESSION: Final = ("key", "name", "agent", "user", "metadata", "tags")
@@ -167,7 +166,7 @@ def _collect_repeats(scan: Scan, action: Action, seen: BeforeAfter) -> None:
         row = getattr(action, name)
         if row is None or seen.after.get(name) != erased(FIELD):
             continue
-        if own is None or (name in own and row.size >= SHORTEST):
+        if own is None or (name in own and row.size >= SHORTEST_WORDING):
             scan.payloads.add(row.pk)
 
 

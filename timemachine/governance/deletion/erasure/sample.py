@@ -11,8 +11,8 @@ from typing import Final
 from timemachine.governance.deletion.erasure.before_after import Scan, actions_of, scan_of
 from timemachine.governance.deletion.erasure.models import FOUND, Erasure
 from timemachine.governance.deletion.erasure.pure.selection import chosen_of
-from timemachine.text.redaction.pure.excerpts import excerpts
 from timemachine.text.redaction.pure.marks import OPENING_ERASED
+from timemachine.text.redaction.pure.values import excerpts
 
 SHOWN: Final = 20
 

@@ -8,7 +8,6 @@ import json
 import resource
 import sys
 from contextlib import suppress
-from dataclasses import asdict
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.json_types import JsonObject
@@ -27,7 +26,7 @@ def main(format_: str, seconds: int, megabytes: int) -> None:
         if format_ == "jsonl":
             from timemachine.text.pure.documents.jsonl import read_jsonl
 
-            answer: JsonObject = {"lines": [asdict(each) for each in read_jsonl(data)]}
+            answer: JsonObject = {"lines": [vars(each) for each in read_jsonl(data)]}
         else:
             answer = _written(split_document(_read(format_, data), **names))
     except InvalidInput as why:
@@ -65,9 +64,14 @@ def _written(found: SplitDocument) -> JsonObject:
         "titles": list(titles),
         "left_out": found.left_out,
         "passages": [
-            (each.start, each.end, titles[each.title], each.page, None if same else each.text)
+            (
+                each.start,
+                each.end,
+                titles[each.title],
+                each.page,
+                None if found.text[each.start : each.end] == each.text else each.text,
+            )
             for each in found.passages
-            for same in [found.text[each.start : each.end] == each.text]
         ],
     }
 

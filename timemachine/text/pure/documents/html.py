@@ -8,6 +8,7 @@ from timemachine.core.pure.errors import InvalidInput
 from timemachine.text.pure.documents.decoding import decoded
 from timemachine.text.pure.documents.document import Block, Document, Kind
 from timemachine.text.pure.documents.landmarks import Landmarks
+from timemachine.text.pure.language.words import word_set
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -35,15 +36,18 @@ _WHERE_CHARSET: Final = 4_096
 _BLANKS: Final = re.compile(r"[ \t\n\r\f]+")
 _SPACES: Final = re.compile(r" {2,}")
 _LINE_END: Final = re.compile(r" ?\n[ \n]*")
-_SKIPPED: Final = frozenset(
-    ["head", "script", "style", "template", "noscript", "svg", "iframe", "object", "canvas", "audio", "video", "map", "select", "datalist", "-comment"]
+_SKIPPED: Final = word_set(
+    "head script style template noscript svg iframe object canvas audio video map select datalist -comment"
 )
 _LISTS: Final = frozenset(("ul", "ol", "dl", "menu"))
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _ROWS: Final = frozenset(["li", "dt", "dd", "tr", "caption"])
 _CELLS: Final = frozenset(("td", "th"))
-_BLOCKS: Final = frozenset(
-    ["address", "article", "aside", "blockquote", "body", "center", "details", "dialog", "div", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "legend", "main", "nav", "p", "search", "section", "summary"]
+_BLOCKS: Final = word_set(
+    """
+    address article aside blockquote body center details dialog div fieldset figcaption figure footer form header
+    hgroup hr legend main nav p search section summary
+    """
 )
 
 

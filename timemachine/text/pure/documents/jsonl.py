@@ -16,7 +16,7 @@ from timemachine.text.pure.documents.passages import MOST_PASSAGES
 _NAMED: Final = ("text", "title", "uri")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Record:
     """One line: a passage, whose text may be empty. Fields other than text, title and uri are metadata."""
 
@@ -27,7 +27,7 @@ class Record:
     metadata: JsonObject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class BadLine:
     """A line that is not a passage, and why."""
 

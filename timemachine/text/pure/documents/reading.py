@@ -15,10 +15,16 @@ from timemachine.text.pure.documents.formats import Format
 from timemachine.text.pure.documents.jsonl import BadLine, Record, read_jsonl
 from timemachine.text.pure.documents.passages import Passage, SplitDocument, split_document
 from timemachine.text.pure.documents.plain_text import read_plain_text
+from timemachine.text.pure.language.words import word_set
 
 _CODE: Final = Path(__file__).resolve().parents[4]
 # The process that reads an untrusted file gets none of our secrets, only what an interpreter needs.
-_ENVIRONMENT: Final = ["PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONDONTWRITEBYTECODE", "COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"]
+_ENVIRONMENT: Final = word_set(
+    """
+    PATH PYTHONPATH PYTHONHOME LANG LC_ALL LC_CTYPE TMPDIR LD_LIBRARY_PATH PYTHONDONTWRITEBYTECODE
+    COVERAGE_PROCESS_CONFIG COVERAGE_PROCESS_START
+    """
+)
 SMALL_TEXT: Final = 64 * 1024  # read in this process: starting another takes longer
 SMALL_LINES: Final = 256 * 1024  # the same: time is proportional to size
 _REFUSED: Final = {"InvalidInput": InvalidInput, "TooLarge": TooLarge}

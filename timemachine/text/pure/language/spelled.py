@@ -10,31 +10,13 @@ from timemachine.text.pure.language.units import COUNTS, SCALES, UNITS
 _NAMES: Final = list(COUNTS)
 _TENS: Final = {name: COUNTS[name] for name in _NAMES[_NAMES.index("twenty") :]}
 _ONES: Final = {name: COUNTS[name] for name in _NAMES[1 : _NAMES.index("ten")]}
-_SMALL_ORDINALS: Final = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-]
-_LATER_ORDINALS: Final = [
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-]
+_ORDINAL_NAMES: Final = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth"
+)
+_SMALL_ORDINALS: Final = _ORDINAL_NAMES.split()[:9]
 _ORDINALS: Final = {
-    **{name: value for value, name in enumerate([*_SMALL_ORDINALS, *_LATER_ORDINALS], start=1)},
+    **{name: value for value, name in enumerate(_ORDINAL_NAMES.split(), start=1)},
     **{f"{name[:-1]}ieth": value for name, value in _TENS.items()},
 }
 # "First", "second" and "third" often start sentences, and a second is a unit: alone they are not numbers.

@@ -4,24 +4,13 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.text.redaction.pure.marks import FIELD, REPEATS, REPEATS_ERASED, erased, mark
 
-OF_ACTION: Final = (
-    "id",
-    "agent",
-    "name",
-    "tool",
-    "call_id",
-    "tags",
-    "input",
-    "output",
-    "error",
-    "parameters",
-    "grounding",
-    "retrieval",
-    "cached_from",
-    "source",
+_FIELDS: Final = (
+    "id agent name tool call_id tags input output error parameters grounding retrieval cached_from source"
 )
+OF_ACTION: Final = tuple(_FIELDS.split())
 """The fields of a step that can be withheld. Kind and times cannot, or there would be no timeline."""
 OF_SESSION: Final = ("key", "name", "agent", "user", "metadata", "tags")
 SESSION: Final = "session"
@@ -86,7 +75,7 @@ def _is_erased(path: Path, value: Any) -> bool:
     return path.field == "retrieval" and isinstance(value, dict) and _is_empty(value)
 
 
-def _is_empty(found: dict[str, Any]) -> bool:
+def _is_empty(found: JsonObject) -> bool:
     """Return whether a find, or one of its passages, says nothing except how many passages there were."""
     return all(
         inner is None or name == "rank" or (name == "hits" and _are_empty(inner))

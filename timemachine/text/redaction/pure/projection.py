@@ -10,41 +10,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.text.pure.language.words import word_set
 from timemachine.text.redaction.pure.marks import FIELD, HASH, REPEATS, mark
 from timemachine.text.redaction.pure.paths import withhold
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.text import RedactedText, redact_text
 from timemachine.text.redaction.pure.values import Tally, is_made_here, redact_value
 
-MEASURED: Final = frozenset(
-    {
-        "sequence",
-        "kind",
-        "layer",
-        "role",
-        "significance",
-        "importance",
-        "iteration",
-        "started_at",
-        "duration_ms",
-        "usage",
-        "cost_usd",
-        "cached",
-        "saved_usd",
-    }
+MEASURED: Final = word_set(
+    """
+    sequence kind layer role significance importance iteration started_at duration_ms usage cost_usd cached saved_usd
+    """
 )
-_OF_RETRIEVAL: Final = frozenset(
-    {
-        "mode",
-        "top_k",
-        "adaptive",
-        "cut_by",
-        "semantic_search",
-        "curve",
-        "not_embedded",
-        "thresholds",
-        "min_score",
-    }
+_OF_RETRIEVAL: Final = word_set(
+    "mode top_k adaptive cut_by semantic_search curve not_embedded thresholds min_score"
 )
 _OF_HIT: Final = frozenset({"rank", "score", "scores", "frame", "version", "sha256"})
 _OF_GROUNDING: Final = frozenset(
@@ -60,7 +40,7 @@ _NOT_SHOWN: Final = {"withheld": mark(REPEATS)}
 class RedactedDocument:
     """The document with its marks. `touched` names the fields in which anything was withheld, in order."""
 
-    document: dict[str, Any]
+    document: JsonObject
     touched: tuple[str, ...]
     tally: Tally
 
@@ -88,20 +68,13 @@ def _redacted_document(document: Mapping[str, Any], rules: Rules, *, of_session:
     if of_session:
         redacted = _redacted(redacted, rules, tally)
     else:
-        redacted = _redacted(
-            redacted, rules, tally, unchanged=_not_searched(document), measured=_MEASURED_BESIDE
-        )
+        # measured fields, a parent given by number, and fields with their own treatment are not searched
+        parent = {"parent"} if isinstance(document.get("parent"), int) else set()
+        unchanged = MEASURED | {"grounding", "retrieval"} | parent
+        redacted = _redacted(redacted, rules, tally, unchanged=unchanged, measured=_MEASURED_BESIDE)
         redacted |= _what_repeats(document, redacted, rules, tally)
     touched = tuple(name for name in document if redacted[name] != document[name])
     return RedactedDocument(document=redacted, touched=touched, tally=tally)
-
-
-def _not_searched(document: Mapping[str, Any]) -> frozenset[str]:
-    """Return the fields that are not searched: measured ones, a parent given by number, and those with their own
-    treatment.
-    """
-    parent = {"parent"} if isinstance(document.get("parent"), int) else set()
-    return MEASURED | {"grounding", "retrieval"} | parent
 
 
 def _redacted(
@@ -111,8 +84,8 @@ def _redacted(
     *,
     unchanged: frozenset[str] = frozenset(),
     measured: frozenset[str] = frozenset(),
-) -> dict[str, Any]:
-    """Redact the values of fields, except those in `kept`. Numbers in `measured` fields stay."""
+) -> JsonObject:
+    """Redact the values of fields, except those in `unchanged`. Numbers in `measured` fields stay."""
     redacted = dict(fields)
     for name, value in fields.items():
         if name not in unchanged:
@@ -124,18 +97,21 @@ def _redacted(
 
 def _what_repeats(
     document: Mapping[str, Any], redacted: Mapping[str, Any], rules: Rules, tally: Tally
-) -> dict[str, Any]:
+) -> JsonObject:
     """Redact the fields that repeat recorded texts: the passages of the step, then the sentences of its answer."""
     found = {name: redacted[name] for name in ("retrieval", "grounding") if name in redacted}
     query_withheld = redacted.get("input") != document.get("input")
     texts: dict[Any, RedactedText | None] = {}
     if isinstance(found.get("retrieval"), dict):
-        before = document["retrieval"]
-        hits = _hits(before.get("hits"), found["retrieval"].get("hits"), rules, tally, query_withheld, texts)
-        found["retrieval"] = (
-            _redacted(found["retrieval"], rules, tally, unchanged=frozenset({"hits"}), measured=_OF_RETRIEVAL)
-            | hits
+        hits = found["retrieval"].get("hits")
+        found["retrieval"] = _redacted(
+            found["retrieval"], rules, tally, unchanged=frozenset({"hits"}), measured=_OF_RETRIEVAL
         )
+        if isinstance(hits, list):
+            found["retrieval"]["hits"] = [
+                _hit(each, hit, rules, tally, query_withheld, texts) if isinstance(hit, dict) else hit
+                for each, hit in zip(document["retrieval"].get("hits"), hits, strict=True)
+            ]
     if isinstance(found.get("grounding"), dict):
         sentences = found["grounding"].get("sentences")
         found["grounding"] = _redacted(
@@ -149,33 +125,15 @@ def _what_repeats(
     return found
 
 
-def _hits(
-    before: Any,
-    hits: Any,
-    rules: Rules,
-    tally: Tally,
-    query_withheld: bool,
-    texts: dict[Any, RedactedText | None],
-) -> dict[str, Any]:
-    """Redact the passages. `texts` receives the redacted text of each, None if it is withheld completely."""
-    if not isinstance(hits, list):
-        return {} if hits is None else {"hits": hits}
-    return {
-        "hits": [
-            _hit(each, hit, rules, tally, query_withheld, texts) if isinstance(hit, dict) else hit
-            for each, hit in zip(before, hits, strict=True)
-        ]
-    }
-
-
 def _hit(
-    before: dict[str, Any],
-    hit: dict[str, Any],
+    before: JsonObject,
+    hit: JsonObject,
     rules: Rules,
     tally: Tally,
     query_withheld: bool,
     texts: dict[Any, RedactedText | None],
-) -> dict[str, Any]:
+) -> JsonObject:
+    """Redact a passage. `texts` receives its redacted text, None if it is withheld completely."""
     ours = frozenset(name for name, value in hit.items() if is_made_here(name, value))
     found = _redacted(hit, rules, tally, unchanged=ours | {"matched"}, measured=_OF_HIT)
     touched = found.get("text") != before.get("text")
@@ -237,7 +195,7 @@ def _sentence(
     return found | _passage(sentence, texts)
 
 
-def _passage(sentence: Mapping[str, Any], texts: Mapping[Any, RedactedText | None]) -> dict[str, Any]:
+def _passage(sentence: Mapping[str, Any], texts: Mapping[Any, RedactedText | None]) -> JsonObject:
     """Return the new position of a sentence's support in its passage."""
     frame, start, end = (sentence.get(name) for name in ("frame", "passage_start", "passage_end"))
     if isinstance(frame, list | dict) or frame not in texts:

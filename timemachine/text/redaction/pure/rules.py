@@ -1,13 +1,12 @@
 """The rules of a redaction profile, and parsing them strictly from JSON."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Self
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import is_plain
 from timemachine.text.redaction.pure.engine import Refused, custom, matches_empty
-from timemachine.text.redaction.pure.literals import Wordings
 from timemachine.text.redaction.pure.marks import LONGEST_NAME, NAMES, RESERVED, can_be_a_name
 from timemachine.text.redaction.pure.paths import LONGEST, OF_ACTION, OF_SESSION, Path, parse_path
 from timemachine.text.redaction.pure.people import is_region
@@ -17,6 +16,8 @@ MOST_PATTERNS, MOST_FIELDS, MOST_REGIONS = 50, 100, 10
 LONGEST_PATTERN: Final = 500
 LARGEST_PROGRAM: Final = 2_000
 """The most instructions of a compiled pattern. `(\\pL{1,900}){1,900}` is short but would take minutes for a text."""
+SHORTEST_WORDING: Final = 16
+"""The length of the shortest text that can be found, and of the prefix by which texts are looked up."""
 _FIELDS: Final = ("detect", "phone_regions", "patterns", "fields")
 
 
@@ -27,6 +28,34 @@ class Pattern:
     name: str
     pattern: str
     ignore_case: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wordings:
+    """Literal texts to find in linear time, by their prefix, longest first. Matches are marked with `name`."""
+
+    name: str
+    by_begin: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, texts: Iterable[str], name: str) -> Self:
+        """Index these texts, without those that are too short."""
+        found: dict[str, list[str]] = {}
+        for text in sorted(
+            {each for each in texts if len(each) >= SHORTEST_WORDING}, key=lambda each: -len(each)
+        ):
+            found.setdefault(text[:SHORTEST_WORDING], []).append(text)
+        return cls(name=name, by_begin={begin: tuple(each) for begin, each in found.items()})
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the spans of matches from left to right, at each position the longest."""
+        place = 0
+        while place <= len(text) - SHORTEST_WORDING:
+            found = self.by_begin.get(text[place : place + SHORTEST_WORDING], ())
+            length = next((len(each) for each in found if text.startswith(each, place)), 0)
+            if length:
+                yield place, place + length
+            place += length or 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +87,7 @@ class Rules:
         return {
             "detect": list(self.detect),
             "phone_regions": list(self.phone_regions),
-            "patterns": [
-                {"name": each.name, "pattern": each.pattern, "ignore_case": each.ignore_case}
-                for each in self.patterns
-            ],
+            "patterns": [asdict(each) for each in self.patterns],
             "fields": list(self.fields),
         }
 

@@ -4,14 +4,14 @@ Redacting twice gives the same as redacting once: marks are never part of a find
 searched again until nothing is found.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from timemachine.text.redaction.pure.engine import custom, readable, spans
-from timemachine.text.redaction.pure.folding import spans_folded
 from timemachine.text.redaction.pure.identities import ibans_in, social_security_numbers_in
 from timemachine.text.redaction.pure.marks import NAMES, mark, spans_between_marks
 from timemachine.text.redaction.pure.people import cards_in, emails_in, phones_in
@@ -20,6 +20,14 @@ from timemachine.text.redaction.pure.secrets import secrets_in
 
 ROUNDS: Final = 6
 """How often the remaining text is searched. If something is still found then, that entire span is withheld."""
+
+_PLAIN: Final = {
+    **{wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)},
+    **dict.fromkeys((*range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63), ord("-")),
+    **dict.fromkeys((0xA0, 0x2007, 0x202F, 0x3000), ord(" ")),
+}
+"""Replacements for characters by those that patterns contain. One for one, so that all positions stay the same."""
+_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -30,14 +38,6 @@ class Finding:
     end: int
     rule: str
     what: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """A part of a redacted text: recorded text, or a mark and what it replaces."""
-
-    text: str
-    finding: Finding | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,25 +62,18 @@ class RedactedText:
             return last.end + shift - (0 if end else len(mark(last.rule)))
         return offset + shift
 
-    def pieces(self) -> Iterator[Piece]:
-        """Yield the parts of the redacted text."""
-        begin = 0
-        for each in self.findings:
-            if each.start > begin:
-                yield Piece(text=self.before[begin : each.start])
-            yield Piece(text=mark(each.rule), finding=each)
-            begin = each.end
-        if begin < len(self.before):
-            yield Piece(text=self.before[begin:])
-
 
 def redact_text(text: str, rules: Rules) -> RedactedText:
     """Redact a text."""
     found = findings_in(text, rules)
     if not found:
         return RedactedText(text=text, before=text)
-    redacted = RedactedText(text="", before=text, findings=found)
-    return replace(redacted, text="".join(each.text for each in redacted.pieces()))
+    parts: list[str] = []
+    begin = 0
+    for each in found:
+        parts += text[begin : each.start], mark(each.rule)
+        begin = each.end
+    return RedactedText(text="".join([*parts, text[begin:]]), before=text, findings=found)
 
 
 def findings_in(text: str, rules: Rules) -> Sequence[Finding]:
@@ -117,14 +110,31 @@ def _detected_in(text: str, rules: Rules) -> Iterator[Finding]:
 
 _DETECT: Final[dict[str, Callable[[str, Rules], Iterable[tuple[int, int, str]]]]] = {
     "secret": lambda text, _: secrets_in(text),
-    "email": lambda text, _: ((*span, "") for span in spans_folded(emails_in, text)),
+    "email": lambda text, _: ((*span, "") for span in _spans_folded(emails_in, text)),
     "phone": lambda text, rules: (
-        (*span, "") for span in spans_folded(partial(phones_in, regions=rules.phone_regions), text)
+        (*span, "") for span in _spans_folded(partial(phones_in, regions=rules.phone_regions), text)
     ),
-    "card": lambda text, _: ((*span, "") for span in spans_folded(cards_in, text)),
-    "iban": lambda text, _: ((*span, "") for span in spans_folded(ibans_in, text)),
-    "ssn": lambda text, _: ((*span, "") for span in spans_folded(social_security_numbers_in, text)),
+    "card": lambda text, _: ((*span, "") for span in _spans_folded(cards_in, text)),
+    "iban": lambda text, _: ((*span, "") for span in _spans_folded(ibans_in, text)),
+    "ssn": lambda text, _: ((*span, "") for span in _spans_folded(social_security_numbers_in, text)),
 }
+
+
+def _spans_folded(find: Callable[[str], Iterable[tuple[int, int]]], text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans that `find` finds in a text however its characters are written, as spans of the text.
+
+    It can have other hyphens, full-width digits, and invisible characters between.
+    """
+    if text.isascii():
+        yield from find(text)
+        return
+    plain = text.translate(_PLAIN)
+    if not _INVISIBLE.search(plain):
+        yield from find(plain)
+        return
+    places = [place for place, each in enumerate(plain) if not _INVISIBLE.match(each)]
+    for start, end in find("".join(plain[place] for place in places)):
+        yield places[start], places[end - 1] + 1
 
 
 def _before_others(found: Finding) -> tuple[int, int, bool]:

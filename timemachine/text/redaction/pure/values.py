@@ -1,14 +1,16 @@
-"""Redact a JSON value: its texts, its keys, and numbers that match as texts."""
+"""Redact a JSON value: its texts, its keys, and numbers that match as texts. Quote the text around marks."""
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.text.redaction.pure.marks import NAMES, OPENING, OPENING_ERASED, is_mark, mark
+from timemachine.text.redaction.pure.paths import path_part
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.secrets import names_a_secret
 from timemachine.text.redaction.pure.text import Finding, redact_text
@@ -22,6 +24,10 @@ _MADE_HERE: Final = dict.fromkeys(("sha256", "sha256_now", "prompt_sha256"), _SH
     "session": _SESSION_ID
 }
 _NAMED: Final = "value of that name"
+EXCERPT_BEFORE: Final = 80
+LONGEST_EXCERPT: Final = 240
+_MARK_ALONE: Final = frozenset({"withheld"})
+"""The keys of an object that replaces a withheld object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +98,9 @@ class _Redactor:
         self.tally.update(tally_of(found.findings))
         return found.text if isinstance(value, str) else mark(found.findings[0].rule)
 
-    def _object(self, value: dict[str, Any]) -> dict[str, Any]:
+    def _object(self, value: JsonObject) -> JsonObject:
         named = "secret" in self.rules.detect
-        redacted: dict[str, Any] = {}
+        redacted: JsonObject = {}
         taken = set(value)
         for key, inner in value.items():
             found = redact_text(key, self.rules)
@@ -118,3 +124,25 @@ def _free(name: str, taken: set[str]) -> str:
     if name not in taken:
         return name
     return next(each for number in count(2) if (each := f"{name} {number}") not in taken)
+
+
+def excerpts(value: Any, opening: str, place: str) -> Iterator[tuple[str, str]]:
+    """Yield an excerpt around the first mark in each text of a redacted JSON value. Marks begin with `opening`.
+
+    Each comes with its path: `place`, followed by the path to the text as rules write it.
+    """
+    if isinstance(value, str):
+        at = value.find(opening)
+        if at >= 0:
+            begin = max(at - EXCERPT_BEFORE, 0)
+            end = begin + LONGEST_EXCERPT
+            yield place, ("…" if begin else "") + value[begin:end] + ("…" if len(value) > end else "")
+    elif isinstance(value, list | tuple):
+        for nth, each in enumerate(value):
+            yield from excerpts(each, opening, f"{place}[{nth}]")
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield from excerpts(name, opening, place)
+            yield from excerpts(
+                each, opening, place if value.keys() == _MARK_ALONE else f"{place}{path_part(name)}"
+            )

@@ -8,8 +8,7 @@ from typing import Any, Final
 from timemachine.text.pure.language.sentences import sentence_texts
 from timemachine.text.pure.language.words import WORD, folded
 from timemachine.text.redaction.pure.engine import readable
-from timemachine.text.redaction.pure.literals import Wordings
-from timemachine.text.redaction.pure.rules import Rules
+from timemachine.text.redaction.pure.rules import Rules, Wordings
 
 NAME: Final = "repeated text"
 _LONGEST: Final = 1_000
