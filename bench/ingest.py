@@ -33,8 +33,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from bench.common.report import figure, finish
 from tests.e2e.conftest import Product
 from tests.embedded.machine import Machine
+from timemachine.embedded.data_folder import socket_folder
 from timemachine.embedded.postgres import Cluster
-from timemachine.embedded.sockets import socket_folder
 
 OTLP = "/v1/traces"
 SPANS = int(os.environ.get("SPANS", "30720"))

@@ -15,7 +15,7 @@ from django.test import Client
 from bench.common.django_ready import new_project
 from bench.common.report import figure, finish
 from bench.common.timing import median_ms
-from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import Project
 from timemachine.memory.search import indexing
 from timemachine.recording.sessions.commands import append, start_session

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from timemachine.embedded import postgres
-from timemachine.embedded.sockets import clear_socket_folder, socket_folder
+from timemachine.embedded.data_folder import clear_socket_folder, socket_folder
 
 
 @pytest.hookimpl(wrapper=True)  # wrappers run before pytest-django's own hook

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from tests.answer_validation import held
-from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.api.conftest import Program, program
-from timemachine.core.accounts.commands import make_api_key, revoke_api_key
+from timemachine.core.accounts.commands.keys import make_api_key, revoke_api_key
 from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.knowledge.models import Frame

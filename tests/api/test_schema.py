@@ -24,7 +24,7 @@ from schemathesis.core.result import Ok
 from schemathesis.specs.openapi import checks
 
 from tests.builders import compared, recorded_session, replayed
-from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
 from timemachine.replay.runs.pure.options import ReplayOptions
 

@@ -10,7 +10,7 @@ from django.db import connection
 from pytest_django.live_server_helper import LiveServer
 
 from tests.cli.terminal import Here, Terminal
-from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
 from timemachine.recording.importing.models import FileImport
 from timemachine.recording.importing.worker import work as import_file

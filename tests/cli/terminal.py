@@ -10,7 +10,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from timemachine.cli.main import cli
-from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import ApiKey, Project
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.knowledge.models import Collection, Frame

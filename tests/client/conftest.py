@@ -18,7 +18,7 @@ from tests.client.gate import Gate
 from tests.client.spools import refused, waiting
 from timemachine.client import TimeMachine
 from timemachine.client.recording import delivery
-from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import SCOPES, Project
 from timemachine.core.payloads.queries import value
 from timemachine.governance.deletion.retention.commands import work as forget

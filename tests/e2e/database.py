@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.embedded.homes import copied
 from timemachine.embedded import postgres
-from timemachine.embedded.sockets import socket_folder
+from timemachine.embedded.data_folder import socket_folder
 
 
 class Database:

@@ -28,7 +28,7 @@ from tests.embedded.machine import Machine, free_port
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.embedded import postgres
-from timemachine.embedded.sockets import clear_socket_folder
+from timemachine.embedded.data_folder import clear_socket_folder
 
 pytestmark = pytest.mark.crash
 ASKS = 30

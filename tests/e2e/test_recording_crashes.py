@@ -29,7 +29,7 @@ from tests.waiting import wait_until
 from timemachine.client import TimeMachine
 from timemachine.client.recording import delivery
 from timemachine.embedded import postgres
-from timemachine.embedded.sockets import clear_socket_folder
+from timemachine.embedded.data_folder import clear_socket_folder
 
 pytestmark = pytest.mark.crash
 WRITERS, RECORDERS, SENDERS = 32, 4, 3

@@ -10,9 +10,9 @@ import pytest
 
 from timemachine.core.pure.errors import Unavailable
 from timemachine.embedded import postgres
-from timemachine.embedded.leftovers import processes_in
+from timemachine.embedded.children import processes_in
+from timemachine.embedded.data_folder import SOCKET, clear_socket_folder, socket_folder
 from timemachine.embedded.postgres import Cluster
-from timemachine.embedded.sockets import SOCKET, clear_socket_folder, socket_folder
 
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root may become somebody else")
 with_namespaces = pytest.mark.skipif(

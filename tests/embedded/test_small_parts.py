@@ -12,11 +12,9 @@ import pytest
 
 import timemachine
 from timemachine.core.pure.errors import Conflict, InvalidInput, Unavailable
-from timemachine.embedded import prepared, up
+from timemachine.embedded import data_folder, up
 from timemachine.embedded.address import Address, answers, chosen_address, refuse_taken
-from timemachine.embedded.children import Program, run
-from timemachine.embedded.leftovers import kill_leftovers
-from timemachine.embedded.logs import last_words, open_log
+from timemachine.embedded.children import Program, kill_leftovers, last_words, open_log, run
 from timemachine.embedded.programs import web_server
 from timemachine.embedded.supervisor import Supervisor
 
@@ -178,10 +176,10 @@ def test_without_the_wheel_that_carries_postgres_the_refusal_says_what_to_do() -
 
 
 def test_another_database_or_a_new_migration_has_to_be_prepared(empty_home: Path) -> None:
-    assert not prepared.is_prepared("postgresql://here")
-    prepared.remember("postgresql://here")
-    assert prepared.is_prepared("postgresql://here")
-    assert not prepared.is_prepared("postgresql://there")
+    assert not data_folder.is_prepared("postgresql://here")
+    data_folder.remember_prepared("postgresql://here")
+    assert data_folder.is_prepared("postgresql://here")
+    assert not data_folder.is_prepared("postgresql://there")
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(

@@ -12,7 +12,7 @@ from pytest_django.fixtures import Settings
 
 from tests.builders import tamper
 from tests.web.people import browser_of
-from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import ADMIN, SCOPES, VIEWER, Project
 from timemachine.core.pure.home import local_key_file, write_private
 from timemachine.evidence import commands as evidence

@@ -8,13 +8,9 @@ from django.test import Client
 
 from tests.core.accounts.people import PASSWORD, member
 from timemachine.core.accounts import queries
-from timemachine.core.accounts.commands import (
-    authenticate_key,
-    invite,
-    make_api_key,
-    make_sign_in_link,
-    use_sign_in_link,
-)
+from timemachine.core.accounts.commands.keys import authenticate_key, make_api_key
+from timemachine.core.accounts.commands.links import make_sign_in_link, use_sign_in_link
+from timemachine.core.accounts.commands.projects import invite
 from timemachine.core.accounts.models import ApiKey, Membership, Project, SignInLink, User
 from timemachine.core.pure.errors import NotFound, NotSignedIn
 

@@ -8,13 +8,9 @@ from django.test import Client
 
 from tests.core.accounts.people import PASSWORD, member, person
 from timemachine.core.accounts import queries
-from timemachine.core.accounts.commands import (
-    first_run,
-    invite,
-    make_reset_link,
-    make_sign_in_link,
-    sign_in_url,
-)
+from timemachine.core.accounts.commands.first_start import first_run
+from timemachine.core.accounts.commands.links import make_sign_in_link, sign_in_url
+from timemachine.core.accounts.commands.projects import invite, make_reset_link
 from timemachine.core.accounts.models import Project, SignInAttempt, SignInLink, User
 from timemachine.core.pure.clock import now
 

@@ -23,7 +23,7 @@ from tests.memory.patterns.recorded import failed
 from tests.memory.patterns.recorded import read as read_patterns
 from tests.memory.patterns.recorded import session_of as session_with
 from tests.web.routes import Route, every_route
-from timemachine.core.accounts.commands import invite
+from timemachine.core.accounts.commands.projects import invite
 from timemachine.core.accounts.models import Project, SignInLink
 from timemachine.evidence.sealing.seals import seal_session
 from timemachine.recording.importing.worker import hand_in

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
-from timemachine.core.accounts.commands import authenticate_key
+from timemachine.core.accounts.commands.keys import authenticate_key
 from timemachine.core.accounts.models import ApiKey, Project
 from timemachine.core.pure.errors import NotAllowed
 

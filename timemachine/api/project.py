@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from ninja import Router, Status
 
 from timemachine.api.access import caller
-from timemachine.core.accounts.commands import make_api_key, revoke_api_key
+from timemachine.core.accounts.commands.keys import make_api_key, revoke_api_key
 from timemachine.core.accounts.queries import key as key_of
 from timemachine.core.accounts.queries import keys_of
 from timemachine.core.accounts.schemas import KeyCreated, KeyIn, KeyOut, KeyPage, ProjectOut, Scope

@@ -22,7 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from timemachine.api.access import Caller
 from timemachine.api.concurrency import SMALL, place
 from timemachine.api.errors import refusal
-from timemachine.core.accounts.commands import authenticate_key
+from timemachine.core.accounts.commands.keys import authenticate_key
 from timemachine.core.database import is_unavailable
 from timemachine.core.pure.errors import (
     InvalidInput,

@@ -1,4 +1,4 @@
-"""Child processes that end with this process, even if it is killed."""
+"""Child processes that end with this process, even if it is killed: their logs, and what outlived a killed `make up`."""
 
 import contextlib
 import ctypes
@@ -7,16 +7,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
 from timemachine.core.pure.errors import Unavailable
-from timemachine.embedded.logs import last_words, open_log
-from timemachine.embedded.signals import nap
+from timemachine.embedded.terminal import nap
 
 _PR_SET_PDEATHSIG = 1
+_ROTATE_AT = 5_000_000  # bytes of a log
+_TAIL = 16_384  # bytes of a log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +62,13 @@ def spawn(
 
     Its output goes to its log; `stdout` can be `subprocess.PIPE`. Call this from the main thread.
     """
+    environment = os.environ | program.environment
     with open_log(program.log) as log:
         return subprocess.Popen(
             program.command,
             cwd=program.folder,
-            env=_environment(program.environment),
+            # without bytecode files, everything would be compiled at each start
+            env={name: value for name, value in environment.items() if name != "PYTHONDONTWRITEBYTECODE"},
             stdin=stdin,
             stdout=log if stdout is None else stdout,
             stderr=log,
@@ -94,13 +97,6 @@ def kill_group(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    """Allow bytecode files; without them, everything would be compiled at each start."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | dict(
-        more
-    )
-
-
 def _tied_to_us(last_signal: signal.Signals) -> Callable[[], None] | None:
     """On Linux, have the kernel send the signal when the thread that started the child ends.
 
@@ -118,3 +114,38 @@ def _tied_to_us(last_signal: signal.Signals) -> Callable[[], None] | None:
             os._exit(1)
 
     return tie
+
+
+def open_log(path: Path) -> IO[bytes]:
+    """Open the log for appending; a large one is first renamed to `….1` and replaces the older one."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if path.exists() and path.stat().st_size > _ROTATE_AT:
+        path.replace(path.with_name(path.name + ".1"))
+    return path.open("ab")
+
+
+def last_words(path: Path) -> str:
+    """The error of the last traceback in the log, else its last line."""
+    with path.open("rb") as log:
+        log.seek(max(0, path.stat().st_size - _TAIL))
+        lines = [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]
+    tracebacks = [place for place, line in enumerate(lines) if line.startswith("Traceback ")]
+    after = lines[tracebacks[-1] + 1 :] if tracebacks else lines[-1:]
+    return next((line.strip() for line in after if not line.startswith(" ")), "its log is empty")
+
+
+def processes_in(folder: Path) -> Iterator[int]:
+    """Every process with this working folder (Linux only). Titles can be rewritten and ids reused, so they are not used."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").readlink() == folder:
+                yield int(process.name)
+
+
+def kill_leftovers(folder: Path) -> None:
+    """Kill the processes of our own Python in a folder that only our children use."""
+    ours = Path(sys.executable).resolve()
+    for pid in processes_in(folder):
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/exe").readlink() == ours:
+                os.kill(pid, signal.SIGKILL)

@@ -16,11 +16,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from timemachine.core.pure.errors import Unavailable
-from timemachine.embedded.children import Program, run, spawn
-from timemachine.embedded.leftovers import processes_in
-from timemachine.embedded.logs import last_words
-from timemachine.embedded.signals import nap
-from timemachine.embedded.sockets import SOCKET
+from timemachine.embedded.children import Program, last_words, processes_in, run, spawn
+from timemachine.embedded.data_folder import SOCKET
+from timemachine.embedded.terminal import nap
 
 NOBODY = 65534
 DATABASE = "timemachine"

@@ -11,14 +11,16 @@ from timemachine.core.pure.errors import TimeMachineError, Unavailable
 from timemachine.core.pure.home import RunningServer, announce, home, withdraw
 from timemachine.embedded import children, postgres, programs
 from timemachine.embedded.address import Address, answers, chosen_address, refuse_taken
-from timemachine.embedded.leftovers import kill_leftovers
-from timemachine.embedded.lock import only_one
-from timemachine.embedded.logs import last_words
-from timemachine.embedded.prepared import is_prepared, remember
-from timemachine.embedded.signals import StopRequested, nap, stopping_on_signals
-from timemachine.embedded.sockets import clear_socket_folder, socket_folder
+from timemachine.embedded.children import kill_leftovers, last_words
+from timemachine.embedded.data_folder import (
+    clear_socket_folder,
+    is_prepared,
+    only_one,
+    remember_prepared,
+    socket_folder,
+)
 from timemachine.embedded.supervisor import Supervisor
-from timemachine.embedded.terminal import print_error, print_line
+from timemachine.embedded.terminal import StopRequested, nap, print_error, print_line, stopping_on_signals
 
 _CHECK_EVERY = 0.2  # seconds
 
@@ -84,7 +86,7 @@ def _prepare_and_serve(
     if known:
         supervisor.start(web)
     written = children.run(programs.preparation(environment))
-    remember(database_url)
+    remember_prepared(database_url)
     if not known:
         supervisor.start(web)
     while not answers(address):

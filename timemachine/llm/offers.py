@@ -78,13 +78,12 @@ def offers_of(project_id: UUID, answers: Mapping[str, LastAnswer] | None = None)
             listed=each,
             prices=None if each.model is None else unit_prices(each.model, moment),
             trial=None if each.model is None else trials.get(str(each.model)),
-            also_priced=_also_priced(each, moment),
+            also_priced=tuple(
+                priced
+                for priced in price_overrides().of_provider(each.provider, moment)
+                if priced.model != str(each.model)
+            ),
             answered=known.get(each.provider),
         )
         for each in listed_models(project_id)
     )
-
-
-def _also_priced(listed: Listed, moment: datetime) -> tuple[PriceEntry, ...]:
-    found = price_overrides().of_provider(listed.provider, moment)
-    return tuple(each for each in found if each.model != str(listed.model))

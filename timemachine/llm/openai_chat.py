@@ -24,8 +24,8 @@ def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening
 
     parameters = parameters_for(request, left_out)
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
-    prompt: JsonObject = {"model": request.model.model, "messages": messages}
-    body = prompt | parameters.wire | streaming(left_out)
+    body: JsonObject = {"model": request.model.model, "messages": messages, **parameters.wire}
+    body |= streaming(left_out)
     if STREAM in body and STREAM_OPTIONS not in left_out:
         body[STREAM_OPTIONS] = {"include_usage": True}
     exchange = Exchange(openai, request, listening, OpenAIStream())

@@ -123,10 +123,12 @@ def connection_of(project_id: UUID, name: ModelName) -> Connection:
             code="model_not_usable",
             model=str(name),
         )
+    stored, of = server.encrypted_key, f"the model server {server.name}"
+    fix = "Remove the server and add it again."
     return Connection(
         protocol="openai",
         base_url=server.base_url,
-        api_key=_key_of_server(server),
+        api_key=None if stored is None else decrypted(bytes(stored), of=of, fix=fix),
         pinned=not is_allowed(read_address(server.base_url), settings.MODEL_HOSTS_ALLOWED),
     )
 
@@ -191,15 +193,6 @@ def _own_key(project_id: UUID, provider: str) -> str | None:
     stored = ProviderKey.objects.filter(project_id=project_id, provider=provider).first()
     if stored is None:
         return None
-    of, fix = (
-        f"this project for {PROVIDERS[provider].label}",
-        "An administrator must enter it again under Settings, Models.",
-    )
+    of = f"this project for {PROVIDERS[provider].label}"
+    fix = "An administrator must enter it again under Settings, Models."
     return decrypted(bytes(stored.encrypted_key), of=of, fix=fix)
-
-
-def _key_of_server(server: ModelServer) -> str | None:
-    if server.encrypted_key is None:
-        return None
-    stored, of = bytes(server.encrypted_key), f"the model server {server.name}"
-    return decrypted(stored, of=of, fix="Remove the server and add it again.")

@@ -11,7 +11,6 @@ from timemachine.llm.models import ModelTrial
 from timemachine.llm.offers import Offer
 from timemachine.llm.pure.catalogue import ModelServerValue
 from timemachine.llm.pure.listing import KeySource, Kind, Listed, State
-from timemachine.llm.pure.price_table import PriceEntry
 
 
 class UsageOut(Schema):
@@ -163,7 +162,15 @@ class OfferOut(Schema):
             key_variable=found.key_variable,
             base_url=found.base_url,
             prices=offer.prices,
-            also_priced=[_prices(each) for each in offer.also_priced],
+            also_priced=[
+                ModelPrices.model_construct(
+                    model=each.model,
+                    per_million_tokens={
+                        name: float(price) for name, price in each.per_million_tokens.items()
+                    },
+                )
+                for each in offer.also_priced
+            ],
             last_answer=None
             if answered is None
             else LastAnswerOut.model_construct(model=answered.model, at=written(answered.at)),
@@ -238,8 +245,3 @@ class ModelServerRemoved(Schema):
     """The name of the server that was removed."""
 
     removed: str
-
-
-def _prices(entry: PriceEntry) -> ModelPrices:
-    per_million = {name: float(price) for name, price in entry.per_million_tokens.items()}
-    return ModelPrices.model_construct(model=entry.model, per_million_tokens=per_million)

@@ -87,7 +87,8 @@ class PinnedTransport(httpx2.BaseTransport):
             try:
                 return self._inner.handle_request(_addressed(request, address))
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                if _has_ended():
+                cancellation = _cancellation.get()
+                if cancellation is not None and (cancellation.requested or cancellation.out_of_time):
                     raise
         return self._inner.handle_request(_addressed(request, last))
 
@@ -114,11 +115,6 @@ class _Bounded(httpx2.SyncByteStream):
 
     def close(self) -> None:
         self._stream.close()
-
-
-def _has_ended() -> bool:
-    cancellation = _cancellation.get()
-    return cancellation is not None and (cancellation.requested or cancellation.out_of_time)
 
 
 def _send_only_what_is_needed(request: httpx2.Request) -> None:

@@ -5,7 +5,6 @@ from typing import Final
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
 
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError, TooManyRequests
@@ -56,7 +55,7 @@ def try_model(project_id: UUID, text: str, *, by: str) -> ModelTrial:
 
 def latest_trials(project_id: UUID) -> dict[str, ModelTrial]:
     """Return the last test of each of the project's models, by the model's name."""
-    found: QuerySet[ModelTrial] = ModelTrial.objects.filter(project_id=project_id)
+    found = ModelTrial.objects.filter(project_id=project_id)
     return {trial.model: trial for trial in found.order_by("model", "-id").distinct("model")}
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from timemachine.core.accounts.commands import LOCAL_KEY
+from timemachine.core.accounts.commands.first_start import LOCAL_KEY
 from timemachine.core.pure import finish_reasons, safe_text
 from timemachine.core.pure import numbers as base
 from timemachine.core.pure.clock import now, written

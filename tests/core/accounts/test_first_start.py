@@ -7,7 +7,8 @@ import pytest
 from django.db import connection
 
 from tests.core.accounts.people import member
-from timemachine.core.accounts.commands import authenticate_key, first_run, revoke_api_key
+from timemachine.core.accounts.commands.first_start import first_run
+from timemachine.core.accounts.commands.keys import authenticate_key, revoke_api_key
 from timemachine.core.accounts.models import SCOPES, ApiKey, Membership, Project, User
 
 

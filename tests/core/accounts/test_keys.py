@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from tests.core.accounts.people import person
-from timemachine.core.accounts.commands import authenticate_key, make_api_key, revoke_api_key
+from timemachine.core.accounts.commands.keys import authenticate_key, make_api_key, revoke_api_key
 from timemachine.core.accounts.models import ApiKey, Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotSignedIn

@@ -7,14 +7,9 @@ from django.db import IntegrityError, connection, transaction
 
 from tests.core.accounts.people import PASSWORD, member, person
 from timemachine.core.accounts import queries
-from timemachine.core.accounts.commands import (
-    invite,
-    make_reset_link,
-    make_sign_in_link,
-    set_password,
-    sign_in_url,
-    use_sign_in_link,
-)
+from timemachine.core.accounts.commands.links import make_sign_in_link, sign_in_url, use_sign_in_link
+from timemachine.core.accounts.commands.people import set_password
+from timemachine.core.accounts.commands.projects import invite, make_reset_link
 from timemachine.core.accounts.models import Project, SignInLink, User
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotAllowed, NotFound, NotSignedIn

@@ -7,16 +7,16 @@ from django.db import connection
 
 from tests.core.accounts.people import member, person
 from timemachine.core.accounts import queries
-from timemachine.core.accounts.commands import (
+from timemachine.core.accounts.commands.keys import make_api_key
+from timemachine.core.accounts.commands.links import use_sign_in_link
+from timemachine.core.accounts.commands.people import rename_person
+from timemachine.core.accounts.commands.projects import (
     change_role,
     invite,
-    make_api_key,
     make_project,
     make_reset_link,
     remove_member,
-    rename_person,
     rename_project,
-    use_sign_in_link,
     withdraw_invitation,
 )
 from timemachine.core.accounts.models import Membership, Project

@@ -8,7 +8,8 @@ from django.core.management import CommandError, call_command
 
 from tests.core.accounts.people import member, person
 from timemachine.core.accounts import queries
-from timemachine.core.accounts.commands import authenticate_key, use_sign_in_link
+from timemachine.core.accounts.commands.keys import authenticate_key
+from timemachine.core.accounts.commands.links import use_sign_in_link
 from timemachine.core.accounts.models import ApiKey, Project
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.home import local_key_file

@@ -10,7 +10,7 @@ from django.db import connection
 from pytest_django.fixtures import Settings
 
 from tests.core.accounts.people import PASSWORD, person
-from timemachine.core.accounts.commands import change_password, complete_profile, set_password, sign_in
+from timemachine.core.accounts.commands.people import change_password, complete_profile, set_password, sign_in
 from timemachine.core.accounts.models import SignInAttempt, User
 from timemachine.core.pure.errors import (
     Conflict,

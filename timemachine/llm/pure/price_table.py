@@ -8,7 +8,7 @@ others of a provider), prices in US dollars per million tokens (`input` and `out
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -79,7 +79,12 @@ def read_table(data: bytes, name: str) -> PriceTable:
     entries = tuple(
         _entry(each, _place(each, name, number)) for number, each in enumerate(found["prices"], 1)
     )
-    _check_once(entries, name)
+    seen: set[tuple[str, date | None]] = set()
+    for entry in entries:
+        if (entry.model, entry.starts) in seen:
+            since = f" from {entry.starts}" if entry.starts else ""
+            raise _bad(name, f"{entry.model}{since} has two entries; remove one")
+        seen.add((entry.model, entry.starts))
     return PriceTable(sha256=sha256_hex(data), entries=entries)
 
 
@@ -113,12 +118,12 @@ def _entry(found: Any, place: str) -> PriceEntry:
         model=_model(found.get("model"), place),
         starts=_day(found.get("from"), place),
         note=note,
-        per_million_tokens={each: _price(found, each, place) for each in _PRICES if _is_given(found, each)},
+        per_million_tokens={
+            each: _price(found, each, place)
+            for each in _PRICES
+            if each in {"input", "output"} or each in found
+        },
     )
-
-
-def _is_given(found: Mapping[str, Any], price: str) -> bool:
-    return price in {"input", "output"} or price in found
 
 
 def _model(written: Any, place: str) -> str:
@@ -149,15 +154,6 @@ def _price(found: Mapping[str, Any], name: str, place: str) -> Decimal:
     if not dollars.is_finite() or not 0 <= dollars <= HIGHEST:
         raise _bad(place, f"`{name}` must be between 0 and {HIGHEST:,} US dollars per million tokens")
     return dollars
-
-
-def _check_once(entries: Iterable[PriceEntry], name: str) -> None:
-    seen: set[tuple[str, date | None]] = set()
-    for entry in entries:
-        if (entry.model, entry.starts) in seen:
-            since = f" from {entry.starts}" if entry.starts else ""
-            raise _bad(name, f"{entry.model}{since} has two entries; remove one")
-        seen.add((entry.model, entry.starts))
 
 
 def _bad(place: str, why: str) -> InvalidInput:

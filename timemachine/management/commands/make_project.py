@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from timemachine.core.accounts import commands, queries
+from timemachine.core.accounts import queries
+from timemachine.core.accounts.commands import projects
 from timemachine.core.pure.errors import TimeMachineError
 
 
@@ -23,7 +24,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, name: str, administrator: str, **__: Any) -> None:
         """Create the project and print its id."""
         try:
-            project = commands.make_project(name, administrator=queries.person(administrator))
+            project = projects.make_project(name, administrator=queries.person(administrator))
         except TimeMachineError as why:
             raise CommandError(why.message) from why
         self.stdout.write(str(project.pk))

@@ -8,7 +8,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 
-from timemachine.core.accounts.commands import first_run, make_sign_in_link, sign_in_url
+from timemachine.core.accounts.commands.first_start import first_run
+from timemachine.core.accounts.commands.links import make_sign_in_link, sign_in_url
 from timemachine.core.pure.home import local_key_file
 
 

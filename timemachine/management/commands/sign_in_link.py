@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from timemachine.core.accounts import queries
-from timemachine.core.accounts.commands import make_sign_in_link, sign_in_url
+from timemachine.core.accounts.commands.links import make_sign_in_link, sign_in_url
 from timemachine.core.accounts.models import User
 from timemachine.core.pure.errors import NotFound
 

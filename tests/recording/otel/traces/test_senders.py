@@ -13,7 +13,7 @@ from tests.recording.otel.traces.conftest import Exporter
 from tests.recording.otel.traces.test_erasing_meanwhile import waiting
 from tests.threads import in_a_thread
 from tests.waiting import wait_until
-from timemachine.core.accounts.commands import make_api_key
+from timemachine.core.accounts.commands.keys import make_api_key
 from timemachine.core.accounts.models import Project
 from timemachine.recording.sessions.commands import locked, start_session
 from timemachine.recording.sessions.models import Action

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from timemachine.core.accounts.commands import password_problems
+from timemachine.core.accounts.commands.people import password_problems
 from timemachine.core.accounts.models import ADMIN, OPERATOR, VIEWER, User
 from timemachine.core.pure.clock import now
 

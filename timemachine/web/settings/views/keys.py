@@ -5,7 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from timemachine.core.accounts import commands, queries
+from timemachine.core.accounts import queries
+from timemachine.core.accounts.commands import keys
 from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.web import access
@@ -26,7 +27,7 @@ def make(request: HttpRequest) -> HttpResponse:
         return page(request, who, status=422, key_form=form)
     said = form.cleaned_data
     try:
-        key, text = commands.make_api_key(
+        key, text = keys.make_api_key(
             who.project, name=said["name"], scopes=said["scopes"], expires_at=form.expires_at(), by=who.user
         )
     except InvalidInput as why:
@@ -43,6 +44,6 @@ def revoke(request: HttpRequest, key_id: str) -> HttpResponse:
     who = access.of(request)
     who.require(ADMIN)
     key = queries.key(who.project, key_id)
-    commands.revoke_api_key(key)
+    keys.revoke_api_key(key)
     messages.success(request, f"Key {key.name} revoked.")
     return see_other("settings", part="keys")

@@ -5,7 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from timemachine.core.accounts import commands, queries
+from timemachine.core.accounts import queries
+from timemachine.core.accounts.commands import links, projects
 from timemachine.core.accounts.models import ADMIN
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotAllowed
 from timemachine.web import access
@@ -25,11 +26,11 @@ def invite(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return page(request, who, status=422, invite_form=form)
     try:
-        secret = commands.invite(who.project, **form.cleaned_data, by=who.user)
+        secret = projects.invite(who.project, **form.cleaned_data, by=who.user)
     except (Conflict, InvalidInput) as why:
         form.add_error("email", why.message)
         return page(request, who, status=why.status, invite_form=form)
-    shown = ShownOnce(kind="invite", subject=form.cleaned_data["email"], text=commands.sign_in_url(secret))
+    shown = ShownOnce(kind="invite", subject=form.cleaned_data["email"], text=links.sign_in_url(secret))
     return hand_over(see_other("settings", part="members"), who.user, shown)
 
 
@@ -40,7 +41,7 @@ def withdraw(request: HttpRequest, link_id: int) -> HttpResponse:
     who = access.of(request)
     who.require(ADMIN)
     invitation = queries.invitation(who.project, link_id)
-    commands.withdraw_invitation(invitation)
+    projects.withdraw_invitation(invitation)
     messages.success(request, f"Invitation of {invitation.user.email} withdrawn.")
     return see_other("settings", part="members")
 
@@ -53,7 +54,7 @@ def role(request: HttpRequest, member_id: int) -> HttpResponse:
     who.require(ADMIN)
     member = queries.member(who.project, member_id)
     try:
-        commands.change_role(member, request.POST.get("role", ""))
+        projects.change_role(member, request.POST.get("role", ""))
     except (Conflict, InvalidInput) as why:
         return refuse(request, who, why)
     messages.success(request, f"{member.user} is now {access.ROLE_WORDS[member.role]}.")
@@ -68,7 +69,7 @@ def remove(request: HttpRequest, member_id: int) -> HttpResponse:
     who.require(ADMIN)
     member = queries.member(who.project, member_id)
     try:
-        keys = commands.remove_member(member)
+        keys = projects.remove_member(member)
     except Conflict as why:
         return refuse(request, who, why)
     messages.success(request, f"{member.user} is no longer a member of {who.project.name}.")
@@ -88,8 +89,8 @@ def reset(request: HttpRequest, member_id: int) -> HttpResponse:
     who.require(ADMIN)
     member = queries.member(who.project, member_id)
     try:
-        secret = commands.make_reset_link(member, by=who.user)
+        secret = projects.make_reset_link(member, by=who.user)
     except NotAllowed as why:
         return refuse(request, who, why)
-    shown = ShownOnce(kind="reset", subject=str(member.user), text=commands.sign_in_url(secret))
+    shown = ShownOnce(kind="reset", subject=str(member.user), text=links.sign_in_url(secret))
     return hand_over(see_other("settings", part="members"), who.user, shown)

@@ -15,7 +15,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
-from timemachine.core.accounts import commands, queries
+from timemachine.core.accounts import queries
+from timemachine.core.accounts.commands import people, projects
 from timemachine.core.accounts.models import ADMIN, Project, User
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotSignedIn, TimeMachineError, TooManyRequests
@@ -74,7 +75,7 @@ def you(request: HttpRequest) -> HttpResponse:
     """Change your name."""
     who = access.of(request)
     form = YouForm(request.POST)
-    refused = _refused(form, lambda name: commands.rename_person(who.user, name))
+    refused = _refused(form, lambda name: people.rename_person(who.user, name))
     if refused:
         return page(request, who, status=refused, you_form=form)
     messages.success(request, "Name changed.")
@@ -129,7 +130,7 @@ def project(request: HttpRequest) -> HttpResponse:
     who = access.of(request)
     who.require(ADMIN)
     form = ProjectForm(request.POST)
-    refused = _refused(form, lambda name: commands.rename_project(who.project, name))
+    refused = _refused(form, lambda name: projects.rename_project(who.project, name))
     if refused:
         return page(request, who, status=refused, project_form=form)
     messages.success(request, "Project renamed.")
@@ -144,7 +145,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
     who.require(ADMIN)
     form = NewProjectForm(request.POST)
     made: list[Project] = []
-    refused = _refused(form, lambda name: made.append(commands.make_project(name, administrator=who.user)))
+    refused = _refused(form, lambda name: made.append(projects.make_project(name, administrator=who.user)))
     if refused:
         return page(request, who, status=refused, new_project_form=form)
     access.choose_project(request, str(made[0].pk))
@@ -215,10 +216,10 @@ def _asks_current(request: HttpRequest, user: User) -> bool:
 def _set_password(request: HttpRequest, user: User, form: ChangePasswordForm) -> None:
     said = form.cleaned_data
     if "current" not in said:
-        commands.set_password(user, said["password"])
+        people.set_password(user, said["password"])
         return
     address = access.address_of(request)
-    commands.change_password(user, said["current"], said["password"], address=address)
+    people.change_password(user, said["current"], said["password"], address=address)
 
 
 def _page_before(request: HttpRequest) -> str:

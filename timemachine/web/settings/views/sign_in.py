@@ -7,7 +7,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from timemachine.core.accounts import commands
+from timemachine.core.accounts.commands import first_start, links, people
 from timemachine.core.accounts.models import SignInLink, User
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, NotSignedIn, TooManyRequests
@@ -30,7 +30,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _sign_in_page(request, form, status=422)
     try:
-        user = commands.sign_in(**form.cleaned_data, address=access.address_of(request))
+        user = people.sign_in(**form.cleaned_data, address=access.address_of(request))
     except (NotSignedIn, TooManyRequests) as why:
         form.add_error(None, why.message)
         return waiting(_sign_in_page(request, form, status=why.status), why)
@@ -46,7 +46,7 @@ def open_link(request: HttpRequest, secret: str) -> HttpResponse:
         return render(request, "accounts/open_link.html")
     person = request.user if isinstance(request.user, User) else None
     try:
-        link = commands.use_sign_in_link(secret, signed_in=person)
+        link = links.use_sign_in_link(secret, signed_in=person)
     except NotFound as why:
         return render(request, "accounts/link_not_valid.html", {"message": why.message}, status=why.status)
     except NotSignedIn as why:
@@ -63,7 +63,7 @@ def welcome(request: HttpRequest) -> HttpResponse:
     user = access.signed_in(request)
     if user.has_usable_password():
         return see_other("/")
-    asks_email = user.email == commands.FIRST_EMAIL
+    asks_email = user.email == first_start.FIRST_EMAIL
     form = WelcomeForm(user, request.POST or None, asks_email=asks_email)
     if form.is_valid() and _introduced(request, user, form):
         return see_other("/")
@@ -103,7 +103,7 @@ def _signed_in_by(request: HttpRequest, link: SignInLink) -> HttpResponse:
 def _introduced(request: HttpRequest, user: User, form: WelcomeForm) -> bool:
     said = form.cleaned_data
     try:
-        commands.complete_profile(user, name=said["name"], password=said["password"], email=said.get("email"))
+        people.complete_profile(user, name=said["name"], password=said["password"], email=said.get("email"))
     except Conflict as why:
         form.add_error("email", why.message)
         return False
