@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.core.accounts.pure.key_text import KeyText
+from timemachine.core.accounts.commands.keys import KeyText
 from timemachine.core.pure.ids import public_id, secret
 from timemachine.web.logs import WithoutSecrets, without_secrets
 

@@ -4,8 +4,9 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
+from timemachine.core.locks import lock_until_commit
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError, TooManyRequests
 from timemachine.core.pure.postgres_text import searchable
@@ -61,8 +62,7 @@ def latest_trials(project_id: UUID) -> dict[str, ModelTrial]:
 
 @transaction.atomic
 def _begun(project_id: UUID, name: ModelName, by: str) -> ModelTrial:
-    with connection.cursor() as cursor:  # or two simultaneous ones would not see each other
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"trials {project_id}"])
+    lock_until_commit(f"trials {project_id}")  # or two simultaneous ones would not see each other
     moment = now()
     lately = ModelTrial.objects.filter(project_id=project_id, started_at__gt=moment - WINDOW)
     times = sorted(lately.values_list("started_at", flat=True))

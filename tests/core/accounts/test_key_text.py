@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.core.accounts.pure.key_text import KeyText, parse_key
+from timemachine.core.accounts.commands.keys import KeyText, parse_key
 from timemachine.core.pure.ids import public_id, secret
 
 SECRET = "A" * 42 + "_"

@@ -44,7 +44,11 @@ class _Worker:
     """
 
     def __init__(self) -> None:
-        self._process = _started()
+        environment = {name: value for name, value in os.environ.items() if name.startswith(_ENVIRONMENT)}
+        command = [sys.executable, "-m", "timemachine.core.pure.process_pool"]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_CODE, env=environment
+        )
         self._to, self._back = cast(
             "tuple[IO[bytes], IO[bytes]]", (self._process.stdin, self._process.stdout)
         )
@@ -123,7 +127,9 @@ class ProcessPool:
         It waits even if all workers are busy: computing here would keep the other threads of this process from
         their work.
         """
-        worker = min((each for each in self._all if not each.ended), key=_pending, default=None)
+        worker = min(
+            (each for each in self._all if not each.ended), key=lambda each: each.pending, default=None
+        )
         if worker is not None:
             try:
                 return cast("T", worker.submit(function, arguments).result(_STUCK_SECONDS))
@@ -137,10 +143,6 @@ class ProcessPool:
         """End all workers. No more calls may follow."""
         for worker in self._all:
             worker.close()
-
-
-def _pending(worker: _Worker) -> int:
-    return worker.pending
 
 
 _current: ContextVar[ProcessPool | None] = ContextVar("process_pool", default=None)
@@ -183,14 +185,6 @@ def use_pool(pool: ProcessPool | None) -> Iterator[None]:
         yield
     finally:
         _current.reset(before)
-
-
-def _started() -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "timemachine.core.pure.process_pool"]
-    environment = {name: value for name, value in os.environ.items() if name.startswith(_ENVIRONMENT)}
-    return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_CODE, env=environment
-    )
 
 
 def main() -> None:

@@ -31,5 +31,5 @@ class Command(BaseCommand):
         """Print the answer to standard output and everything else to standard error."""
         Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns without it
         call_command("migrate", interactive=False, verbosity=1, stdout=self.stderr)
-        start = first_run(None if no_local_key else local_key_file())
-        self.stdout.write(json.dumps({"sign_in_url": sign_in_url(make_sign_in_link(start.administrator))}))
+        administrator = first_run(None if no_local_key else local_key_file())
+        self.stdout.write(json.dumps({"sign_in_url": sign_in_url(make_sign_in_link(administrator))}))

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.payloads.copying import copy_rows
+from timemachine.core.payloads.commands import copy_rows
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
 from timemachine.core.pure.postgres_text import original, storable

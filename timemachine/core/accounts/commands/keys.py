@@ -1,6 +1,12 @@
-"""API keys: create, revoke, authenticate."""
+"""API keys: create, revoke, authenticate.
 
+The text of a key is `tmk_<id>_<secret>`. The prefix lets secret scanners find leaked keys, the id finds the row, and the
+secret has 256 random bits.
+"""
+
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import psycopg
@@ -8,19 +14,36 @@ from django.db import connection
 
 from timemachine.core.accounts.models import SCOPES, ApiKey, Project, User
 from timemachine.core.accounts.naming import clean_name
-from timemachine.core.accounts.pure.key_text import KeyText, parse_key
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, NotSignedIn
 from timemachine.core.pure.ids import public_id, same_secret, secret, secret_hash
 
+_WRITTEN = re.compile(r"tmk_([a-z0-9]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
 USE_NOTED_EVERY = timedelta(minutes=1)
 _HASH_OF_NO_KEY = secret_hash("")
-_NAMES = [field.attname for field in ApiKey._meta.concrete_fields]
-_NAMES_OF_PROJECT = [field.attname for field in Project._meta.concrete_fields]
+_NAMES = [each.attname for each in ApiKey._meta.concrete_fields]
+_NAMES_OF_PROJECT = [each.attname for each in Project._meta.concrete_fields]
 _COLUMNS = ", ".join([*(f'k."{name}"' for name in _NAMES), *(f'p."{name}"' for name in _NAMES_OF_PROJECT)])
 _KEY_AND_PROJECT = (
     f"SELECT {_COLUMNS} FROM tm_api_key AS k JOIN tm_project AS p ON p.id = k.project_id WHERE k.id = %s"  # noqa: S608  # column names only
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyText:
+    """The two parts of a key's text."""
+
+    id: str
+    secret: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return f"tmk_{self.id}_{self.secret}"
+
+
+def parse_key(text: str) -> KeyText | None:
+    """Parse the text of a key, ignoring surrounding white space. Return None if it is not one."""
+    found = _WRITTEN.fullmatch(text.strip())
+    return KeyText(id=found[1], secret=found[2]) if found else None
 
 
 def make_api_key(
@@ -85,7 +108,9 @@ def valid_key(text: str) -> ApiKey | None:
         return None
     key = _key_with_project(parts.id)
     right = same_secret(parts.secret, key.secret_sha256 if key else _HASH_OF_NO_KEY)
-    return key if key and right and _is_current(key) else None
+    if key is None or not right or key.revoked_at is not None:
+        return None
+    return key if key.expires_at is None or key.expires_at > now() else None
 
 
 def _key_with_project(key_id: str) -> ApiKey | None:
@@ -100,10 +125,6 @@ def _key_with_project(key_id: str) -> ApiKey | None:
     key = ApiKey.from_db(connection.alias, _NAMES, row[: len(_NAMES)])
     key.project = Project.from_db(connection.alias, _NAMES_OF_PROJECT, row[len(_NAMES) :])
     return key
-
-
-def _is_current(key: ApiKey) -> bool:
-    return key.revoked_at is None and (key.expires_at is None or key.expires_at > now())
 
 
 def _note_use(key: ApiKey) -> None:

@@ -5,11 +5,12 @@ from datetime import datetime, timedelta
 from django.contrib.auth import authenticate
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from timemachine.core.accounts.models import SignInAttempt, SignInLink, User
 from timemachine.core.accounts.naming import clean_email, clean_name
 from timemachine.core.accounts.pure import throttle
+from timemachine.core.locks import lock_until_commit
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotSignedIn, TooManyRequests
 
@@ -104,7 +105,8 @@ def _take_email(user: User, email: str) -> None:
 
 @transaction.atomic
 def _checked(account: str, password: str, origin: str | None) -> User | None:
-    _one_at_a_time(account)
+    # otherwise many simultaneous attempts would all be checked before the first failure is counted
+    lock_until_commit(f"sign in {account}")
     moment = now()
     _check_throttle(account, origin, moment)
     found = authenticate(username=account, password=password)
@@ -116,16 +118,10 @@ def _checked(account: str, password: str, origin: str | None) -> User | None:
     return found
 
 
-def _one_at_a_time(account: str) -> None:
-    # Otherwise many simultaneous attempts would all be checked before the first failure is counted.
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"sign in {account}"])
-
-
 def _check_throttle(account: str, origin: str | None, moment: datetime) -> None:
     wait = throttle.seconds_to_wait(
-        account=_newest(throttle.PER_ACCOUNT, account=account),
-        origin=_newest(throttle.PER_ORIGIN, address=origin) if origin else [],
+        account=_failures(throttle.PER_ACCOUNT, account=account),
+        origin=_failures(throttle.PER_ORIGIN, address=origin) if origin else [],
         now=moment,
     )
     if wait:
@@ -137,6 +133,6 @@ def _check_throttle(account: str, origin: str | None, moment: datetime) -> None:
         )
 
 
-def _newest(limit: int, **whose: str) -> list[datetime]:
+def _failures(limit: int, **whose: str) -> list[datetime]:
     times = SignInAttempt.objects.filter(**whose).order_by("-at").values_list("at", flat=True)
     return list(times[:limit])

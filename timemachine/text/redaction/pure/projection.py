@@ -11,21 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from timemachine.core.pure.json_types import JsonObject
-from timemachine.text.pure.language.words import word_set
 from timemachine.text.redaction.pure.marks import FIELD, HASH, REPEATS, mark
 from timemachine.text.redaction.pure.paths import withhold
 from timemachine.text.redaction.pure.rules import Rules
 from timemachine.text.redaction.pure.text import RedactedText, redact_text
 from timemachine.text.redaction.pure.values import Tally, is_made_here, redact_value
 
-MEASURED: Final = word_set(
-    """
-    sequence kind layer role significance importance iteration started_at duration_ms usage cost_usd cached saved_usd
-    """
-)
-_OF_RETRIEVAL: Final = word_set(
-    "mode top_k adaptive cut_by semantic_search curve not_embedded thresholds min_score"
-)
+_MEASURED: Final = "sequence kind layer role significance importance iteration started_at duration_ms usage cost_usd cached saved_usd"
+MEASURED: Final = frozenset(_MEASURED.split())
+_RETRIEVAL: Final = "mode top_k adaptive cut_by semantic_search curve not_embedded thresholds min_score"
+_OF_RETRIEVAL: Final = frozenset(_RETRIEVAL.split())
 _OF_HIT: Final = frozenset({"rank", "score", "scores", "frame", "version", "sha256"})
 _OF_GROUNDING: Final = frozenset(
     {"score", "label", "sentence_count", "grounded_sentences", "has_warning", "method"}
