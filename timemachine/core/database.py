@@ -1,4 +1,4 @@
-"""Read from one snapshot of the database, and recognise a database that is temporarily unavailable."""
+"""Read from one snapshot of the database, lock by name, and recognise a database that is temporarily unavailable."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +20,12 @@ def snapshot() -> Iterator[None]:
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield
+
+
+def lock_until_commit(name: str) -> None:
+    """Wait until no other transaction holds the lock with this name, and hold it until this one ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
 
 
 def is_unavailable(error: BaseException | None) -> bool:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from timemachine.core.locks import lock_until_commit
+from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError, TooManyRequests
 from timemachine.core.pure.postgres_text import searchable

@@ -7,7 +7,7 @@ from django.db import transaction
 from timemachine.core.accounts import queries
 from timemachine.core.accounts.commands.keys import make_api_key, valid_key
 from timemachine.core.accounts.models import ADMIN, SCOPES, Membership, Project, User
-from timemachine.core.locks import lock_until_commit
+from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.home import write_private
 
 FIRST_PROJECT = "My project"

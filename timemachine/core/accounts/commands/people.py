@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from timemachine.core.accounts.models import SignInAttempt, SignInLink, User
 from timemachine.core.accounts.naming import clean_email, clean_name
 from timemachine.core.accounts.pure import throttle
-from timemachine.core.locks import lock_until_commit
+from timemachine.core.database import lock_until_commit
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotSignedIn, TooManyRequests
 
