@@ -21,12 +21,12 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.knowledge.embedding import table
 from timemachine.knowledge.ranking import dense
-from timemachine.memory.recall.conditions import step_scope
-from timemachine.memory.recall.queries import recall
-from timemachine.memory.recall.questions import RecallOptions
-from timemachine.memory.recall.retrievers import by_meaning
-from timemachine.memory.recall.schemas import RecallOut
 from timemachine.memory.search import indexing
+from timemachine.memory.search.recall.conditions import step_scope
+from timemachine.memory.search.recall.queries import recall
+from timemachine.memory.search.recall.questions import RecallOptions
+from timemachine.memory.search.recall.retrievers import by_meaning
+from timemachine.memory.search.recall.schemas import RecallOut
 from timemachine.recording.sessions.commands import append, start_session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES

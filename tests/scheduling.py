@@ -25,7 +25,7 @@ LONG: Final = (
     "tests/recording/importing/test_exporting.py",
     "tests/recording/importing/test_registry.py",
     "tests/recording/otel/traces/test_receiving.py",
-    "tests/memory/recall/test_filters.py",
+    "tests/memory/search/recall/test_filters.py",
     "tests/replay/comparison/test_comparisons.py",
     "tests/replay/runs/test_replays.py",
     "tests/replay/runs/test_frame_ranks.py",

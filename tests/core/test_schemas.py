@@ -1,7 +1,12 @@
 """The base of every schema: what a resource looks like in JSON and in the OpenAPI document."""
 
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
+import pytest
 from pydantic import Field
 
 from timemachine.core.pure.schemas import Schema
@@ -38,3 +43,42 @@ def test_a_field_that_is_not_given_is_absent_from_the_json() -> None:
     found = Weather.model_construct(place="Kiel", wind=None, from_="a buoy")
     assert found.model_dump() == {"place": "Kiel", "wind": None, "from": "a buoy"}
     assert (found.note, found.times) == (None, 0)
+
+
+class Reading(Schema):
+    """What a station read at a time."""
+
+    id: str
+    at: str
+    day: str
+    price: float
+    tags: list[str]
+    weather: list[Weather]
+    best: Weather | None
+    note: str | None = None
+
+
+def test_a_resource_is_built_from_the_attributes_of_an_object() -> None:
+    calm = SimpleNamespace(place="Kiel", wind=None)
+    source = SimpleNamespace(
+        id=UUID(int=1),
+        at=datetime(2026, 1, 2, tzinfo=UTC),
+        day=date(2026, 1, 2),
+        price=Decimal("0.5"),
+        weather=(calm,),
+        best=calm,
+        note="is not read",
+    )
+    found = Reading.from_attributes(source, tags=["north"])
+    kiel = {"place": "Kiel", "wind": None}
+    assert found.model_dump() == {
+        "id": "00000000-0000-0000-0000-000000000001",
+        "at": "2026-01-02T00:00:00Z",
+        "day": "2026-01-02",
+        "price": 0.5,
+        "weather": [kiel],
+        "best": kiel,
+        "tags": ["north"],
+    }
+    with pytest.raises(AttributeError, match="tags"):
+        Reading.from_attributes(source)

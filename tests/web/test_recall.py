@@ -10,9 +10,9 @@ from tests.memory.search.recorded import index, said, session_of
 from tests.web.test_search import words
 from timemachine.core.accounts.models import Project
 from timemachine.governance.deletion.erasure.commands import delete_turn
-from timemachine.memory.recall.prompt_text import prompt_text
-from timemachine.memory.recall.queries import recall
-from timemachine.memory.recall.questions import RecallOptions
+from timemachine.memory.search.recall.prompt_text import prompt_text
+from timemachine.memory.search.recall.queries import recall
+from timemachine.memory.search.recall.questions import RecallOptions
 
 pytestmark = pytest.mark.django_db
 

@@ -5,10 +5,10 @@ from ninja import Query, Router
 
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit
-from timemachine.memory.recall.queries import recall as recalled
-from timemachine.memory.recall.schemas import RecallIn, RecallOut
 from timemachine.memory.search.filters import SearchOptions
 from timemachine.memory.search.queries import search as searched
+from timemachine.memory.search.recall.queries import recall as recalled
+from timemachine.memory.search.recall.schemas import RecallIn, RecallOut
 from timemachine.memory.search.schemas import SearchIn, SearchPage
 
 router = Router(tags=["search"])

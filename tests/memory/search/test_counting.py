@@ -5,9 +5,9 @@ import pytest
 from tests.memory.search.recorded import index, said, session_of
 from timemachine.core.accounts.models import Project
 from timemachine.governance.deletion.erasure.commands import delete_turn
-from timemachine.memory.recall.retrievers import Term, terms_of
 from timemachine.memory.search import counting
 from timemachine.memory.search.models import CountedWord
+from timemachine.memory.search.recall.retrievers import Term, terms_of
 from timemachine.recording.sessions.session_deletion import erase_session
 
 pytestmark = pytest.mark.django_db

@@ -4,16 +4,23 @@ A schema is the type of a resource everywhere: what an operation returns, what t
 what clients are generated from. It is in the `schemas.py` of its domain, next to the function that builds it.
 """
 
-from typing import Any, ClassVar, Self, get_args
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, ClassVar, Final, Self, cast, get_args
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
+from timemachine.core.pure.clock import written
 
-def _holds_schema(annotation: Any) -> bool:
+
+def _schema_in(annotation: Any) -> type["Schema"] | None:
+    """Return the first schema in a type such as `list[X]` or `X | None`."""
     if isinstance(annotation, type) and issubclass(annotation, Schema):
-        return True
-    return any(_holds_schema(part) for part in get_args(annotation))
+        return annotation
+    return next(filter(None, map(_schema_in, get_args(annotation))), None)
 
 
 class Schema(BaseModel):
@@ -28,14 +35,31 @@ class Schema(BaseModel):
     _defaults: ClassVar[dict[str, Any]] = {}
     _nested: ClassVar[tuple[str, ...]] = ()
     _aliases: ClassVar[dict[str, str]] = {}
+    _read: ClassVar[dict[str, type["Schema"] | None]] = {}
+
+    @classmethod
+    def from_attributes(cls, source: Any, **given: Any) -> Self:
+        """Build the resource from the attributes of an object, and from the values that are given instead.
+
+        An attribute has the name of its field. Times and ids become text, decimals numbers, tuples lists, and objects
+        are built by the schema of the field. A field with a default is only taken from `given`. Raises `AttributeError`
+        if the object does not have an attribute.
+        """
+        read = {
+            name: _from_value(getattr(source, name), schema)
+            for name, schema in cls._read.items()
+            if name not in given
+        }
+        return cast("Self", cls.model_construct(**read, **given))
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
         """Store which fields have a default, contain other schemas, or have another name in JSON."""
         fields = cls.__pydantic_fields__.items()
         cls._defaults = {name: field.default for name, field in fields if not field.is_required()}
-        cls._nested = tuple(name for name, field in fields if _holds_schema(field.annotation))
+        cls._nested = tuple(name for name, field in fields if _schema_in(field.annotation))
         cls._aliases = {name: field.alias for name, field in fields if field.alias}
+        cls._read = {name: _schema_in(field.annotation) for name, field in fields if field.is_required()}
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -102,4 +126,24 @@ def _plain(value: Any) -> Any:
         return value.model_dump()
     if isinstance(value, list):
         return [_plain(each) for each in value]
+    return value
+
+
+_AS_JSON: Final[dict[type, Callable[[Any], Any]]] = {
+    datetime: written,
+    date: date.isoformat,
+    UUID: str,
+    Decimal: float,
+}
+
+
+def _from_value(value: Any, schema: type[Schema] | None) -> Any:
+    if isinstance(value, list | tuple):
+        return [_from_value(each, schema) for each in value]
+    if schema is None or value is None or isinstance(value, Schema):
+        return _AS_JSON.get(type(value), _same)(value)
+    return schema.from_attributes(value)
+
+
+def _same(value: Any) -> Any:
     return value

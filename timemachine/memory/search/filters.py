@@ -1,7 +1,8 @@
 """The options of a search, checked, and the steps that it considers as an SQL condition."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from django.db import connection
@@ -76,16 +77,14 @@ def scope_of(project: Project, options: SearchOptions) -> Scope:
     """Return the steps of the project that match the filters. Raises `InvalidInput`, and `NotFound` for an unknown
     session.
     """
-    _check(options)
+    for name, choices in (("mode", MODES), ("kind", ("", *KINDS)), ("status", ("", *STATUSES))):
+        check_choice(name, getattr(options, name), choices)
     session = session_of(project, options.session) if options.session else None
     conditions = list(_conditions(options))
     facts = {
         name: storable(getattr(options, name)) for name in ("kind", "tool", "model", "agent", "user", "tag")
     }
-    times = {
-        "since": parse_typed_start(options.since) if options.since else None,
-        "until": parse_typed_time(options.until) if options.until else None,
-    }
+    since, until = time_range(options.since, options.until, "step")
     whole = ["x.project_id = %(project)s", *(["x.session_id = %(session)s"] if session else []), *conditions]
     return Scope(
         session=session,
@@ -95,7 +94,8 @@ def scope_of(project: Project, options: SearchOptions) -> Scope:
             "project": project.id,
             "session": session and session.id,
             **facts,
-            **times,
+            "since": since,
+            "until": until,
             "min_cost": options.min_cost,
         },
     )
@@ -117,20 +117,28 @@ def _conditions(options: SearchOptions) -> Iterator[str]:
         yield _STATUS[options.status]
 
 
-def _check(options: SearchOptions) -> None:
-    for name, choices in (("mode", MODES), ("kind", ("", *KINDS)), ("status", ("", *STATUSES))):
-        given = getattr(options, name)
-        if given not in choices:
-            raise InvalidInput(
-                f"`{name}` cannot be {given[:80]!r}; it is one of {', '.join(filter(None, choices))}.",
-                code="invalid_field",
-                field=name,
-            )
-    begin = options.since and parse_field("since", options.since, parse_typed_start)
-    end = options.until and parse_field("until", options.until, parse_typed_time)
+def check_choice(name: str, given: str, choices: Sequence[str]) -> None:
+    """Raise `InvalidInput` for an option that is not one of its choices."""
+    if given not in choices:
+        allowed = [choice for choice in choices if choice]
+        raise InvalidInput(
+            f"`{name}` cannot be {given[:80]!r}; it is one of {', '.join(allowed)}.",
+            code="invalid_field",
+            field=name,
+            allowed=allowed,
+        )
+
+
+def time_range(since: str, until: str, noun: str) -> tuple[datetime | None, datetime | None]:
+    """Return the times as given, each None if it is empty. Raises `InvalidInput` if no such `noun` can be between
+    them.
+    """
+    begin = parse_field("since", since, parse_typed_start) if since else None
+    end = parse_field("until", until, parse_typed_time) if until else None
     if begin and end and begin > end:
         raise InvalidInput(
-            f"`since` ({written(begin)}) is later than `until` ({written(end)}): no step lies between them.",
+            f"`since` ({written(begin)}) is later than `until` ({written(end)}): no {noun} lies between them.",
             code="invalid_field",
             field="since",
         )
+    return begin, end

@@ -1,6 +1,6 @@
 """A step that matches, as it is shown: its scores, and its best passage."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -10,7 +10,7 @@ from timemachine.memory.search.indexing import LONGEST_NAME
 from timemachine.memory.search.pure import excerpt
 from timemachine.memory.search.pure.excerpt import Passage, Source
 from timemachine.memory.search.pure.payload_text import LONGEST, text_of
-from timemachine.memory.search.retrievers import lexemes_of
+from timemachine.memory.search.retrievers import RankedSteps, lexemes_of
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.sessions.prepared_rows import columns, rows_with
 
@@ -39,16 +39,8 @@ class Hit:
     cut: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredHit:
-    """The steps that were found, by row: the score of each in all, and by each leg that found it."""
-
-    score: Mapping[int, float]
-    legs: Mapping[str, Mapping[int, float]]
-
-
 def hits_of(
-    project: Project, rows: Sequence[int], found: ScoredHit, stems: frozenset[str], named: frozenset[str]
+    project: Project, rows: Sequence[int], ranked: RankedSteps, stems: frozenset[str], named: frozenset[str]
 ) -> dict[int, Hit]:
     """Return those rows that are the project's steps, with passages that have the stems or what was `named` (in
     lower case).
@@ -60,8 +52,8 @@ def hits_of(
     return {
         row: Hit(
             action=step.action,
-            score=found.score[row],
-            scores={name: leg[row] for name, leg in found.legs.items() if row in leg},
+            score=ranked.score[row],
+            scores={name: scores[row] for name, scores in ranked.by_retriever.items() if row in scores},
             passage=passages[row],
             marks=_marks(passages[row], marked, named),
             cut=step.cut,

@@ -12,20 +12,20 @@ from django.db.models import BooleanField, QuerySet
 from django.db.models.expressions import RawSQL
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.errors import InvalidInput, Unavailable
-from timemachine.knowledge.embedding import table
-from timemachine.knowledge.pure.fusion import fuse
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.memory.search.filters import Scope, SearchOptions, has_steps, scope_of
-from timemachine.memory.search.hits import Hit, ScoredHit, hits_of
-from timemachine.memory.search.indexing import MODEL, count_not_indexed
+from timemachine.memory.search.hits import Hit, hits_of
+from timemachine.memory.search.indexing import count_not_indexed
 from timemachine.memory.search.models import SearchedAction
 from timemachine.memory.search.pure.query import ParsedQuery, parse
 from timemachine.memory.search.retrievers import (
-    Candidate,
     DatabaseQuery,
+    RankedSteps,
     by_meaning,
     by_words,
     database_query,
+    fused,
+    vector_of,
 )
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_by_id
@@ -71,17 +71,16 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Rows:
-    """The matching rows with their scores, and the rows of each session, best first."""
+class _Matches:
+    """The matching rows of all sessions, those of each session, best first, and how many steps contain the words."""
 
-    score: Mapping[int, float]
-    legs: Mapping[str, Mapping[int, float]]
+    ranked: RankedSteps
     sessions: Mapping[UUID, Sequence[int]]
     numbers: Mapping[UUID, int]
 
     def place(self, session: UUID) -> tuple[float, int]:
         """Return the sort key of a session: best first, among equals the newest."""
-        return -self.score[self.sessions[session][0]], -session.int
+        return -self.ranked.score[self.sessions[session][0]], -session.int
 
 
 def search(project: Project, options: SearchOptions, *, limit: int, after: str | None = None) -> SearchResult:
@@ -95,17 +94,17 @@ def search(project: Project, options: SearchOptions, *, limit: int, after: str |
     asked = parse(options.q)
     begin = None if after is None else _place(after)
     question = database_query(asked)
-    rows, no_embeddings = _retrieve(question, asked, options, scope)
-    ordered = sorted(rows.sessions, key=rows.place)
+    found, no_embeddings = _matches(question, asked, options, scope)
+    ordered = sorted(found.sessions, key=found.place)
     if begin is not None:
-        ordered = [session for session in ordered if rows.place(session) > begin]
+        ordered = [session for session in ordered if found.place(session) > begin]
     shown = ordered[:limit]
     return SearchResult(
         options=options,
-        groups=_groups(project, shown, rows, (asked, question)),
-        next=_written(rows.place(shown[-1])) if len(ordered) > limit else None,
+        groups=_groups(project, shown, found, (asked, question)),
+        next=_written(found.place(shown[-1])) if len(ordered) > limit else None,
         not_indexed=count_not_indexed(project),
-        has_candidates=bool(rows.sessions) or has_steps(scope),
+        has_candidates=bool(found.sessions) or has_steps(scope),
         too_common=not question.query and options.mode != "semantic",
         no_embeddings=no_embeddings,
     )
@@ -122,58 +121,41 @@ def sessions_with_words(project: Project, text: str) -> QuerySet[SearchedAction,
     return SearchedAction.objects.filter(holding, project=project).values_list("session_id", flat=True)
 
 
-def _retrieve(
+def _matches(
     question: DatabaseQuery, asked: ParsedQuery, options: SearchOptions, scope: Scope
-) -> tuple[_Rows, str | None]:
+) -> tuple[_Matches, str | None]:
     each = MOST_OF_ONE if scope.session else MOST_OF_SESSION
-    text: list[Candidate] = [] if options.mode == "semantic" else by_words(question, scope, each)
-    semantic: list[Candidate] = []
-    missing = None
-    if options.mode != "text":
-        try:
-            vector = table.query_vector(MODEL, asked.words)
-            semantic = by_meaning(vector, MODEL.name, question, scope, each)
-        except Unavailable as why:
-            if options.mode == "semantic":
-                raise
-            missing = why.message
-    return _rows(text, semantic, options.mode, each), missing
-
-
-def _rows(text: Sequence[Candidate], semantic: Sequence[Candidate], mode: str, each: int) -> _Rows:
-    legs = {
-        name: {one.action: one.score for one in leg} for name, leg in (("text", text), ("semantic", semantic))
-    }
-    score = legs[mode] if mode in legs else fuse(legs["text"], legs["semantic"], MODEL.semantic_weight)
-    session_of = {one.action: one.session for one in (*text, *semantic)}
+    text = [] if options.mode == "semantic" else by_words(question, scope, each)
+    vector, missing = vector_of(asked.words, options.mode)
+    ranked = fused(text, by_meaning(vector, question, scope, each), options.mode)
     sessions: dict[UUID, list[int]] = {}
-    for action in sorted(score, key=lambda row: (-score[row], row)):
-        sessions.setdefault(session_of[action], []).append(action)
-    return _Rows(
-        score=score,
-        legs=legs,
+    for action in sorted(ranked.score, key=lambda row: (-ranked.score[row], row)):
+        sessions.setdefault(ranked.sessions[action], []).append(action)
+    found = _Matches(
+        ranked=ranked,
         sessions={session: actions[:each] for session, actions in sessions.items()},
         numbers={one.session: one.number for one in text},
     )
+    return found, missing
 
 
 # --- results
 
 
 def _groups(
-    project: Project, shown: Sequence[UUID], rows: _Rows, looked_for: tuple[ParsedQuery, DatabaseQuery]
+    project: Project, shown: Sequence[UUID], found: _Matches, looked_for: tuple[ParsedQuery, DatabaseQuery]
 ) -> tuple[SessionGroup, ...]:
     """Return the sessions with their steps, without sessions that were erased in the meantime."""
     sessions = sessions_by_id(project, shown)
-    wanted = [action for session in shown for action in rows.sessions[session]]
     asked, question = looked_for
     named = frozenset(clause.text.lower() for clause in asked.required if clause.identifier)
-    hits = hits_of(project, wanted, ScoredHit(score=rows.score, legs=rows.legs), question.stems, named)
+    rows = [action for session in shown for action in found.sessions[session]]
+    hits = hits_of(project, rows, found.ranked, question.stems, named)
     return tuple(
         SessionGroup(
             session=sessions[session],
-            hits=tuple(hits[action] for action in rows.sessions[session] if action in hits),
-            number=rows.numbers.get(session, 0) if rows.legs["text"] else None,
+            hits=tuple(hits[action] for action in found.sessions[session] if action in hits),
+            number=found.numbers.get(session, 0) if found.ranked.by_retriever["text"] else None,
         )
         for session in shown
         if session in sessions

@@ -5,18 +5,22 @@ Both search one project only. Vectors are compared exactly: an approximate index
 one, would miss many.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection
 
+from timemachine.core.pure.errors import Unavailable
 from timemachine.knowledge import prepared_statements
+from timemachine.knowledge.embedding import table
 from timemachine.knowledge.pure.cutoff import COSINE_FLOOR
+from timemachine.knowledge.pure.fusion import fuse
 from timemachine.knowledge.question import IDENTIFIER_TIMES, QUOTED, sparse
 from timemachine.knowledge.ranking import dense
 from timemachine.memory.search.filters import Scope
+from timemachine.memory.search.indexing import MODEL
 from timemachine.memory.search.pure.payload_text import unmarked
 from timemachine.memory.search.pure.query import Clause, ParsedQuery
 
@@ -90,6 +94,54 @@ class Candidate:
     number: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedSteps:
+    """The rows of the steps that were found: the score of each, its score by each retriever that found it, and its
+    session.
+    """
+
+    score: Mapping[int, float]
+    by_retriever: Mapping[str, Mapping[int, float]]
+    sessions: Mapping[int, UUID]
+
+    @classmethod
+    def in_order(cls, found: Sequence[Candidate]) -> "RankedSteps":
+        """Return steps that no retriever found, with their own scores."""
+        return cls(score=_scores(found), by_retriever={}, sessions={one.action: one.session for one in found})
+
+
+def fused(text: Sequence[Candidate], semantic: Sequence[Candidate], mode: str) -> RankedSteps:
+    """Return the results of both retrievers, scored by the one of the mode, or by both in the mode `hybrid`."""
+    by_retriever = {"text": _scores(text), "semantic": _scores(semantic)}
+    score = by_retriever.get(mode)
+    if score is None:
+        score = fuse(by_retriever["text"], by_retriever["semantic"], MODEL.semantic_weight)
+    return RankedSteps(
+        score=score,
+        by_retriever=by_retriever,
+        sessions={one.action: one.session for one in (*text, *semantic)},
+    )
+
+
+def vector_of(text: str, mode: str) -> tuple[list[float], str | None]:
+    """Return the vector of a text, empty in the mode `text` and if the model is missing, and then why.
+
+    Raises `Unavailable` if the model is missing and the mode is `semantic`.
+    """
+    if mode == "text":
+        return [], None
+    try:
+        return table.query_vector(MODEL, text), None
+    except Unavailable as why:
+        if mode == "semantic":
+            raise
+        return [], why.message
+
+
+def _scores(found: Sequence[Candidate]) -> dict[int, float]:
+    return {one.action: one.score for one in found}
+
+
 def database_query(asked: ParsedQuery) -> DatabaseQuery:
     """Return the query as Postgres reads it. Two queries."""
     facts: dict[str, Any] = {}
@@ -121,9 +173,7 @@ def by_words(question: DatabaseQuery, scope: Scope, each: int) -> list[Candidate
         ]
 
 
-def by_meaning(
-    vector: Sequence[float], model: str, question: DatabaseQuery, scope: Scope, each: int
-) -> list[Candidate]:
+def by_meaning(vector: Sequence[float], question: DatabaseQuery, scope: Scope, each: int) -> list[Candidate]:
     """Return the steps nearest to a vector, above the least similarity, best first, at most `each` of each
     session. One query.
     """
@@ -134,7 +184,7 @@ def by_meaning(
     )
     facts = {
         "vector": dense(vector),
-        "embedding": model,
+        "embedding": MODEL.name,
         "binding": question.binding,
         "farthest": 1 - COSINE_FLOOR,
         "window": WINDOW,

@@ -13,6 +13,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import parse_field, parse_time, parse_typed_start, parse_typed_time
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
+from timemachine.memory.search.filters import check_choice
 from timemachine.memory.search.queries import sessions_with_words
 from timemachine.recording.sessions.holds import IS_HELD
 from timemachine.recording.sessions.models import Session
@@ -102,14 +103,7 @@ def sessions_matching(project: Project, query: SessionQuery) -> QuerySet[Session
 
 def _check(query: SessionQuery) -> None:
     for name, choices in (("kind", KINDS), ("status", STATUSES), ("held", HELD)):
-        given: str = getattr(query, name)
-        if given and given not in choices:
-            raise InvalidInput(
-                f"`{name}` cannot be {given[:80]!r}; it is one of {', '.join(choices)}.",
-                code="invalid_field",
-                field=name,
-                allowed=list(choices),
-            )
+        check_choice(name, getattr(query, name), ("", *choices))
 
 
 def _named(text: str) -> Q:

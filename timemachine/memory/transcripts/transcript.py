@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import IntegerField, Q, QuerySet
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce
 
 from timemachine.core.database import snapshot
 from timemachine.core.pure.errors import Conflict, Unavailable
 from timemachine.core.pure.postgres_text import storable
 from timemachine.knowledge.embedding.wordllama import count_tokens
-from timemachine.memory.search.models import SearchedAction
 from timemachine.memory.transcripts.pure.selection import Candidate, fitting, gaps
 from timemachine.memory.transcripts.turn_rows import Row, TurnCounts, rows, turn_counts
 from timemachine.recording.annotations.significance.effective import IMPORTANCE, KEPT, SIGNIFICANCE
@@ -43,7 +43,9 @@ BYTES_A_TOKEN: Final = 4
 BYTES_BEFORE: Final = 16
 """About how many bytes name the speaker of a turn."""
 
-_TOKENS: Final = Subquery(SearchedAction.objects.filter(action=OuterRef("pk")).values("tokens"))
+_TOKENS: Final = RawSQL(
+    "(SELECT w.tokens FROM tm_searched_action w WHERE w.action_id = tm_action.id)", (), IntegerField()
+)
 _SIZE: Final = Coalesce("input__size", 0) + Coalesce("output__size", 0)
 
 

@@ -28,10 +28,10 @@ from timemachine.evidence.bundles import exporting
 from timemachine.evidence.models import LogEntry
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.governance.sharing.commands import create_link
-from timemachine.memory.recall.queries import recall
-from timemachine.memory.recall.questions import RecallOptions
 from timemachine.memory.search.indexing import index_new_steps
 from timemachine.memory.search.queries import sessions_with_words
+from timemachine.memory.search.recall.queries import recall
+from timemachine.memory.search.recall.questions import RecallOptions
 from timemachine.memory.transcripts.options import turn_filter
 from timemachine.memory.transcripts.rendering import as_json, as_messages, as_text
 from timemachine.memory.transcripts.transcript import transcript_of

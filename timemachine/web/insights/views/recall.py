@@ -7,12 +7,12 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from timemachine.core.pure.errors import InvalidInput, NotFound, TimeMachineError, Unavailable
-from timemachine.memory.recall.empty_results import explain_no_results
-from timemachine.memory.recall.queries import QueryResult, RecalledTurn
-from timemachine.memory.recall.queries import recall as recalled
-from timemachine.memory.recall.questions import RecallOptions
 from timemachine.memory.search.filters import MODES
 from timemachine.memory.search.indexing import count_not_indexed
+from timemachine.memory.search.recall.empty_results import explain_no_results
+from timemachine.memory.search.recall.queries import QueryResult, RecalledTurn
+from timemachine.memory.search.recall.queries import recall as recalled
+from timemachine.memory.search.recall.questions import RecallOptions
 from timemachine.memory.transcripts.options import turn_filter
 from timemachine.memory.transcripts.pure.selection import gaps
 from timemachine.memory.transcripts.turn_rows import Row

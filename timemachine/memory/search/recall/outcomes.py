@@ -6,10 +6,10 @@ from uuid import UUID
 
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge import prepared_statements
-from timemachine.memory.recall.conditions import JOIN_SIGNIFICANCE, step_scope
-from timemachine.memory.recall.queries import RecalledTurn
-from timemachine.memory.recall.questions import RecallOptions
 from timemachine.memory.search.index_rows import INDEX_ROW
+from timemachine.memory.search.recall.conditions import JOIN_SIGNIFICANCE, step_scope
+from timemachine.memory.search.recall.queries import RecalledTurn
+from timemachine.memory.search.recall.questions import RecallOptions
 
 SOLUTION: Final = "solution"
 OUTCOMES: Final = (SOLUTION, "breakthrough", "decision")

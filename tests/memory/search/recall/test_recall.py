@@ -387,7 +387,7 @@ def test_without_the_model_words_are_still_found_and_it_is_said(
 def test_where_every_word_is_common_a_turn_must_hold_them(
     api: Program, story: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("timemachine.memory.recall.retrievers.MOST_COUNTED", 1)
+    monkeypatch.setattr("timemachine.memory.search.recall.retrievers.MOST_COUNTED", 1)
     assert found(api, "connection pool", mode="text") == [("pool", 1)]
     assert set(found(api, "connection", mode="text")) == {("pool", 1), ("pool", 4), ("pool", 5)}
 
@@ -395,6 +395,6 @@ def test_where_every_word_is_common_a_turn_must_hold_them(
 def test_of_many_words_the_rarest_are_looked_up(
     api: Program, story: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("timemachine.memory.recall.retrievers.MOST_LOOKED_UP", 1)
+    monkeypatch.setattr("timemachine.memory.search.recall.retrievers.MOST_LOOKED_UP", 1)
     assert found(api, "connection pool", mode="text") == [("pool", 1)]
     assert found(api, "the mutex", mode="text") == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from timemachine.memory.recall.pure.subject import subject_of
+from timemachine.memory.search.recall.pure.subject import subject_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from timemachine.memory.recall.pure.time_words import Reading, parse_question
+from timemachine.memory.search.recall.pure.time_words import Reading, parse_question
 
 NOW = datetime(2026, 11, 24, 14, 30, tzinfo=UTC)  # a Tuesday, 15:30 in Berlin
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from timemachine.memory.recall.queries import QueryResult, TimeRead
-from timemachine.memory.recall.questions import RecallOptions
+from timemachine.memory.search.recall.queries import QueryResult, TimeRead
+from timemachine.memory.search.recall.questions import RecallOptions
 
 _FILTERS: Final = {
     "agent": "agent",

@@ -8,11 +8,10 @@ from zoneinfo import ZoneInfo
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import parse_field, parse_typed_start, parse_typed_time, written
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
 from timemachine.knowledge import prepared_statements
-from timemachine.memory.search.filters import MODES
+from timemachine.memory.search.filters import MODES, check_choice, time_range
 from timemachine.recording.annotations.significance.effective import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.vocabulary import KINDS, SIGNIFICANCES
@@ -75,7 +74,7 @@ def check(options: RecallOptions) -> ZoneInfo:
         raise _refused("queries", f"A query has {longest:,} characters; the limit is {LONGEST_QUERY:,}.")
     _check_words(options)
     _check_numbers(options)
-    _check_times(options)
+    time_range(options.since, options.until, "turn")
     return _zone(options.time_zone)
 
 
@@ -121,8 +120,7 @@ def _check_words(options: RecallOptions) -> None:
     for name, words in known.items():
         given = getattr(options, name)
         for word in (given,) if isinstance(given, str) else given:
-            if word not in words:
-                raise _refused(name, f"`{name}` cannot be {word[:80]!r}; there are {', '.join(words)}.")
+            check_choice(name, word, words)
 
 
 def _check_numbers(options: RecallOptions) -> None:
@@ -142,16 +140,6 @@ def _check_numbers(options: RecallOptions) -> None:
             "around",
             f"{len(options.queries)} queries with {options.limit} results and {options.around} turns before and after each are {told:,} turns; "
             f"the limit is {MOST_TOLD:,}. Use fewer queries, a smaller `limit` or a smaller `around`.",
-        )
-
-
-def _check_times(options: RecallOptions) -> None:
-    begin = options.since and parse_field("since", options.since, parse_typed_start)
-    end = options.until and parse_field("until", options.until, parse_typed_time)
-    if begin and end and begin > end:
-        raise _refused(
-            "since",
-            f"`since` ({written(begin)}) is later than `until` ({written(end)}): no turn lies between them.",
         )
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.memory.recall.test_time_words import BERLIN, NOW
-from timemachine.memory.recall.pure.time_words import parse_question
+from tests.memory.search.recall.test_time_words import BERLIN, NOW
+from timemachine.memory.search.recall.pure.time_words import parse_question
 
 NO_DAY, AHEAD = "there is no such day", "it lies in the future"
 BACKWARDS = "it ends before it begins"

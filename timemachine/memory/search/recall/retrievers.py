@@ -16,11 +16,11 @@ from timemachine.knowledge.pure.cutoff import COSINE_FLOOR
 from timemachine.knowledge.pure.identifiers import identifiers
 from timemachine.knowledge.question import IDENTIFIER_TIMES, QUOTED, sparse
 from timemachine.knowledge.ranking import dense
-from timemachine.memory.recall.conditions import IMPORTANCE, JOIN_SIGNIFICANCE, StepScope
 from timemachine.memory.search.counting import MANY, STEPS_WITH, indexed_steps
 from timemachine.memory.search.index_rows import DIMENSIONS, EVERY_STEP
 from timemachine.memory.search.indexing import MODEL
 from timemachine.memory.search.pure.payload_text import unmarked
+from timemachine.memory.search.recall.conditions import IMPORTANCE, JOIN_SIGNIFICANCE, StepScope
 from timemachine.memory.search.retrievers import Candidate
 from timemachine.recording.sessions.pure.vocabulary import DEFAULT_IMPORTANCE
 

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from tests.api.conftest import Program, api
-from tests.memory.recall.test_recall import recall, record, said, story
+from tests.memory.search.recall.test_recall import recall, record, said, story
 from tests.memory.search.recorded import index
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.embedding.wordllama import count_tokens

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program, api
-from tests.memory.recall.test_recall import DAY, found, now, places, recall, record, said
+from tests.memory.search.recall.test_recall import DAY, found, now, places, recall, record, said
 from tests.memory.search.recorded import index
 from timemachine.core.accounts.models import Project
 

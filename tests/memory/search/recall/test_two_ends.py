@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as some
 
-from tests.memory.recall.test_time_words import BERLIN, NOW, local, readings
-from timemachine.memory.recall.pure.time_words import parse_question
+from tests.memory.search.recall.test_time_words import BERLIN, NOW, local, readings
+from timemachine.memory.search.recall.pure.time_words import parse_question
 
 
 @pytest.mark.parametrize(

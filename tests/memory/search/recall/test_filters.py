@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from tests.api.conftest import Program, api, stranger
-from tests.memory.recall.test_recall import found
+from tests.memory.search.recall.test_recall import found
 from tests.memory.search.recorded import index, said, session_of
 from timemachine.core.accounts.models import Project
 from timemachine.governance.deletion.erasure.commands import delete_turn
@@ -19,9 +19,9 @@ from timemachine.knowledge.pure.cutoff import COSINE_FLOOR
 from timemachine.knowledge.pure.fusion import fuse
 from timemachine.knowledge.question import sparse
 from timemachine.knowledge.ranking import dense
-from timemachine.memory.recall import retrievers
-from timemachine.memory.recall.retrievers import terms_of
 from timemachine.memory.search.indexing import MODEL
+from timemachine.memory.search.recall import retrievers
+from timemachine.memory.search.recall.retrievers import terms_of
 from timemachine.recording.annotations.significance import commands as weighing
 from timemachine.recording.annotations.significance.compression import compress
 from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE

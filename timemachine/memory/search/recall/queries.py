@@ -9,24 +9,21 @@ from zoneinfo import ZoneInfo
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.errors import Unavailable
 from timemachine.core.pure.postgres_text import searchable
-from timemachine.knowledge.embedding import table
-from timemachine.knowledge.pure.fusion import fuse
-from timemachine.memory.recall.conditions import StepScope, Times, step_scope
-from timemachine.memory.recall.pure.subject import subject_of
-from timemachine.memory.recall.pure.time_words import ParsedQuestion, Reading, Unread, parse_question
-from timemachine.memory.recall.questions import (
+from timemachine.memory.search.hits import Hit, hits_of
+from timemachine.memory.search.indexing import count_not_indexed
+from timemachine.memory.search.recall.conditions import StepScope, Times, step_scope
+from timemachine.memory.search.recall.pure.subject import subject_of
+from timemachine.memory.search.recall.pure.time_words import ParsedQuestion, Reading, Unread, parse_question
+from timemachine.memory.search.recall.questions import (
     RecallOptions,
     check,
     named_session,
     previous_sessions,
     significance_of_steps,
 )
-from timemachine.memory.recall.retrievers import Term, by_both, most_important, terms_of
-from timemachine.memory.search.hits import Hit, ScoredHit, hits_of
-from timemachine.memory.search.indexing import MODEL, count_not_indexed
-from timemachine.memory.search.retrievers import Candidate
+from timemachine.memory.search.recall.retrievers import Term, by_both, most_important, terms_of
+from timemachine.memory.search.retrievers import RankedSteps, fused, vector_of
 from timemachine.memory.transcripts.turn_rows import Row, heads_of
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import sessions_by_id
@@ -122,17 +119,16 @@ class RecallResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidates:
-    """The matching rows with their sessions and scores."""
+class _Matches:
+    """The matching rows, the words of the question, and why nothing was searched by meaning."""
 
-    scored: ScoredHit
-    sessions: Mapping[int, UUID]
-    terms: Sequence[Term]
+    ranked: RankedSteps
+    terms: Sequence[Term] = ()
     missing: str | None = None
 
     def best(self, limit: int) -> list[int]:
         """Return the best rows; among equals the latest first."""
-        score = self.scored.score
+        score = self.ranked.score
         return sorted(score, key=lambda row: (-score[row], -row))[:limit]
 
 
@@ -152,7 +148,7 @@ def recall(project: Project, options: RecallOptions, at: datetime | None = None)
         times = tuple(_read_times(project, options, spoken, besides))
         looked_at = _scope(project, options, times, within, besides)
         subject = subject_of(searchable(spoken.text))
-        found = _retrieve(looked_at, options, subject)
+        found = _matches(looked_at, options, subject)
         missing = missing or found.missing
         results = _results(project, options, found)
         answers.append(
@@ -213,18 +209,14 @@ def _scope(
     return step_scope(project, options, spans, sessions, besides)
 
 
-def _retrieve(steps: StepScope | None, options: RecallOptions, subject: str) -> _Candidates:
+def _matches(steps: StepScope | None, options: RecallOptions, subject: str) -> _Matches:
     if steps is None:
-        return _Candidates(ScoredHit(score={}, legs={}), {}, ())
+        return _Matches(RankedSteps.in_order([]))
     if not subject:
-        leg = most_important(steps, options.limit)
-        return _Candidates(ScoredHit(score=_scores(leg), legs={}), _sessions(leg), ())
+        return _Matches(RankedSteps.in_order(most_important(steps, options.limit)))
     terms = [] if options.mode == "semantic" else terms_of(steps.project, subject)
-    vector, missing = ([], None) if options.mode == "text" else _vector(options, subject)
-    text, semantic = by_both(steps, terms, vector)
-    legs = {"text": _scores(text), "semantic": _scores(semantic)}
-    score = legs.get(options.mode) or fuse(legs["text"], legs["semantic"], MODEL.semantic_weight)
-    return _Candidates(ScoredHit(score=score, legs=legs), _sessions([*text, *semantic]), terms, missing)
+    vector, missing = vector_of(subject, options.mode)
+    return _Matches(fused(*by_both(steps, terms, vector), options.mode), terms, missing)
 
 
 def _has_candidates(steps: StepScope | None, subject: str) -> bool:
@@ -234,44 +226,26 @@ def _has_candidates(steps: StepScope | None, subject: str) -> bool:
     return steps is not None and bool(subject) and bool(most_important(steps, 1))
 
 
-def _vector(options: RecallOptions, subject: str) -> tuple[list[float], str | None]:
-    """Return the vector of the subject, or why there is none."""
-    try:
-        return table.query_vector(MODEL, subject), None
-    except Unavailable as why:
-        if options.mode == "semantic":
-            raise
-        return [], why.message
-
-
-def _scores(leg: Sequence[Candidate]) -> dict[int, float]:
-    return {one.action: one.score for one in leg}
-
-
-def _sessions(leg: Sequence[Candidate]) -> dict[int, UUID]:
-    return {one.action: one.session for one in leg}
-
-
 # --- results
 
 
-def _results(project: Project, options: RecallOptions, found: _Candidates) -> tuple[RecalledTurn, ...]:
+def _results(project: Project, options: RecallOptions, found: _Matches) -> tuple[RecalledTurn, ...]:
     """Return the turns with their sessions, without sessions that were erased in the meantime."""
     best = found.best(options.limit)
     stems = frozenset(term.term for term in found.terms if not term.term.startswith("="))
     named = frozenset(term.term[1:] for term in found.terms if term.term.startswith("="))
-    hits = hits_of(project, best, found.scored, stems, named)
-    sessions = sessions_by_id(project, {found.sessions[row] for row in hits})
-    weights = significance_of_steps(project, list(hits))
+    hits = hits_of(project, best, found.ranked, stems, named)
+    sessions = sessions_by_id(project, {found.ranked.sessions[row] for row in hits})
+    significances = significance_of_steps(project, list(hits))
     return tuple(
         RecalledTurn(
-            session=sessions[found.sessions[row]],
+            session=sessions[found.ranked.sessions[row]],
             hit=hits[row],
-            significance=weights[row][0],
-            importance=weights[row][1],
+            significance=significances[row][0],
+            importance=significances[row][1],
         )
         for row in best
-        if row in hits and row in weights and found.sessions[row] in sessions
+        if row in hits and row in significances and found.ranked.sessions[row] in sessions
     )
 
 

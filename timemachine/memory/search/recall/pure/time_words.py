@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from timemachine.memory.recall.pure.time_spans import (
+from timemachine.memory.search.recall.pure.time_spans import (
     CLOCK,
     DAY,
     FROM_NOW,
@@ -32,7 +32,14 @@ from timemachine.memory.recall.pure.time_spans import (
     span_between,
     span_of,
 )
-from timemachine.memory.recall.pure.unread_times import AHEAD, BACKWARDS, FUTURE, UNKNOWN, VAGUE, why_unread
+from timemachine.memory.search.recall.pure.unread_times import (
+    AHEAD,
+    BACKWARDS,
+    FUTURE,
+    UNKNOWN,
+    VAGUE,
+    why_unread,
+)
 
 _STRONG: Final = "|".join(
     (

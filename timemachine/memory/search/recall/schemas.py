@@ -7,17 +7,17 @@ from pydantic import Field
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema, Strict
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
-from timemachine.memory.recall.empty_results import explain_no_results
-from timemachine.memory.recall.prompt_text import prompt_text
-from timemachine.memory.recall.queries import QueryResult, RecalledTurn, RecallResult, TimeRead
-from timemachine.memory.recall.questions import (
+from timemachine.memory.search.indexing import MODEL
+from timemachine.memory.search.recall.empty_results import explain_no_results
+from timemachine.memory.search.recall.prompt_text import prompt_text
+from timemachine.memory.search.recall.queries import QueryResult, RecalledTurn, RecallResult, TimeRead
+from timemachine.memory.search.recall.questions import (
     MOST_AROUND,
     MOST_QUERIES,
     MOST_RESULTS,
     MOST_TOKENS,
     RecallOptions,
 )
-from timemachine.memory.search.indexing import MODEL
 from timemachine.memory.search.schemas import Mode, StepHit
 from timemachine.memory.transcripts.pure.selection import gaps
 from timemachine.memory.transcripts.schemas import TurnOut

@@ -7,9 +7,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from timemachine.core.accounts.models import Project
-from timemachine.core.pure.clock import parse_typed_start, parse_typed_time
 from timemachine.core.pure.postgres_text import storable
-from timemachine.memory.recall.questions import RecallOptions
+from timemachine.memory.search.filters import time_range
+from timemachine.memory.search.recall.questions import RecallOptions
 from timemachine.recording.annotations.significance.effective import COMPRESSED
 from timemachine.recording.sessions.models import Session
 
@@ -110,6 +110,7 @@ def step_scope(
 
 
 def _facts(options: RecallOptions) -> dict[str, Any]:
+    since, until = time_range(options.since, options.until, "turn")
     return {
         "agent": storable(options.agent),
         "user": storable(options.user),
@@ -117,8 +118,8 @@ def _facts(options: RecallOptions) -> dict[str, Any]:
         "kinds": list(options.kinds),
         "significances": list(options.significances),
         "min_importance": options.min_importance,
-        "since": parse_typed_start(options.since) if options.since else None,
-        "until": parse_typed_time(options.until) if options.until else None,
+        "since": since,
+        "until": until,
     }
 
 

@@ -5,7 +5,7 @@ from calendar import monthrange
 from datetime import datetime
 from typing import Final
 
-from timemachine.memory.recall.pure.time_spans import DAY, MONTH, PART, SHORT, SHORT_DAY, month_of
+from timemachine.memory.search.recall.pure.time_spans import DAY, MONTH, PART, SHORT, SHORT_DAY, month_of
 
 NO_SUCH_DAY: Final = "there is no such day"
 AHEAD: Final = "it lies in the future"

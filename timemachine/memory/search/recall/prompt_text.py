@@ -12,8 +12,8 @@ from uuid import UUID
 
 from timemachine.core.pure.errors import Unavailable
 from timemachine.knowledge.embedding.wordllama import count_tokens
-from timemachine.memory.recall.outcomes import OUTCOMES, SOLUTION, Outcomes, Place, outcomes_of
-from timemachine.memory.recall.queries import RecalledTurn, RecallResult
+from timemachine.memory.search.recall.outcomes import OUTCOMES, SOLUTION, Outcomes, Place, outcomes_of
+from timemachine.memory.search.recall.queries import RecalledTurn, RecallResult
 from timemachine.memory.transcripts.pure.selection import gaps
 from timemachine.memory.transcripts.transcript import estimate
 from timemachine.memory.transcripts.turn_rows import Row, heads_of
