@@ -180,7 +180,7 @@ def proposals(request: HttpRequest, session_id: str) -> ProposalPage:
     """
     session = session_of(caller(request, "read").project, session_id)
     found = proposals_for(session)
-    items = [ProposalOut.of(each) for each in found.proposals]
+    items = [ProposalOut.from_attributes(each) for each in found.proposals]
     return ProposalPage.model_construct(
         items=items, next=None, read=found.read, recorded=session.last_sequence
     )

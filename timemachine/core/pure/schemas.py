@@ -33,33 +33,34 @@ class Schema(BaseModel):
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants")
     _defaults: ClassVar[dict[str, Any]] = {}
-    _nested: ClassVar[tuple[str, ...]] = ()
+    _nested: ClassVar[dict[str, type["Schema"]]] = {}
     _aliases: ClassVar[dict[str, str]] = {}
-    _read: ClassVar[dict[str, type["Schema"] | None]] = {}
+    _required: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def from_attributes(cls, source: Any, **given: Any) -> Self:
-        """Build the resource from the attributes of an object, and from the values that are given instead.
+    def from_attributes(cls, source: Any, /, **given: Any) -> Self:
+        """Build the resource from the attributes of an object that have the names of the fields.
 
-        An attribute has the name of its field. Times and ids become text, decimals numbers, tuples lists, and objects
-        are built by the schema of the field. A field with a default is only taken from `given`. Raises `AttributeError`
+        Values that are given are used instead of attributes; a field with a default must be given. Times and ids become
+        text, decimals numbers, tuples lists, and objects are built by the schema of the field. Raises `AttributeError`
         if the object does not have an attribute.
         """
-        read = {
-            name: _from_value(getattr(source, name), schema)
-            for name, schema in cls._read.items()
-            if name not in given
+        attributes = {name: getattr(source, name) for name in cls._required if name not in given}
+        values = {
+            name: _from_value(value, cls._nested.get(name)) for name, value in (attributes | given).items()
         }
-        return cast("Self", cls.model_construct(**read, **given))
+        return cast("Self", cls.model_construct(**values))
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
         """Store which fields have a default, contain other schemas, or have another name in JSON."""
         fields = cls.__pydantic_fields__.items()
         cls._defaults = {name: field.default for name, field in fields if not field.is_required()}
-        cls._nested = tuple(name for name, field in fields if _schema_in(field.annotation))
+        cls._nested = {
+            name: schema for name, field in fields if (schema := _schema_in(field.annotation)) is not None
+        }
         cls._aliases = {name: field.alias for name, field in fields if field.alias}
-        cls._read = {name: _schema_in(field.annotation) for name, field in fields if field.is_required()}
+        cls._required = tuple(name for name, field in fields if field.is_required())
 
     @classmethod
     def __get_pydantic_json_schema__(

@@ -1,12 +1,11 @@
 """Collections, their frames and the files that frames came with, as the API takes and returns them."""
 
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 from django.conf import settings
 from django.urls import reverse
 
 from timemachine.core.payloads.queries import text
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.models import Collection, Frame, Source, SourcePassage
 
@@ -31,13 +30,7 @@ class CollectionOut(Schema):
     @classmethod
     def of(cls, collection: Collection) -> "CollectionOut":
         """The collection."""
-        return cls.model_construct(
-            name=collection.name,
-            frames=getattr(collection, "frame_count", None),
-            embedding_model=collection.embedding_model,
-            created_at=written(collection.created_at),
-            created_by=collection.created_by,
-        )
+        return cls.from_attributes(collection, frames=getattr(collection, "frame_count", None))
 
 
 class CollectionPage(Page[CollectionOut]):
@@ -63,17 +56,12 @@ class FrameSource(Schema):
         source = frame.source
         if source is None:
             return None
-        where = reverse("source", args=[frame.collection.name, source.id])
-        return cls.model_construct(
-            id=str(source.id),
-            name=source.name,
-            title=source.title,
-            uri=source.uri,
-            media_type=source.media_type,
+        return cls.from_attributes(
+            source,
             start=frame.source_start,
             end=frame.source_end,
             page=frame.metadata.get("page"),
-            url=f"{settings.PUBLIC_URL}{where}?frame={frame.number}&version={frame.version}",
+            url=f"{source_url(source)}?frame={frame.number}&version={frame.version}",
         )
 
 
@@ -97,20 +85,8 @@ class FrameOut(Schema):
     @classmethod
     def of(cls, frame: Frame) -> "FrameOut":
         """The version."""
-        return cls.model_construct(
-            frame=frame.number,
-            version=frame.version,
-            title=frame.title,
-            uri=frame.uri,
-            metadata=frame.metadata,
-            sha256=frame.sha256,
-            text=text(frame.payload),
-            valid_from=written(frame.valid_from),
-            valid_until=written(frame.valid_until),
-            ended_by=cast("EndedBy | None", frame.ended_by),
-            deleted_by=frame.deleted_by,
-            put_by=frame.put_by,
-            source=FrameSource.of(frame),
+        return cls.from_attributes(
+            frame, frame=frame.number, text=text(frame.payload), source=FrameSource.of(frame)
         )
 
 
@@ -134,11 +110,8 @@ class FramePlace(Schema):
     def of(cls, place: SourcePassage) -> "FramePlace":
         """The place."""
         frame, source = place.frame, place.source
-        return cls.model_construct(
-            id=str(source.id),
-            name=source.name,
-            uri=source.uri,
-            created_at=written(source.created_at),
+        return cls.from_attributes(
+            source,
             version=frame.version,
             start=place.start,
             end=place.end,
@@ -163,20 +136,7 @@ class SourceOut(Schema):
     @classmethod
     def of(cls, source: Source, **more: Any) -> Self:
         """The file, with the fields that a subclass has besides."""
-        found = cls.model_construct(
-            id=str(source.id),
-            name=source.name,
-            title=source.title,
-            uri=source.uri,
-            media_type=source.media_type,
-            sha256=source.sha256,
-            left_out=source.left_out,
-            put_by=source.put_by,
-            created_at=written(source.created_at),
-            url=source_url(source),
-            **more,
-        )
-        return cast("Self", found)
+        return cls.from_attributes(source, url=source_url(source), **more)
 
 
 class SourceListed(SourceOut):
@@ -214,14 +174,8 @@ class SourceFrame(Schema):
     def of(cls, place: SourcePassage) -> "SourceFrame":
         """The frame at its place."""
         frame = place.frame
-        return cls.model_construct(
-            frame=frame.number,
-            version=frame.version,
-            sha256=frame.sha256,
-            title=frame.title,
-            start=place.start,
-            end=place.end,
-            page=frame.metadata.get("page"),
+        return cls.from_attributes(
+            frame, frame=frame.number, start=place.start, end=place.end, page=frame.metadata.get("page")
         )
 
 

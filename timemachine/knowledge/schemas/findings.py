@@ -1,12 +1,10 @@
 """What was found in a collection, as the API returns it."""
 
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Schema
-from timemachine.knowledge.find import BelowCut, FindResult, FrameHit
-from timemachine.knowledge.pure.cutoff import Curve, Thresholds, shown
-from timemachine.knowledge.queries import EmptyReason
+from timemachine.knowledge.find import FindResult, FrameHit
+from timemachine.knowledge.pure.cutoff import shown
 
 Mode = Literal["hybrid", "semantic", "lexical"]
 VectorSearch = Literal["exact", "hnsw"]
@@ -39,19 +37,7 @@ class FrameHitOut(Schema):
     def of(cls, hit: FrameHit) -> "FrameHitOut":
         """The frame with its text."""
         matched = hit.matched.as_json()
-        return cls.model_construct(
-            rank=hit.rank,
-            score=hit.score,
-            scores=hit.scores,
-            frame=hit.frame,
-            version=hit.version,
-            title=hit.title,
-            uri=hit.uri,
-            metadata=hit.metadata,
-            sha256=hit.sha256,
-            text=hit.text,
-            matched=None if matched is None else MatchedOut.model_construct(**matched),
-        )
+        return cls.from_attributes(hit, matched=matched and MatchedOut.model_construct(**matched))
 
 
 class CurveOut(Schema):
@@ -60,13 +46,6 @@ class CurveOut(Schema):
     leg: str
     scores: list[float]
     kept: int
-
-    @classmethod
-    def of(cls, curve: Curve) -> "CurveOut":
-        """The scores to six significant digits."""
-        return cls.model_construct(
-            leg=curve.leg, scores=[shown(each) for each in curve.scores], kept=curve.kept
-        )
 
 
 class BelowOut(Schema):
@@ -77,15 +56,6 @@ class BelowOut(Schema):
     title: str | None
     score: float
 
-    @classmethod
-    def of(cls, below: BelowCut | None) -> "BelowOut | None":
-        """The frame, if there is one."""
-        if below is None:
-            return None
-        return cls.model_construct(
-            frame=below.frame, version=below.version, title=below.title or None, score=below.score
-        )
-
 
 class ThresholdsOut(Schema):
     """The thresholds of the adaptive cut-off."""
@@ -94,13 +64,6 @@ class ThresholdsOut(Schema):
     cliff: float
     floor: float
 
-    @classmethod
-    def of(cls, used: Thresholds | None) -> "ThresholdsOut | None":
-        """The thresholds, if the cut-off was adaptive."""
-        if used is None:
-            return None
-        return cls.model_construct(relative=used.relative, cliff=used.cliff, floor=used.floor)
-
 
 class EmptyOut(Schema):
     """Why nothing could be found: the collection had no frames at that moment."""
@@ -108,15 +71,6 @@ class EmptyOut(Schema):
     why: Why
     message: str
     first_frame_at: str | None
-
-    @classmethod
-    def of(cls, empty: EmptyReason | None) -> "EmptyOut | None":
-        """The reason, if the collection was empty."""
-        if empty is None:
-            return None
-        return cls.model_construct(
-            why=cast("Why", empty.why), message=empty.message, first_frame_at=written(empty.first_frame_at)
-        )
 
 
 class FindingsOut(Schema):
@@ -139,20 +93,15 @@ class FindingsOut(Schema):
     @classmethod
     def of_findings(cls, found: FindResult, **more: Any) -> Self:
         """The findings, with the fields that a subclass has besides."""
-        findings = cls.model_construct(
+        below = found.below
+        return cls.from_attributes(
+            found,
             hits=[FrameHitOut.of(hit) for hit in found.hits],
-            mode=cast("Mode", found.query.mode),
+            mode=found.query.mode,
             top_k=found.query.top_k,
             adaptive=found.query.adaptive,
-            cut_by=found.cut_by,
-            as_of=written(found.as_of),
-            embedding_model=found.embedding_model,
-            semantic_search=cast("VectorSearch | None", found.semantic_search),
-            curve=CurveOut.of(found.curve),
-            below=BelowOut.of(found.below),
-            not_embedded=found.not_embedded,
-            thresholds=ThresholdsOut.of(found.thresholds),
+            curve=CurveOut.from_attributes(found.curve, scores=[shown(each) for each in found.curve.scores]),
+            below=below and BelowOut.from_attributes(below, title=below.title or None),
             min_score=found.query.min_score,
             **more,
         )
-        return cast("Self", findings)

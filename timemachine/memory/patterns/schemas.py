@@ -1,10 +1,9 @@
 """Patterns, what solved them, and the rules that watch for them, as the API takes and returns them."""
 
-from typing import Any, Final, Literal, Self, cast
+from typing import Any, Final, Literal, Self
 
 from pydantic import Field
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.memory.patterns import models
 from timemachine.memory.patterns.models import CHANGED_CALL, FEWEST_SESSIONS, MOST_SESSIONS, SAME_CALL
@@ -50,13 +49,7 @@ class SessionNamed(Schema):
     @classmethod
     def of(cls, session: Session) -> "SessionNamed":
         """The session."""
-        return cls.model_construct(
-            id=str(session.id),
-            key=session.key,
-            name=session.name,
-            agent=session.agent,
-            started_at=written(session.began_at),
-        )
+        return cls.from_attributes(session, started_at=session.began_at)
 
 
 class TrendOut(Schema):
@@ -66,15 +59,6 @@ class TrendOut(Schema):
     begins: str
     counts: list[int]
     before: int
-
-    @classmethod
-    def of(cls, trend: Trend | None) -> "TrendOut | None":
-        """The trend, if there is one."""
-        if trend is None:
-            return None
-        return cls.model_construct(
-            unit=trend.unit, begins=trend.begins.isoformat(), counts=list(trend.counts), before=trend.before
-        )
 
 
 class ResolutionOut(Schema):
@@ -97,13 +81,9 @@ class ResolutionOut(Schema):
         """The step, if the session has one."""
         if found is None:
             return None
-        return cls.model_construct(
+        return cls.from_attributes(
+            found,
             session=SessionNamed.of(found.session),
-            sequence=found.sequence,
-            solved_by=found.solved_by,
-            how=cast("SolvedHow", found.how),
-            changed=list(found.changed),
-            label=found.label,
             says=resolution_words(found),
             address=f"/sessions/{found.session.id}/?step={found.solved_by}",
         )
@@ -129,21 +109,16 @@ class PatternOut(Schema):
         cls, pattern: models.Wording, trend: Trend | None, resolution: Resolution | None, **more: Any
     ) -> Self:
         """The pattern, with the fields that a subclass has besides."""
-        found = cls.model_construct(
-            id=str(pattern.id),
-            kind=cast("Kind", pattern.kind),
-            text=pattern.text,
-            sessions=pattern.sessions,
-            steps=pattern.steps,
+        return cls.from_attributes(
+            pattern,
             solved_sessions=pattern.solved,
-            first_seen=written(pattern.first_at),
-            last_seen=written(pattern.last_at),
-            trend=TrendOut.of(trend),
+            first_seen=pattern.first_at,
+            last_seen=pattern.last_at,
+            trend=trend,
             resolution=ResolutionOut.of(resolution),
             address=f"/patterns/{pattern.id}/",
             **more,
         )
-        return cast("Self", found)
 
 
 class PatternPage(Page[PatternOut]):
@@ -190,12 +165,11 @@ class PatternInSession(Schema):
     @classmethod
     def of(cls, row: InSession) -> "PatternInSession":
         """The session."""
-        return cls.model_construct(
+        return cls.from_attributes(
+            row,
             session=SessionNamed.of(row.session),
-            steps=row.steps,
-            sequences=list(row.sequences),
-            first_seen=written(row.first_at),
-            last_seen=written(row.last_at),
+            first_seen=row.first_at,
+            last_seen=row.last_at,
             resolution=ResolutionOut.of(row.resolution),
         )
 
@@ -231,15 +205,7 @@ class PatternRuleOut(Schema):
     @classmethod
     def of(cls, rule: models.PatternRule) -> "PatternRuleOut":
         """The rule."""
-        return cls.model_construct(
-            id=str(rule.id),
-            kind=cast("Kind | None", rule.kind),
-            sessions=rule.sessions,
-            window=cast("Window", rule.window),
-            url=rule.url or None,
-            created_by=rule.created_by,
-            created_at=written(rule.created_at),
-        )
+        return cls.from_attributes(rule, url=rule.url or None)
 
 
 class PatternRules(Page[PatternRuleOut]):
@@ -277,20 +243,8 @@ class PatternAlertOut(Schema):
     @classmethod
     def of(cls, alert: models.PatternAlert) -> "PatternAlertOut":
         """The alert."""
-        pattern = alert.pattern.pattern or alert.pattern
-        return cls.model_construct(
-            id=str(alert.id),
-            pattern=PatternNamed.model_construct(
-                id=str(pattern.id), kind=cast("Kind", pattern.kind), text=pattern.text
-            ),
-            rule=PatternRuleOut.of(alert.rule),
-            since=written(alert.since),
-            sessions=alert.sessions,
-            found_at=written(alert.found_at),
-            seen_at=written(alert.seen_at),
-            seen_by=alert.seen_by,
-            told_at=written(alert.told_at),
-            problem=alert.problem,
+        return cls.from_attributes(
+            alert, pattern=alert.pattern.pattern or alert.pattern, rule=PatternRuleOut.of(alert.rule)
         )
 
 

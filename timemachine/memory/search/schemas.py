@@ -1,10 +1,9 @@
 """A search across sessions as the API takes and returns it."""
 
-from typing import Any, Final, Literal, Self, cast
+from typing import Any, Final, Literal, Self
 
 from pydantic import Field
 
-from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.memory.search.empty_results import explain_no_results
 from timemachine.memory.search.hits import Hit
@@ -84,25 +83,17 @@ class StepHit(Schema):
     def of_hit(cls, hit: Hit, **more: Any) -> Self:
         """The step, with the fields that a subclass has besides."""
         action = hit.action
-        found = cls.model_construct(
+        return cls.from_attributes(
+            action,
             **more,
-            sequence=action.sequence,
-            kind=cast("Kind", action.kind),
-            label=action.label,
-            name=action.name,
-            tool=action.tool,
-            agent=action.agent,
-            model=action.model,
             failed=action.error_type is not None or action.error_message is not None,
-            started_at=written(action.started_at),
             score=hit.score,
-            scores=_scores(hit),
+            scores=HitScores.model_construct(None, **hit.scores),
             found_by=[FOUND_BY[name] for name in hit.scores],
             passage=_passage(hit),
             cut=hit.cut,
             address=f"/sessions/{action.session_id}/?step={action.sequence}",
         )
-        return cast("Self", found)
 
 
 class MatchedSession(Schema):
@@ -127,16 +118,8 @@ class SessionHits(Schema):
     @classmethod
     def of(cls, group: SessionGroup) -> "SessionHits":
         """The session with its hits."""
-        session = group.session
         return cls.model_construct(
-            session=MatchedSession.model_construct(
-                id=str(session.id),
-                key=session.key,
-                name=session.name,
-                agent=session.agent,
-                status=cast("Status", session.status),
-                started_at=written(session.began_at),
-            ),
+            session=MatchedSession.from_attributes(group.session, started_at=group.session.began_at),
             matches=group.number,
             more=group.more,
             hits=[StepHit.of_hit(hit) for hit in group.hits],
@@ -159,31 +142,17 @@ class SearchPage(Page[SessionHits]):
     @classmethod
     def of(cls, found: SearchResult) -> "SearchPage":
         """A page of the search."""
-        return cls.model_construct(
+        return cls.from_attributes(
+            found,
             items=[SessionHits.of(group) for group in found.groups],
-            next=found.next,
-            mode=cast("Mode", found.options.mode),
+            mode=found.options.mode,
             embedding_model=None if found.options.mode == "text" or found.no_embeddings else MODEL.name,
-            no_embeddings=found.no_embeddings,
-            too_common=found.too_common,
             nothing=explain_no_results(found),
-            not_indexed=found.not_indexed,
         )
-
-
-def _scores(hit: Hit) -> HitScores:
-    scores: dict[str, Any] = hit.scores
-    return HitScores.model_construct(**scores)
 
 
 def _passage(hit: Hit) -> MatchedPassage | None:
     found = hit.passage
     if found is None:
         return None
-    return MatchedPassage.model_construct(
-        in_=found.part,
-        text=found.text,
-        marks=[list(each) for each in hit.marks],
-        begins=found.begins,
-        ends=found.ends,
-    )
+    return MatchedPassage.from_attributes(found, in_=found.part, marks=hit.marks)

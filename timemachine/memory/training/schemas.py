@@ -1,7 +1,7 @@
 """What a training export contains and leaves out, as the API takes and returns it."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -85,12 +85,11 @@ class SkippedStep(Schema):
     @classmethod
     def of(cls, found: NotExported) -> "SkippedStep":
         """What was left out."""
-        return cls.model_construct(
-            session=str(found.session.id),
+        return cls.from_attributes(
+            found,
+            session=found.session.id,
             key=found.session.key,
             name=found.session.name,
-            step=found.step,
-            reason=found.reason,
             says=REASONS[found.reason],
         )
 
@@ -110,14 +109,11 @@ class TrainingPair(Schema):
     @classmethod
     def of(cls, found: SessionPair, form: str) -> "TrainingPair":
         """The pair with its line in that form."""
-        return cls.model_construct(
-            session=str(found.session.id),
+        return cls.from_attributes(
+            found.pair,
+            session=found.session.id,
             key=found.session.key,
-            part=cast("Part", found.part),
-            solution=found.pair.solution,
-            steps=list(found.pair.steps),
-            rejected_step=found.pair.rejected_step,
-            rule=found.pair.rule,
+            part=found.part,
             line=found.line(form),
         )
 
@@ -146,22 +142,18 @@ class TrainingReport(Schema):
     def of(cls, report: Report, first: list[SessionPair]) -> "TrainingReport":
         """The report with these pairs."""
         options = report.options
-        return cls.model_construct(
-            form=cast("Form", options.form),
-            what=cast("What", options.what),
-            sessions=report.sessions,
-            unread=report.unread,
+        return cls.from_attributes(
+            report,
+            form=options.form,
+            what=options.what,
             split=_split(report),
             pairs=report.pairs.total(),
             rejected_by=[
                 RejectedBy.model_construct(rule=rule, says=RULES[rule], pairs=number)
                 for rule, number in report.rules.items()
             ],
-            redaction=ProfileVersion.model_construct(
-                name=report.profile.name, version=report.profile.version
-            ),
+            redaction=ProfileVersion.from_attributes(report.profile),
             withheld=counts_of(report.tally),
-            deleted_turns=report.deleted_turns,
             left_out=[
                 SkippedCount.model_construct(
                     reason=reason,

@@ -1,19 +1,16 @@
 """Transcripts, summaries and compression of sessions as the API takes and returns them."""
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import Field
 
-from timemachine.core.pure.clock import written
-from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
 from timemachine.llm.schemas import CallUsageOut, FailureOut
 from timemachine.memory.transcripts.compressing import Effect
 from timemachine.memory.transcripts.options import MOST_TOKENS
-from timemachine.memory.transcripts.pure.proposal_rules import Proposal
 from timemachine.memory.transcripts.summarising import EXTRACTIVE
-from timemachine.memory.transcripts.transcript import Amount, Transcript, TurnFilter
+from timemachine.memory.transcripts.transcript import Transcript, TurnFilter
 from timemachine.recording.annotations.significance.models import Compression, CompressionChange, Rule
 from timemachine.recording.annotations.significance.schemas import CompressionChangeOut
 from timemachine.recording.answering.models import SessionSummary
@@ -49,16 +46,7 @@ class TranscriptSession(Schema):
     @classmethod
     def of(cls, session: Session) -> "TranscriptSession":
         """The session."""
-        return cls.model_construct(
-            id=str(session.id),
-            key=session.key,
-            name=session.name,
-            agent=session.agent,
-            user=session.user,
-            status=cast("Status", session.status),
-            started_at=written(session.began_at),
-            ended_at=written(session.ended_at),
-        )
+        return cls.from_attributes(session, started_at=session.began_at)
 
 
 class TranscriptFilters(Schema):
@@ -74,13 +62,8 @@ class TranscriptFilters(Schema):
     @classmethod
     def of(cls, asked: TurnFilter) -> "TranscriptFilters":
         """The filters."""
-        return cls.model_construct(
-            significance=list(asked.significances),
-            role=list(asked.roles),
-            kind=list(asked.kinds),
-            tag=list(asked.tags),
-            min_importance=asked.min_importance,
-            budget=asked.budget,
+        return cls.from_attributes(
+            asked, significance=asked.significances, role=asked.roles, kind=asked.kinds, tag=asked.tags
         )
 
 
@@ -202,21 +185,12 @@ class SessionSummaryOut(Schema):
     @classmethod
     def of(cls, made: SessionSummary) -> "SessionSummaryOut":
         """The summary."""
-        return cls.model_construct(
-            id=str(made.id),
+        return cls.from_attributes(
+            made,
             collection=made.collection.name,
             frame=made.number,
-            version=made.version,
-            model=made.model,
-            prompt_template=made.prompt_template,
             through_sequence=made.through,
-            steps=made.steps,
-            unknown_steps=made.unknown_steps,
             usage=made.usage and CallUsageOut.model_construct(**made.usage),
-            cost_usd=dollars(made.cost_usd),
-            prices=made.prices,
-            by=made.by,
-            at=written(made.at),
         )
 
 
@@ -240,16 +214,6 @@ class ProposalOut(Schema):
     significance: Significance
     reason: str
 
-    @classmethod
-    def of(cls, found: Proposal) -> "ProposalOut":
-        """The proposal."""
-        return cls.model_construct(
-            sequence=found.sequence,
-            rule=cast("Rule", found.rule),
-            significance=cast("Significance", found.significance),
-            reason=found.reason,
-        )
-
 
 class ProposalPage(Page[ProposalOut]):
     """What rules propose for a session, of which the first `read` of the `recorded` steps were read."""
@@ -263,11 +227,6 @@ class AmountOut(Schema):
 
     turns: int
     tokens: int
-
-    @classmethod
-    def of(cls, amount: Amount) -> "AmountOut":
-        """The amount."""
-        return cls.model_construct(turns=amount.turns, tokens=amount.tokens)
 
 
 class CompressionOut(Schema):
@@ -288,11 +247,9 @@ class CompressionOut(Schema):
         cls, now: Compression | None, effect: Effect, history: list[CompressionChange]
     ) -> "CompressionOut":
         """The compression of a session that has that effect."""
-        return cls.model_construct(
+        return cls.from_attributes(
+            effect,
             compressed=now is not None,
             through=None if now is None else now.through,
-            kept=AmountOut.of(effect.kept),
-            falls=AmountOut.of(effect.falls),
-            estimated=effect.estimated,
             history=[CompressionChangeOut.of(each) for each in history],
         )

@@ -175,7 +175,7 @@ class FindOut(FindingsOut):
     @classmethod
     def of(cls, done: FindDone) -> "FindOut":
         """The result."""
-        return cls.of_findings(done.findings, empty=EmptyOut.of(done.empty), sequence=done.sequence)
+        return cls.of_findings(done.findings, empty=done.empty, sequence=done.sequence)
 
 
 class _Answer(Schema):
@@ -223,7 +223,10 @@ class AskOut(FindOut, _Answer):
         )
         found = FindingsOut.of_findings(done.findings)
         return cls.model_construct(
-            **dict(answer), **dict(found), empty=EmptyOut.of(done.empty), sequence=done.sequence
+            **dict(answer),
+            **dict(found),
+            empty=EmptyOut.from_attributes(done.empty) if done.empty else None,
+            sequence=done.sequence,
         )
 
 

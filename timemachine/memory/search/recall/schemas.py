@@ -21,7 +21,6 @@ from timemachine.memory.search.recall.questions import (
 from timemachine.memory.search.schemas import Mode, StepHit
 from timemachine.memory.transcripts.pure.selection import gaps
 from timemachine.memory.transcripts.schemas import TurnOut
-from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.vocabulary import Kind, Role, Significance, Status
 
 Relation = Literal["within", "before", "after"]
@@ -70,11 +69,6 @@ class SessionNames(Schema):
     key: str
     name: str
 
-    @classmethod
-    def named(cls, session: Session) -> "SessionNames":
-        """The session's names."""
-        return cls.model_construct(id=str(session.id), key=session.key, name=session.name)
-
 
 class TimeReadOut(Schema):
     """Words of a query that were read as a time: which characters they are, and from when until when that is.
@@ -95,17 +89,13 @@ class TimeReadOut(Schema):
     @classmethod
     def of(cls, time: TimeRead) -> "TimeReadOut":
         """The words and their time."""
-        sessions = [SessionNames.named(session) for session in time.sessions]
-        return cls.model_construct(
-            words=time.reading.words,
-            start=time.reading.start,
-            end=time.reading.end,
-            from_=written(time.begin),
-            until=written(time.until),
-            session=sessions[0] if sessions else None,
-            sessions=sessions,
-            previous_session=time.reading.previous_session,
-            relation=cast("Relation", time.reading.how or "within"),
+        return cls.from_attributes(
+            time.reading,
+            from_=time.begin,
+            until=time.until,
+            session=time.session,
+            sessions=time.sessions,
+            relation=time.reading.how or "within",
         )
 
 
@@ -169,15 +159,8 @@ class TurnRecalled(StepHit):
         session, action = recalled.session, recalled.hit.action
         found = cls.of_hit(
             recalled.hit,
-            session=SessionRecalled.model_construct(
-                id=str(session.id),
-                key=session.key,
-                name=session.name,
-                agent=session.agent,
-                user=session.user,
-                status=cast("Status", session.status),
-                started_at=written(session.began_at),
-                turns=session.last_sequence,
+            session=SessionRecalled.from_attributes(
+                session, started_at=session.began_at, turns=session.last_sequence
             ),
             role=action.role,
             significance=recalled.significance,
@@ -205,16 +188,9 @@ class QueryRecalled(Schema):
     @classmethod
     def of(cls, answer: QueryResult, options: RecallOptions) -> "QueryRecalled":
         """The answer."""
-        unread = [
-            TimeUnread.model_construct(words=each.words, start=each.start, end=each.end, why=each.why)
-            for each in answer.unread
-        ]
-        return cls.model_construct(
-            query=answer.query,
-            looked_for=answer.looked_for,
+        return cls.from_attributes(
+            answer,
             times=[TimeReadOut.of(time) for time in answer.times],
-            unread=unread,
-            ranked_by=answer.ranked_by,
             results=[TurnRecalled.of(each) for each in answer.results],
             nothing=explain_no_results(answer, options),
         )
