@@ -1,4 +1,4 @@
-"""Every recipe of docs/remembering.md runs, in its order, against a real server, and does what it says."""
+"""Every recipe of docs/memory.md runs, in its order, against a real server, and does what it says."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.memory.patterns.recorded import read
 from tests.memory.search.recorded import index
 from timemachine.recording.sessions.models import Session
 
-DOCUMENT = Path(__file__).parents[2] / "docs/remembering.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/memory.md"
 RECIPE = re.compile(r"^## (.+?)$|```python\n(.*?)```", re.DOTALL | re.MULTILINE)
 
 
