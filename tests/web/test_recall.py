@@ -168,7 +168,7 @@ def test_what_is_not_indexed_or_too_common_is_said(
         ("gateway+before+May+2020", "in that time: before 2020-05-01 00:00 (UTC)."),
         ("gateway+in+May+2020&agent=ada", "Nothing that matches the filter (agent ada) was recorded in that time:"),
         ("gateway&min_importance=1&agent=ada&tag=x", "No turn matches the filter: agent ada, tag x, importance from 1."),
-        ("mutex&mode=text", "No turn holds one of the words. Try other words."),
+        ("mutex&mode=text", "No turn contains one of the words. Try other words."),
         ("mutex&mode=text&kind=message", "No turn within these limits contains one of the words."),
         ("gateway+in+the+last+session&user=nobody", "There is no earlier session."),
     ],

@@ -207,7 +207,7 @@ def test_without_the_model_words_are_searched_and_that_is_said(
 
     session_of(project, said("the gateway"))
     index(project)
-    monkeypatch.setattr(table, "question_vector", missing)
+    monkeypatch.setattr(table, "query_vector", missing)
     page = found(project, "gateway")
     assert page.no_embeddings == "The files are missing."
     assert len(page.groups) == 1

@@ -30,7 +30,7 @@ def explain_no_results(found: SearchResult) -> str | None:
 def _words(options: SearchOptions) -> str:
     """Return hints for the words: one for each part of the query language that was used."""
     if options.mode == "semantic":
-        return "No step means something near it. Try other words."
+        return "No step has a similar meaning. Try other words."
     asked = parse(options.q)
     said = "No step matches."
     if any(sum(not clause.negated for clause in group) > 1 for group in asked.groups):

@@ -347,7 +347,7 @@ def test_never_a_turn_of_another_project(
         ({"queries": ["x"], "significances": ["huge"]}, "significances"),
         ({"queries": ["x"], "mode": "fuzzy"}, "mode"),
         ({"queries": ["x"], "around": 21}, "around"),
-        ({"queries": ["x"] * 3, "around": 20, "limit": 50}, "6,150 turns; 1,000"),
+        ({"queries": ["x"] * 3, "around": 20, "limit": 50}, "6,150 turns; the limit is 1,000"),
         ({"queries": ["x"], "around": 10, "limit": 48}, "1,008 turns"),
         ({"queries": ["x"], "limit": 0}, "limit"),
         ({"queries": ["x"], "budget": 0}, "budget"),
@@ -376,7 +376,7 @@ def test_without_the_model_words_are_still_found_and_it_is_said(
     def missing(*_: object) -> list[float]:
         raise Unavailable("The model is missing.", code="no_embeddings")
 
-    monkeypatch.setattr(table, "question_vector", missing)
+    monkeypatch.setattr(table, "query_vector", missing)
     document = recall(api, "connection")
     assert document["no_embeddings"] == "The model is missing."
     assert document["embedding_model"] is None

@@ -39,7 +39,7 @@ def explain_no_results(answer: QueryResult, options: RecallOptions) -> str | Non
         return None
     filters = ", ".join(_filters(options))
     if answer.has_candidates:
-        among = " of those asked for" if filters or answer.times else ""
+        among = " within these limits" if filters or answer.times else ""
         return f"No turn{among} {_LOOKED_FOR[options.mode]}. Try other words."
     before = [time.session for time in answer.times if time.reading.previous_session]
     if before and not any(before):
