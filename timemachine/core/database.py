@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection, transaction
 from psycopg.errors import ProgramLimitExceeded
+
+type SqlParameters = dict[str, Any]
+"""The named parameters of an SQL statement: whatever the driver can send."""
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
@@ -15,6 +14,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.commands import drop_unreferenced, payloads_of, store
 from timemachine.core.pure.content import canonical_json, content_of, text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, TooLarge
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import searchable
 from timemachine.knowledge import hnsw
 from timemachine.knowledge.collection_time import change_time, lock_for_change
@@ -52,7 +52,7 @@ class NewFrame:
     text: str
     title: str = ""
     uri: str = ""
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: JsonObject = field(default_factory=dict)
     number: int | None = None
     origin: Origin | None = None
     may_be_empty: bool = False
@@ -254,7 +254,7 @@ def _row(
     )
 
 
-def _origin_fields(origin: Origin | None) -> dict[str, Any]:
+def _origin_fields(origin: Origin | None) -> dict[str, object]:
     if origin is None:
         return {}
     return {"source_id": origin.source, "source_start": origin.start, "source_end": origin.end}

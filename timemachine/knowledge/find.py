@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import searchable
 from timemachine.knowledge import hnsw, prepared_statements, ranking
 from timemachine.knowledge.collection_time import Moment, moment_when_locked, request_read_lock
@@ -76,7 +77,7 @@ class FrameHit:
     version: int
     title: str
     uri: str
-    metadata: dict[str, Any]
+    metadata: JsonObject
     sha256: str
     text: str
 

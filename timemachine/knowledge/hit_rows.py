@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from timemachine.core.payloads.queries import text_of
 from timemachine.core.pure.errors import TooLarge
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.postgres_text import original, original_json
 from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.question import Question, Term
@@ -76,7 +77,7 @@ class HitRow(NamedTuple):
     version: int
     title: str
     uri: str
-    metadata: dict[str, Any]
+    metadata: JsonObject
     sha256: str
     text: str
     matched: MatchedTerms

@@ -9,12 +9,12 @@ searched exactly. Indexes are built while puts and finds go on.
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import connection
 
+from timemachine.core.database import SqlParameters
 from timemachine.knowledge.collection_time import VISIBLE
 from timemachine.knowledge.models import Collection, FrameEmbedding
 from timemachine.knowledge.ranking import dense
@@ -69,7 +69,7 @@ def nearest(
     )
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('hnsw.ef_search', %s, true)", [str(DEPTH)])
-        facts: dict[str, Any] = {
+        facts: SqlParameters = {
             "collection": collection_id,
             "vector": dense(vector),
             "at": at,

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from timemachine.core.database import SqlParameters
 from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.collection_time import VISIBLE
 from timemachine.knowledge.fields import LEXEME_SPACE
@@ -176,7 +177,7 @@ def weighted_question(
     return Question(terms=tuple(heaviest), frames=counted)
 
 
-def _parameters(collection_id: UUID, query: str) -> dict[str, Any]:
+def _parameters(collection_id: UUID, query: str) -> SqlParameters:
     return {
         "collection": collection_id,
         "query": query,
@@ -187,7 +188,7 @@ def _parameters(collection_id: UUID, query: str) -> dict[str, Any]:
     }
 
 
-def _count_at(facts: dict[str, Any]) -> tuple[int, list[tuple[Any, ...]]]:
+def _count_at(facts: SqlParameters) -> tuple[int, list[tuple[Any, ...]]]:
     """Return the number of frames at that time, and the terms with the number of frames that contained each.
 
     The counts are computed back from the current ones, or counted again if much has changed.

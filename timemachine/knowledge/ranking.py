@@ -6,11 +6,11 @@ find of the past returns exactly what it would have returned then.
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from pgvector import HalfVector
 
+from timemachine.core.database import SqlParameters
 from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.collection_time import VISIBLE
 from timemachine.knowledge.question import QUOTED, Question
@@ -51,7 +51,7 @@ def lexical(collection_id: UUID, question: Question, at: datetime, limit: int) -
         return dict
     rare = sum(term.frames for term in question.terms) < RARE * question.frames
     sql = _LEXICAL.format(candidates=_CANDIDATES if rare else "", visible=VISIBLE.format("w"))
-    facts: dict[str, Any] = {
+    facts: SqlParameters = {
         "question": question.vector,
         "at": at,
         "identifiers": [term.term[1:] for term in question.terms if term.is_identifier],

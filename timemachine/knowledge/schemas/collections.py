@@ -6,6 +6,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from timemachine.core.payloads.queries import text
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.models import Collection, Frame, Source, SourcePassage
 
@@ -72,7 +73,7 @@ class FrameOut(Schema):
     version: int
     title: str
     uri: str
-    metadata: dict[str, Any]
+    metadata: JsonObject
     sha256: str
     text: str
     valid_from: str

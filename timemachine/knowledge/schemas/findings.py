@@ -2,6 +2,7 @@
 
 from typing import Any, Literal, Self
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Schema
 from timemachine.knowledge.find import FindResult, FrameHit
 from timemachine.knowledge.pure.cutoff import shown
@@ -28,7 +29,7 @@ class FrameHitOut(Schema):
     version: int
     title: str
     uri: str
-    metadata: dict[str, Any]
+    metadata: JsonObject
     sha256: str
     text: str
     matched: MatchedOut | None

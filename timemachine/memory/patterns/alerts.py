@@ -7,7 +7,7 @@ A report names the pattern and how often it occurred. It contains nothing else o
 import json
 from collections.abc import Collection
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
@@ -117,7 +117,7 @@ def _tell(lease: Lease[PatternAlert]) -> None:
     lease.write(problem=wrong, attempts=F("attempts") + 1, next_at=next_at)
 
 
-def alert_report(alert: PatternAlert) -> dict[str, Any]:
+def alert_report(alert: PatternAlert) -> dict[str, object]:
     """Return the JSON object that is sent to the address."""
     pattern = alert.pattern.pattern_id or alert.pattern_id
     return {

@@ -7,11 +7,12 @@ the counts of a project in the transaction that erases or deletes some of its st
 stays here; then they are counted again.
 """
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import connection, transaction
 
+from timemachine.core.database import SqlParameters
 from timemachine.knowledge import prepared_statements
 
 MANY: Final = 2_000
@@ -75,7 +76,7 @@ def update_word_counts(project_id: UUID) -> None:
             return
         parts = 1 + steps // _PART
         least = _KEPT_FROM if parts == 1 else max(_LEAST_OF_A_PART, _KEPT_FROM / parts)
-        facts: dict[str, Any] = {"project": project_id, "parts": parts, "least": least, "steps": steps}
+        facts: SqlParameters = {"project": project_id, "parts": parts, "least": least, "steps": steps}
         cursor.execute("DELETE FROM tm_counted_word WHERE project_id = %(project)s", facts)
         cursor.execute(_COUNT, facts)
 

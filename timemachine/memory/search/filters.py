@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import SqlParameters
 from timemachine.core.pure.clock import parse_field, parse_typed_start, parse_typed_time, written
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.core.pure.postgres_text import storable
@@ -70,7 +71,7 @@ class Scope:
     session: Session | None
     joined: str
     conditions: str
-    facts: dict[str, Any]
+    facts: SqlParameters
 
 
 def scope_of(project: Project, options: SearchOptions) -> Scope:

@@ -11,13 +11,14 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.models import F, QuerySet, Sum
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import SqlParameters
 from timemachine.core.leases import holding, mark_enqueued
 from timemachine.core.payloads.queries import Head, heads
 from timemachine.core.pure.content import value_of
@@ -333,7 +334,7 @@ def _keep_rows(
 
 
 def _keep_words(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> None:
-    facts: dict[str, Any] = {
+    facts: SqlParameters = {
         "project": project_id,
         "session": session_id,
         "actions": [text.action for text in texts],

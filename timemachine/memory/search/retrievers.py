@@ -7,11 +7,12 @@ one, would miss many.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import connection
 
+from timemachine.core.database import SqlParameters
 from timemachine.core.pure.errors import Unavailable
 from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.embedding import table
@@ -144,10 +145,10 @@ def _scores(found: Sequence[Candidate]) -> dict[int, float]:
 
 def database_query(asked: ParsedQuery) -> DatabaseQuery:
     """Return the query as Postgres reads it. Two queries."""
-    facts: dict[str, Any] = {}
+    facts: SqlParameters = {}
     query, binding = (_disjunction(groups, facts) for groups in (asked.groups, asked.binding))
     named = {clause.identifier for clause in asked.required if clause.identifier}
-    words: dict[str, Any] = {
+    words: SqlParameters = {
         "words": unmarked(asked.words),
         "identifiers": sorted(named),
         "once": 1,
@@ -213,16 +214,16 @@ def _few_of_each(ranked: Sequence[Candidate], each: int) -> list[Candidate]:
     return kept
 
 
-def _disjunction(groups: Sequence[Sequence[Clause]], facts: dict[str, Any]) -> str:
+def _disjunction(groups: Sequence[Sequence[Clause]], facts: SqlParameters) -> str:
     """Return a tsquery of alternative groups as SQL, and add its texts to the parameters."""
     return " || ".join(f"({_conjunction(group, facts)})" for group in groups) or "''::tsquery"
 
 
-def _conjunction(group: Sequence[Clause], facts: dict[str, Any]) -> str:
+def _conjunction(group: Sequence[Clause], facts: SqlParameters) -> str:
     return " && ".join(_clause(clause, facts) for clause in group)
 
 
-def _clause(clause: Clause, facts: dict[str, Any]) -> str:
+def _clause(clause: Clause, facts: SqlParameters) -> str:
     said = _fact(facts, unmarked(clause.text))
     sql = f"phraseto_tsquery('{_ENGLISH}', {said})"
     if clause.identifier is not None:
@@ -230,7 +231,7 @@ def _clause(clause: Clause, facts: dict[str, Any]) -> str:
     return f"!!({sql})" if clause.negated else sql
 
 
-def _fact(facts: dict[str, Any], value: str) -> str:
+def _fact(facts: SqlParameters, value: str) -> str:
     name = f"said_{len(facts)}"
     facts[name] = value
     return f"%({name})s"

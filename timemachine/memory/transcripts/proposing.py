@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.db import connection
 
+from timemachine.core.database import SqlParameters
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.errors import InvalidInput, NotFound
 from timemachine.core.pure.postgres_text import original
@@ -105,7 +106,7 @@ def _lines(session: Session) -> Iterator[tuple[Line, bool]]:
     after = read = 0
     calls: dict[str, tuple[str | None, Any]] = {}
     while read < MOST_READ:
-        facts: dict[str, Any] = {"session": session.id, "after": after, "limit": AT_ONCE}
+        facts: SqlParameters = {"session": session.id, "after": after, "limit": AT_ONCE}
         with connection.cursor() as cursor:
             cursor.execute(_ROWS, facts | {"asking": _ASKING, "saying": _SAYING})
             rows = cursor.fetchall()

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.knowledge.embedding.wordllama import TOKENIZER_NAME
 from timemachine.llm.schemas import CallUsageOut, FailureOut
@@ -178,7 +179,7 @@ class SessionSummaryOut(Schema):
     unknown_steps: list[int]
     usage: CallUsageOut | None
     cost_usd: float | None
-    prices: dict[str, Any] | None
+    prices: JsonObject | None
     by: str
     at: str
 

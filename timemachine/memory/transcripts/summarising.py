@@ -4,7 +4,7 @@ references to its steps.
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -48,7 +48,7 @@ class _Draft:
     text: str
     steps: tuple[int, ...]
     unknown: tuple[int, ...] = ()
-    facts: dict[str, Any]
+    facts: dict[str, object]
 
 
 def summarise(
@@ -131,7 +131,7 @@ def _lines(found: list[SelectedTurn]) -> list[str]:
     return lines
 
 
-def _facts(model: ModelName, completion: Completion) -> dict[str, Any]:
+def _facts(model: ModelName, completion: Completion) -> dict[str, object]:
     priced = price_if_known(model, completion.usage, now(), used=completion.model)
     return {
         "prompt_template": TEMPLATE,

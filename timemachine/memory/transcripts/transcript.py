@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from django.db.models import IntegerField, Q, QuerySet
 from django.db.models.expressions import RawSQL
@@ -102,7 +102,7 @@ class SelectedTurn(NamedTuple):
         return self.row.turn
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return the turn as the API's JSON object."""
         return self.row.document | {"left_out_before": self.left_out}
 

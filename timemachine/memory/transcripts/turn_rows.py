@@ -9,6 +9,7 @@ from itertools import batched
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from timemachine.core.database import SqlParameters
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import value_of
 from timemachine.core.pure.postgres_text import original
@@ -156,7 +157,7 @@ def heads_of(places: Sequence[tuple[UUID, int]], longest: int) -> dict[tuple[UUI
     return found
 
 
-def _pages(sql: str, facts: dict[str, Any], after: int) -> Iterator[Row]:
+def _pages(sql: str, facts: SqlParameters, after: int) -> Iterator[Row]:
     """Yield the rows page by page, each with as many turns as fit into `PAGE_BYTES`, the first with at least one."""
     last, longest = after, facts["longest"]
     while last < facts["through"] and (page := _fetched(sql, facts | {"after": last})):
@@ -165,7 +166,7 @@ def _pages(sql: str, facts: dict[str, Any], after: int) -> Iterator[Row]:
         last = page[-1][0]
 
 
-def _fetched(sql: str, facts: dict[str, Any]) -> list[tuple[Any, ...]]:
+def _fetched(sql: str, facts: SqlParameters) -> list[tuple[Any, ...]]:
     return prepared_statements.send(sql, facts, binary=True).rows()
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import SqlParameters
 from timemachine.core.pure.postgres_text import storable
 from timemachine.memory.search.filters import time_range
 from timemachine.memory.search.recall.questions import RecallOptions
@@ -56,7 +57,7 @@ class StepScope:
 
     project: Project
     conditions: tuple[str, ...] = ()
-    facts: dict[str, Any]
+    facts: SqlParameters
     weighed: bool = False
 
     @property
@@ -109,7 +110,7 @@ def step_scope(
     )
 
 
-def _facts(options: RecallOptions) -> dict[str, Any]:
+def _facts(options: RecallOptions) -> SqlParameters:
     since, until = time_range(options.since, options.until, "turn")
     return {
         "agent": storable(options.agent),

@@ -7,11 +7,12 @@ weighted by its rarity in the project.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from django.db import connection
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.database import SqlParameters
 from timemachine.knowledge.pure.cutoff import COSINE_FLOOR
 from timemachine.knowledge.pure.identifiers import identifiers
 from timemachine.knowledge.question import IDENTIFIER_TIMES, QUOTED, sparse
@@ -109,7 +110,7 @@ class Term:
 def terms_of(project: Project, text: str) -> list[Term]:
     """Return the words of a question that occur in the project, rarest first."""
     all_steps, grown = indexed_steps(project.id)
-    facts: dict[str, Any] = {
+    facts: SqlParameters = {
         "project": project.id,
         "words": unmarked(text),
         "identifiers": list(identifiers(text))[:MOST_TERMS],
@@ -171,7 +172,7 @@ def by_words(among: StepScope, terms: Sequence[Term]) -> list[Candidate]:
     return _ranked(_BY_WORDS.format(narrowed=narrowed, among=where), among.facts | _facts_of_words(terms))
 
 
-def _facts_of_words(terms: Sequence[Term]) -> dict[str, Any]:
+def _facts_of_words(terms: Sequence[Term]) -> SqlParameters:
     rare = _rare(terms)
     chosen, either = (rare, "|") if rare else (terms[:MOST_COMMON], "&")
     question = sparse({term.dimension: term.weight for term in terms})
@@ -206,7 +207,7 @@ def by_meaning(among: StepScope, vector: Sequence[float]) -> list[Candidate]:
     return _ranked(sql, among.facts | _facts_of_meaning(vector))
 
 
-def _facts_of_meaning(vector: Sequence[float]) -> dict[str, Any]:
+def _facts_of_meaning(vector: Sequence[float]) -> SqlParameters:
     return {
         "vector": dense(vector),
         "sketch": dense(_leading_dimensions(vector)),
@@ -231,7 +232,7 @@ def most_important(among: StepScope, limit: int) -> list[Candidate]:
     return _ranked(_BY_IMPORTANCE.format(among=among.where), among.facts | facts)
 
 
-def _ranked(sql: str, facts: dict[str, Any]) -> list[Candidate]:
+def _ranked(sql: str, facts: SqlParameters) -> list[Candidate]:
     with connection.cursor() as cursor:
         cursor.execute(sql, facts)
         return [Candidate(action=row, session=session, score=score) for row, session, score in cursor]

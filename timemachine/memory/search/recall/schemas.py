@@ -248,7 +248,7 @@ class RecallOut(Schema):
         )
 
 
-def _prompt(found: RecallResult, budget: int) -> dict[str, Any]:
+def _prompt(found: RecallResult, budget: int) -> dict[str, object]:
     prompt = prompt_text(found, budget)
     tokens = PromptTokens.model_construct(
         kept=prompt.tokens,
