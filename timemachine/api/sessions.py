@@ -66,8 +66,7 @@ from timemachine.recording.timeline.schemas.overview import (
     line_of,
 )
 from timemachine.recording.timeline.state import conversation, state_at
-from timemachine.recording.timeline.summary import summary_of
-from timemachine.recording.timeline.totals import totals_by
+from timemachine.recording.timeline.totals import summary_of, totals_by
 from timemachine.replay.judging.queries import spent_on
 
 MOST_FRAMES = 100_000

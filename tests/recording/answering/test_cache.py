@@ -30,7 +30,7 @@ from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.recording.tasks import trim_answer_cache
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.schemas.actions import ActionOut
-from timemachine.recording.timeline.summary import summary_of
+from timemachine.recording.timeline.totals import summary_of
 from timemachine.replay.runs.commands import launch
 from timemachine.replay.runs.estimate import estimate_replays
 from timemachine.replay.runs.pure.options import ReplayOptions

@@ -12,7 +12,7 @@ from timemachine.recording.answering.running_asks import SILENT_FOR, asks_of, re
 from timemachine.recording.sessions.commands import end_session, start_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.tasks import record_lost_asks
-from timemachine.recording.timeline.summary import summary_of
+from timemachine.recording.timeline.totals import summary_of
 
 MODEL = "openai:gpt-4o-mini"
 

@@ -16,8 +16,7 @@ from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.pure.filter import EVERYTHING, parse
 from timemachine.recording.timeline.raw import raw_steps
 from timemachine.recording.timeline.schemas.actions import ActionOut
-from timemachine.recording.timeline.sheet import Place, sheet
-from timemachine.recording.timeline.table import Bar, span_of, table_rows
+from timemachine.recording.timeline.sheet import Bar, Place, sheet, span_of, table_rows
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

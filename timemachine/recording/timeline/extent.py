@@ -43,12 +43,11 @@ def _within(rows: list[int], shown: Filter) -> list[int]:
     if shown.steps is None:
         return rows
     first, last = shown.steps
-    parts = (_overlap(number * BIN + 1, (number + 1) * BIN, first, last) for number in range(len(rows)))
-    return [round(number * part / BIN) for number, part in zip(rows, parts, strict=True)]
-
-
-def _overlap(begin: int, end: int, first: int, last: int) -> int:
-    return max(0, min(end, last) - max(begin, first) + 1)
+    within = []
+    for number, count in enumerate(rows):
+        overlap = min((number + 1) * BIN, last) - max(number * BIN + 1, first) + 1
+        within.append(round(count * max(0, overlap) / BIN))
+    return within
 
 
 def _of_bins(session: UUID, shown: Filter) -> QuerySet[Bin, tuple[int, int]]:

@@ -18,7 +18,7 @@ from django.db.models.lookups import (
 from timemachine.core.pure.postgres_text import storable
 from timemachine.recording.annotations.significance.effective import IMPORTANCE, SIGNIFICANCE
 from timemachine.recording.sessions.queries import FAILED
-from timemachine.recording.timeline.pure.filter import LAST, Containing, Filter, Measured, Named, Term
+from timemachine.recording.timeline.pure.filter import LAST, Filter, Measured, Named, Term
 
 _COMPARED: Final = {
     ">": GreaterThan,
@@ -51,15 +51,12 @@ def matching(shown: Filter) -> Q:
 
 
 def _means(term: Term) -> Q:
-    if isinstance(term, Named):
-        return _named(term)
     if isinstance(term, Measured):
         return _measured(term)
-    return _containing(term)
-
-
-def _named(term: Named) -> Q:
-    return Q.create([_is(term.field, value) for value in term.values], connector=Q.OR)
+    if isinstance(term, Named):
+        return Q.create([_is(term.field, value) for value in term.values], connector=Q.OR)
+    words = storable(term.words)
+    return Q.create([Q(**{f"{column}__icontains": words}) for column in _SEARCHED], connector=Q.OR)
 
 
 def _is(field: str, value: str) -> Q:
@@ -92,8 +89,3 @@ def _measured(term: Measured) -> Q:
         return Q(IsNull(IMPORTANCE, False)) & Q(compared(IMPORTANCE, term.number))  # noqa: FBT003
     number = Decimal(repr(term.number)) if term.field == "cost" else term.number
     return Q(**{f"{_COLUMNS[term.field]}__{compared.lookup_name}": number})
-
-
-def _containing(term: Containing) -> Q:
-    words = storable(term.words)
-    return Q.create([Q(**{f"{column}__icontains": words}) for column in _SEARCHED], connector=Q.OR)

@@ -67,18 +67,16 @@ def minimap(session: Session, requested: StepRange | None = None) -> Minimap | N
     whole = StepRange(first=1, last=session.last_sequence)
     if not whole.steps:
         return None
-    within = _within(requested, whole) if requested else whole
+    within = whole
+    if requested:
+        first = min(max(requested.first, 1), whole.last)
+        within = StepRange(first=first, last=min(max(requested.last, first), whole.last))
     return _of(session.id, session.last_sequence, within)
 
 
 @lru_cache(maxsize=CACHED)
 def _of(session: UUID, last: int, within: StepRange) -> Minimap:
     return _from_steps(session, within) if within.steps <= MOST_READ else _from_bins(session, last, within)
-
-
-def _within(requested: StepRange, whole: StepRange) -> StepRange:
-    first = min(max(requested.first, 1), whole.last)
-    return StepRange(first=first, last=min(max(requested.last, first), whole.last))
 
 
 def _from_steps(session: UUID, span: StepRange) -> Minimap:

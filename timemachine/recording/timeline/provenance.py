@@ -1,5 +1,5 @@
-"""Where a passage came from and where it was used: from a hit to the put of its frame, and from a put to the steps that
-used it."""
+"""Where a passage or a cached answer came from, and where a passage was used: from a hit to the put of its frame, from a put to
+the steps that used it, and from an answer to the ask that it was first given to."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from uuid import UUID
 
 from django.db.models import Case, IntegerField, Value, When
 
+from timemachine.core.pure.clock import parse_time
+from timemachine.core.pure.ids import uuid_of
 from timemachine.knowledge.models import Frame
 from timemachine.recording.sessions.frames import MOST_HITS, FrameUses, frame_usage, sha256_of_put
 from timemachine.recording.sessions.models import Action, Hit, Session
@@ -81,6 +83,22 @@ class Uses:
     everywhere: FrameUses
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The first ask: its session and step, its time, and how long the model took; None if not recorded.
+
+    `outside`: it was asked outside a session. `erased`: its session is no longer in the project. If neither is set
+    and there is no session, the record does not name it.
+    """
+
+    session: Session | None
+    sequence: int | None
+    outside: bool
+    erased: bool
+    at: datetime | None
+    call_ms: float | None
+
+
 def provenance_of(session: Session, passages: Sequence[Passage]) -> dict[int, Provenance]:
     """Return the provenance of frames in recorded hits, by frame row. Frames from outside, or erased ones, are absent.
     Two queries."""
@@ -129,6 +147,24 @@ def grounding_around(session: Session, sequence: int) -> Any:
     """Return the recorded grounding of a step's answer; a find inside an ask leads to it. One query."""
     return (
         Action.objects.filter(session=session, sequence=sequence).values_list("grounding", flat=True).first()
+    )
+
+
+def origin_of(project_id: UUID, cached_from: Mapping[str, Any] | None) -> Origin | None:
+    """Return the first ask as recorded; None for an answer that is not from the cache. One query."""
+    if cached_from is None:
+        return None
+    named, sequence, at = (cached_from.get(name) for name in ("session", "sequence", "at"))
+    session = None
+    if named is not None and (session_id := uuid_of(named)):  # another application may name sessions otherwise
+        session = Session.objects.filter(project_id=project_id, id=session_id).first()
+    return Origin(
+        session=session if sequence is not None else None,
+        sequence=sequence,
+        outside="session" in cached_from and named is None,
+        erased=named is not None and session is None,
+        at=None if at is None else parse_time(at),
+        call_ms=cached_from.get("call_ms"),
     )
 
 

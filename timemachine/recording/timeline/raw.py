@@ -75,16 +75,11 @@ def _beginnings(action: Action, found: Mapping[int | None, Head]) -> ActionOut:
 
 def _raw(action: Action, found: Mapping[int | None, Head], shown: ActionOut) -> RawStep:
     text = json.dumps(shown.model_dump(), ensure_ascii=False, indent=2)
-    return RawStep(
-        sequence=action.sequence, text=text[:LONGEST], size=len(text), payloads=_cut(action, found)
-    )
-
-
-def _cut(action: Action, found: Mapping[int | None, Head]) -> list[CutPayload]:
     named = {name: found[payload] for name, payload in _payloads(action).items() if payload is not None}
-    return [
-        CutPayload(name=name, sha256=head.sha256, size=head.size) for name, head in named.items() if head.cut
+    cut = [
+        CutPayload(name=name, sha256=each.sha256, size=each.size) for name, each in named.items() if each.cut
     ]
+    return RawStep(sequence=action.sequence, text=text[:LONGEST], size=len(text), payloads=cut)
 
 
 def _beginning(payload: int | None, found: Mapping[int | None, Head]) -> Any:

@@ -6,7 +6,7 @@ from typing import Final
 from django.db import transaction
 
 from timemachine.core.pure.clock import now
-from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
+from timemachine.core.pure.errors import Conflict, NotFound
 from timemachine.recording.annotations.significance.models import (
     Declined,
     SignificanceChange,
@@ -14,6 +14,7 @@ from timemachine.recording.annotations.significance.models import (
 )
 from timemachine.recording.sessions.deletions import erased_turns
 from timemachine.recording.sessions.models import Action, Session
+from timemachine.recording.sessions.pure.validation import check_choice, check_importance
 from timemachine.recording.sessions.pure.vocabulary import SIGNIFICANCES
 from timemachine.recording.sessions.queries import action_of
 
@@ -41,7 +42,10 @@ def change(
     Setting the current values is not a change. Returns what now differs from the record, or None. Raises `NotFound`
     for an unknown step, and `InvalidInput` for an unknown significance or an importance outside 0 to 1.
     """
-    _check(significance, importance)
+    if not isinstance(significance, Unchanged):
+        check_choice("significance", significance, SIGNIFICANCES)
+    if not isinstance(importance, Unchanged):
+        check_importance(importance)
     action = _locked_step(session, sequence)
     override = SignificanceOverride.objects.filter(action=action).first()
     before = (None, None) if override is None else (override.significance, override.importance)
@@ -92,14 +96,3 @@ def _set(
     return SignificanceOverride.objects.update_or_create(
         action=action, defaults={**values, "by": by, "at": at}
     )[0]
-
-
-def _check(significance: str | Unchanged | None, importance: float | Unchanged | None) -> None:
-    if isinstance(significance, str) and significance not in SIGNIFICANCES:
-        raise InvalidInput(
-            f"`significance` cannot be {significance[:80]!r}. Use one of: {', '.join(SIGNIFICANCES)}.",
-            code="invalid_field",
-            field="significance",
-        )
-    if isinstance(importance, int | float) and not 0 <= importance <= 1:
-        raise InvalidInput("`importance` must be between 0 and 1.", code="invalid_field", field="importance")

@@ -10,7 +10,7 @@ from typing import Any
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.errors import InvalidInput, TooLarge
 from timemachine.core.pure.postgres_text import storable
-from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, Usage
+from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft
 from timemachine.recording.sessions.pure.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
 
 LARGEST_INTEGER = 2**63 - 1
@@ -85,8 +85,8 @@ def new_key() -> str:
 def check_action(draft: ActionDraft) -> None:
     """Raise `InvalidInput` or `TooLarge` for an action that cannot be recorded."""
     for field, allowed in CHOICES.items():
-        _check_choice(field, getattr(draft, field), allowed)
-    _check_importance(draft.importance)
+        check_choice(field, getattr(draft, field), allowed)
+    check_importance(draft.importance)
     _check_integer("iteration", draft.iteration)
     _check_parent(draft)
     _check_words(draft)
@@ -94,10 +94,29 @@ def check_action(draft: ActionDraft) -> None:
     _check_cost("cost_usd", draft.cost_usd)
     _check_cost("saved_usd", draft.saved_usd)
     if draft.usage is not None:
-        _check_usage(draft.usage)
+        for field in draft.usage.__slots__:
+            _check_integer(f"usage.{field}", getattr(draft.usage, field), MOST_TOKENS)
     if draft.retrieval is not None:
-        _check_choice("retrieval.mode", draft.retrieval.mode, MODES)
+        check_choice("retrieval.mode", draft.retrieval.mode, MODES)
         _check_hits(draft.retrieval.hits)
+
+
+def check_choice(field: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    """Raise `InvalidInput` for a value that is not allowed."""
+    if value is None or value in allowed:
+        return
+    raise InvalidInput(
+        f"`{field}` cannot be {value[:60]!r}. Use one of: {', '.join(allowed)}.",
+        code="invalid_field",
+        field=field,
+        allowed=list(allowed),
+    )
+
+
+def check_importance(importance: float | None) -> None:
+    """Raise `InvalidInput` for an importance outside 0 to 1."""
+    if importance is not None and not 0 <= importance <= 1:
+        raise InvalidInput("`importance` must be between 0 and 1.", code="invalid_field", field="importance")
 
 
 def check_id(field: str, given: str) -> None:
@@ -127,17 +146,6 @@ def check_size(size: int, limit: int) -> None:
         )
 
 
-def _check_choice(field: str, value: str | None, allowed: tuple[str, ...]) -> None:
-    if value is None or value in allowed:
-        return
-    raise InvalidInput(
-        f"`{field}` cannot be {value[:60]!r}. Use one of: {', '.join(allowed)}.",
-        code="invalid_field",
-        field=field,
-        allowed=list(allowed),
-    )
-
-
 def _check_times(draft: ActionDraft) -> None:
     if draft.duration_ms is not None and not 0 <= draft.duration_ms <= LONGEST_DURATION_MS:
         raise InvalidInput(
@@ -157,11 +165,6 @@ def _check_cost(field: str, dollars: Decimal | None) -> None:
             code="invalid_field",
             field=field,
         )
-
-
-def _check_importance(importance: float | None) -> None:
-    if importance is not None and not 0 <= importance <= 1:
-        raise InvalidInput("`importance` must be between 0 and 1.", code="invalid_field", field="importance")
 
 
 def _check_integer(field: str, value: int | None, largest: int = LARGEST_INTEGER) -> None:
@@ -192,11 +195,6 @@ def _check_length(field: str, text: str) -> None:
             field=field,
             limit=LONGEST_WORD,
         )
-
-
-def _check_usage(usage: Usage) -> None:
-    for field in usage.__slots__:
-        _check_integer(f"usage.{field}", getattr(usage, field), MOST_TOKENS)
 
 
 def _check_hits(hits: tuple[HitDraft, ...]) -> None:

@@ -279,13 +279,9 @@ def _unknown(
         meant = f"{near[0]}:{value}" if value is not None else form.removesuffix(tried) + near[0]
         advice = f"Did you mean {_short(meant)}?"
     if value is not None:
-        advice += f" To search for words, use quotation marks: {_short(_in_marks(term))}."
+        in_marks = '"' + term.replace('"', "") + '"'
+        advice += f" To search for words, use quotation marks: {_short(in_marks)}."
     return _refused(term, advice, known)
-
-
-def _in_marks(term: str) -> str:
-    bare = term.replace('"', "")
-    return f'"{bare}"'
 
 
 def _refused(term: str, advice: str, known: Sequence[str] = ()) -> InvalidInput:

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from timemachine.core.pure import safe_text
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.numbers import counted, money, spaced
-from timemachine.recording.timeline.table import Span, TableRow
+from timemachine.recording.timeline.sheet import Span, TableRow
 from timemachine.web import formatting
 from timemachine.web.sessions.presenters.steps import kind_badge, query, row_label
 from timemachine.web.template_library import register

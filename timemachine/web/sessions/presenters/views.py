@@ -14,10 +14,8 @@ from timemachine.recording.timeline.pure.filter import Filter
 from timemachine.recording.timeline.raw import SIZE as RAW_SIZE
 from timemachine.recording.timeline.raw import raw_steps
 from timemachine.recording.timeline.rows import View, first_match
-from timemachine.recording.timeline.sheet import Place, Sheet, sheet
+from timemachine.recording.timeline.sheet import TABLE_SIZE, Place, Sheet, sheet, span_of, table_rows
 from timemachine.recording.timeline.step import nearest, neighbours
-from timemachine.recording.timeline.table import SIZE as TABLE_SIZE
-from timemachine.recording.timeline.table import span_of, table_rows
 
 VIEWS: Final = ("timeline", "table", "compact", "raw")
 SHEETS: Final = {"table": TABLE_SIZE, "raw": RAW_SIZE}

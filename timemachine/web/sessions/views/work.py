@@ -24,7 +24,7 @@ from timemachine.recording.intake.preparing import HandedIn
 from timemachine.recording.sessions.commands import require_open
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
-from timemachine.recording.timeline.cache_origin import origin_of
+from timemachine.recording.timeline.provenance import origin_of
 from timemachine.recording.timeline.rows import rows_before
 from timemachine.recording.timeline.step import Step, step
 from timemachine.web.access import Access, of
