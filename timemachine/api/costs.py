@@ -9,8 +9,7 @@ from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, computed_rows
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
-from timemachine.recording.usage.costs import CostQuery
-from timemachine.recording.usage.document import costs
+from timemachine.recording.usage.costs import CostQuery, costs
 from timemachine.recording.usage.pure.span import span_of
 from timemachine.recording.usage.schemas import CostOfReplays, CostsIn, CostsOut, CostTotals, cost_row
 from timemachine.replay.runs.costs import replay_spending

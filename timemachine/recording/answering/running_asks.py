@@ -136,20 +136,16 @@ def _heartbeat(mine: ActiveAsk) -> Iterator[ActiveAsk]:
 
 
 def _beat_until(mine: ActiveAsk, is_stopped: Callable[[float], bool]) -> None:
+    row = AskUnderWay.objects.filter(id=mine.id)
     while not is_stopped(LOOK_SECONDS):
         try:
-            _beat(mine)
+            row.update(seen_at=now())
+            if row.filter(cancel_wanted_at__isnull=False).exists():
+                mine.cancellation.cancel()
         except Error as why:  # the database may come back, and then the ask must still count as running
             log.warning("ask %s could not update its heartbeat: %s", mine.id, why)
         finally:
             connection.close()
-
-
-def _beat(mine: ActiveAsk) -> None:
-    row = AskUnderWay.objects.filter(id=mine.id)
-    row.update(seen_at=now())
-    if row.filter(cancel_wanted_at__isnull=False).exists():
-        mine.cancellation.cancel()
 
 
 def _given_up(ask_id: UUID) -> bool:

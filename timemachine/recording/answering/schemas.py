@@ -32,14 +32,10 @@ class FrameIn(Strict):
     frame: int | None = Field(default=None, ge=0, le=2**62)
 
 
-class PutIn(Strict):
+class PutIn(FrameIn):
     """One passage, or several in `frames`."""
 
-    text: str | None = None
-    title: str = ""
-    uri: str = ""
-    metadata: JsonObject = Field(default_factory=dict)
-    frame: int | None = Field(default=None, ge=0, le=2**62)
+    text: str | None = None  # type: ignore[assignment]  # absent where `frames` is given
     frames: list[FrameIn] | None = Field(default=None, max_length=1000)
 
     def new_frames(self) -> list[NewFrame]:
@@ -255,7 +251,7 @@ class AsksUnderWay(Page[AskUnderWayOut]):
     """Asks whose models have not answered yet, the oldest first."""
 
 
-def _new_frame(payload: FrameIn | PutIn) -> NewFrame:
+def _new_frame(payload: FrameIn) -> NewFrame:
     return NewFrame(
         text=payload.text or "",
         title=payload.title,

@@ -309,7 +309,8 @@ def _insert(some: Sequence[More], largest: int) -> None:
     by_session = {session: list(its) for session, its in groupby(actions, key=itemgetter("session_id"))}
     for session, _ in some:
         action_rows.add_to_counters(session, by_session[session.id])
-    _count([session for session, _ in some])
+    new = [{name: getattr(session, name) for name in ("id", *action_rows.COUNTERS)} for session, _ in some]
+    prepared_statements.send(_COUNTED, {"new": json.dumps(new, default=str)})
 
 
 def _insert_hits(placed: Sequence[_Placed], payload_ids: action_rows.PayloadIds) -> None:
@@ -323,9 +324,3 @@ def _insert_hits(placed: Sequence[_Placed], payload_ids: action_rows.PayloadIds)
         for each in placed
     )
     copy_rows(Hit, list(chain.from_iterable(found)))
-
-
-def _count(sessions: Sequence[Session]) -> None:
-    """Write the counters of these sessions in one statement."""
-    new = [{name: getattr(session, name) for name in ("id", *action_rows.COUNTERS)} for session in sessions]
-    prepared_statements.send(_COUNTED, {"new": json.dumps(new, default=str)})

@@ -23,13 +23,13 @@ def resolve_moment(project: Project, text: str | None) -> datetime | None:
     """
     if text is None or text in ("", "now"):
         return None
-    session, colon, sequence = text.rpartition(":")
-    step = whole_number(sequence)
-    if colon and step is not None and not _DAY_AND_HOUR.fullmatch(session) and not _is_time(text):
-        return action_of(session_of(project, session), step).recorded_at
     try:
         found = parse_typed_time(text)
     except InvalidInput as why:
+        session, colon, sequence = text.rpartition(":")
+        step = whole_number(sequence)
+        if colon and step is not None and not _DAY_AND_HOUR.fullmatch(session):
+            return action_of(session_of(project, session), step).recorded_at
         raise InvalidInput(
             f"`as_of` cannot be {text[:60]!r}. Write a time like 2026-11-20 09:00 (UTC unless it has an offset), a date (its end), "
             "`now`, or SESSION:STEP.",
@@ -38,11 +38,3 @@ def resolve_moment(project: Project, text: str | None) -> datetime | None:
         ) from why
     check_not_in_future(found, now())
     return found
-
-
-def _is_time(text: str) -> bool:
-    try:
-        parse_typed_time(text)
-    except InvalidInput:
-        return False
-    return True

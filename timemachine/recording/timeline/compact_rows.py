@@ -28,8 +28,8 @@ def compact_window(session: Session, around: int, view: View, selected: int | No
     The row with the selected step is expanded.
     """
     begin = hundred(around) * WIDTH + 1
-    before, earlier = _without_the_first_hundred(steps_before(session, begin, SIDE + 1, view))
-    after, later = _without_the_last_hundred(steps_from(session, begin, SIDE + 1, view), SIDE)
+    before, earlier = _complete(steps_before(session, begin, SIDE + 1, view), SIDE, 0)
+    after, later = _complete(steps_from(session, begin, SIDE + 1, view), SIDE, -1)
     found = bundles([*before, *after])
     return _compact(_places(found, view, selected), found, earlier=earlier, later=later)
 
@@ -37,9 +37,7 @@ def compact_window(session: Session, around: int, view: View, selected: int | No
 def compact_before(session: Session, sequence: int, view: View) -> Compact:
     """Return the rows that end just before the row of that step. One query."""
     end = (hundred(sequence) + 1) * WIDTH + 1
-    steps, earlier = _without_the_first_hundred(
-        steps_before(session, end, SIDE + WIDTH + 1, view), SIDE + WIDTH
-    )
+    steps, earlier = _complete(steps_before(session, end, SIDE + WIDTH + 1, view), SIDE + WIDTH, 0)
     found = bundles(steps)
     places = _places(found, view)
     return _compact(places[: _index(places, sequence)[0]], found, earlier=earlier, later=False)
@@ -48,25 +46,19 @@ def compact_before(session: Session, sequence: int, view: View) -> Compact:
 def compact_after(session: Session, sequence: int, view: View) -> Compact:
     """Return the rows that begin just after the row of that step. One query."""
     begin = hundred(sequence) * WIDTH + 1
-    steps, later = _without_the_last_hundred(steps_from(session, begin, SIDE + WIDTH + 1, view), SIDE + WIDTH)
+    steps, later = _complete(steps_from(session, begin, SIDE + WIDTH + 1, view), SIDE + WIDTH, -1)
     found = bundles(steps)
     places = _places(found, view)
     return _compact(places[_index(places, sequence)[1] :], found, earlier=False, later=later)
 
 
-def _without_the_first_hundred(rows: Sequence[Row], limit: int = SIDE) -> tuple[Sequence[Row], bool]:
-    """Return the rows without the first, possibly incomplete, hundred, and whether there are such."""
+def _complete(rows: Sequence[Row], limit: int, end: int) -> tuple[Sequence[Row], bool]:
+    """Return the rows without the hundred at one end (0 or -1), which may be incomplete, if there are more than the limit; and
+    whether there are more."""
     if len(rows) <= limit:
         return rows, False
-    first = hundred(rows[0].sequence)
-    return [row for row in rows if hundred(row.sequence) != first], True
-
-
-def _without_the_last_hundred(rows: Sequence[Row], limit: int) -> tuple[Sequence[Row], bool]:
-    if len(rows) <= limit:
-        return rows, False
-    last = hundred(rows[-1].sequence)
-    return [row for row in rows if hundred(row.sequence) != last], True
+    incomplete = hundred(rows[end].sequence)
+    return [row for row in rows if hundred(row.sequence) != incomplete], True
 
 
 def _places(found: Sequence[Bundle], view: View, selected: int | None = None) -> list[Place]:

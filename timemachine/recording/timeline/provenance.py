@@ -156,7 +156,9 @@ def origin_of(project_id: UUID, cached_from: Mapping[str, Any] | None) -> Origin
         return None
     named, sequence, at = (cached_from.get(name) for name in ("session", "sequence", "at"))
     session = None
-    if named is not None and (session_id := uuid_of(named)):  # another application may name sessions otherwise
+    if named is not None and (
+        session_id := uuid_of(named)
+    ):  # another application may name sessions otherwise
         session = Session.objects.filter(project_id=project_id, id=session_id).first()
     return Origin(
         session=session if sequence is not None else None,

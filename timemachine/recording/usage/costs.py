@@ -1,7 +1,7 @@
 """Costs of recorded work, read from the counts that triggers maintain: no query here reads actions."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -9,15 +9,26 @@ from django.db.models import AnyValue, Count, F, Func, Q, QuerySet, Sum
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.fields import FaithfulTextField
+from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.sessions.pure.vocabulary import MODEL_CALLS
 from timemachine.recording.sessions.queries import IS_MODEL_CALL
 from timemachine.recording.usage.models import LATENCY_STEP, Latency, Usage
-from timemachine.recording.usage.pure.figures import TOOL_CALL, Cell, Row, dearest_first
+from timemachine.recording.usage.pure import figures
+from timemachine.recording.usage.pure.figures import TOOL_CALL, Cell, Row, Sums, dearest_first
+from timemachine.recording.usage.pure.latency import Latency as CallLatency
 from timemachine.recording.usage.pure.latency import latency_of, merge_histograms
 from timemachine.recording.usage.pure.span import Span
 from timemachine.recording.usage.queries import OF_COUNTS, sums_of
 
 type Histograms = Mapping[Any, Counter[int]]
+
+
+GROUPS: Final = ("agent", "model", "tag", "day", "tool")
+_BY_VALUE: Final[Mapping[str, Callable[[Iterable[Cell]], list[Row]]]] = {
+    "agent": figures.by_agent,
+    "model": figures.by_model,
+    "tool": figures.by_tool,
+}
 
 
 class _Unnested(Func):
@@ -45,6 +56,46 @@ class CostQuery:
     def filters(self) -> dict[str, str]:
         """The conditions other than the days."""
         return {name: value for name, value in asdict(self).items() if name != "span" and value}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """Number of sessions, sums and latency of all model calls, and the rows of one group."""
+
+    sessions: int
+    sums: Sums
+    latency: CallLatency
+    rows: Sequence[Row]
+
+
+def costs(project: Project, wanted: CostQuery, by: str) -> Costs:
+    """Return all numbers, grouped by one of `GROUPS`. Three queries, five by tag. Raises `InvalidInput` for any other group."""
+    if by not in GROUPS:
+        raise InvalidInput(
+            f"Costs cannot be grouped by {by[:40]!r}. Use one of: {', '.join(GROUPS)}.",
+            code="invalid_field",
+            field="by",
+        )
+    cells = cells_of(project, wanted)
+    histograms = histograms_of(project, wanted)
+    if by == "tag":
+        rows = with_latency(by_tag(project, wanted), histograms_by_tag(project, wanted))
+    elif by == "day":
+        rows = with_latency(figures.by_days(cells, wanted.span.since), histograms)
+    else:
+        rows = with_latency(_BY_VALUE[by](cells), histograms)
+    return Costs(
+        sessions=sessions_in(project, wanted),
+        sums=figures.summed(cell.sums for cell in cells),
+        latency=latency_of_calls(cells, histograms),
+        rows=rows,
+    )
+
+
+def latency_of_calls(cells: Sequence[Cell], histograms: Histograms) -> CallLatency:
+    """Return the latency of all model calls."""
+    keys = {cell.key for cell in cells if cell.is_call}
+    return latency_of(merge_histograms(histograms[key] for key in keys if key in histograms), LATENCY_STEP)
 
 
 def cells_of(project: Project, query: CostQuery) -> list[Cell]:

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from timemachine.core.pure.numbers import dollars
 from timemachine.core.pure.schemas import Schema, Strict
-from timemachine.recording.usage.document import Costs
+from timemachine.recording.usage.costs import Costs
 from timemachine.recording.usage.pure.figures import Row, Sums
 from timemachine.recording.usage.pure.latency import Latency
 

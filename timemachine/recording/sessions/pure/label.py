@@ -12,20 +12,14 @@ LONGEST_QUESTION = 120  # for a failed step: its error follows
 
 def label(draft: ActionDraft) -> str:
     """Return one line of at most `LONGEST` characters; empty if nothing recorded can name the action."""
-    parts = [_who(draft), _what(draft)]
-    return one_line(" ".join(part for part in parts if part))
+    tool = draft.tool if draft.kind in {"tool_call", "tool_result"} else None
+    return one_line(" ".join(filter(None, (tool or draft.name, _what(draft)))))
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
     """Return the text with white space collapsed, cut with an ellipsis if it is too long."""
     folded = " ".join(text[: LONGEST * 8].split())
     return folded if len(folded) <= longest else folded[: longest - 1] + "…"
-
-
-def _who(draft: ActionDraft) -> str:
-    if draft.kind in {"tool_call", "tool_result"}:
-        return draft.tool or draft.name or ""
-    return draft.name or ""
 
 
 def _what(draft: ActionDraft) -> str:

@@ -11,8 +11,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.recording.usage import costs as queries
-from timemachine.recording.usage.costs import CostQuery
-from timemachine.recording.usage.document import latency_of_calls
+from timemachine.recording.usage.costs import CostQuery, latency_of_calls
 from timemachine.recording.usage.pure import figures
 from timemachine.recording.usage.pure.figures import Cell
 from timemachine.recording.usage.pure.span import MAX_DAYS, Span, default_span, span_of
