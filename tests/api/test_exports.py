@@ -7,7 +7,7 @@ import pytest
 from tests.api.conftest import Program, program
 from tests.builders import recorded_session
 from timemachine.core.accounts.models import Project
-from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.recording.sessions.deletions import erase_session
 
 pytestmark = pytest.mark.django_db
 

@@ -12,8 +12,8 @@ from timemachine.core.accounts.models import Project
 from timemachine.jobs.registry import sweep
 from timemachine.memory.patterns.models import PatternAlert
 from timemachine.memory.tasks import index_steps
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.session_deletion import erase_session
 
 pytestmark = pytest.mark.django_db
 SHORT = "gift card balance is not enough"

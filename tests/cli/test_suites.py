@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import QUESTIONS, recorded_session
 from tests.cli.terminal import Here
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.suites.models import Suite, SuiteRun
 

@@ -10,9 +10,9 @@ from timemachine.knowledge.find import Query
 from timemachine.recording.answering.commands import ask
 from timemachine.recording.answering.models import AnswerCacheSwitch, CachedAnswer
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.sessions.session_deletion import erase_session
 
 QUESTION = "How long are invoices kept?"
 

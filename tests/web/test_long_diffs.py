@@ -13,9 +13,9 @@ from timemachine.core.leases import MOST_ATTEMPTS
 from timemachine.core.pure.clock import now
 from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.alignment import long_diffs
 from timemachine.replay.alignment.models import LongDiff
 from timemachine.replay.tasks import make_long_diff

@@ -15,8 +15,8 @@ from tests.web.visitors import opened, shared
 from timemachine.core.accounts.models import ADMIN, VIEWER, Project
 from timemachine.memory.patterns.models import PatternAlert, PatternRule, Wording
 from timemachine.memory.patterns.rules import create_rule
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.session_deletion import erase_session
 
 pytestmark = pytest.mark.django_db
 SHORT = "gift card balance is not enough"

@@ -26,7 +26,7 @@ from timemachine.governance.sharing.models import ShareGrant, ShareLink
 from timemachine.governance.sharing.pure.policy import Policy
 from timemachine.governance.sharing.pure.terms import Terms
 from timemachine.governance.sharing.pure.token import new_token
-from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.recording.sessions.deletions import erase_session
 
 SENTENCE = "There is no such link, or it is no longer valid. Ask whoever sent it for a new one."
 DOOR, NOTHING = "share", "shared_nothing"

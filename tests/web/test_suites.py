@@ -16,8 +16,8 @@ from tests.web.people import browser_of
 from timemachine.cli.output.suites import run_lines
 from timemachine.core.accounts.models import VIEWER, Project
 from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteRun
 

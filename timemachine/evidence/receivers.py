@@ -5,8 +5,8 @@ from typing import Any
 from django.dispatch import receiver
 
 from timemachine.evidence.sealing.session_deletion import erase_session
+from timemachine.recording.otel.moving import session_moved
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.signals import session_moved
 
 
 @receiver(session_moved)

@@ -24,9 +24,9 @@ from timemachine.governance.sharing.queries import (
     with_latest_openings,
 )
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs.models import Replay
 
 

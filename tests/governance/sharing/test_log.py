@@ -12,8 +12,8 @@ from timemachine.governance.sharing.models import ShareLink, ShareOpening
 from timemachine.governance.sharing.pure.log_line import BEFORE_THE_FIRST
 from timemachine.governance.sharing.pure.policy import Policy
 from timemachine.governance.sharing.pure.terms import Terms
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.session_deletion import erase_session
 
 
 @pytest.fixture

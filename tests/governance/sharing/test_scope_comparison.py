@@ -16,8 +16,8 @@ from timemachine.governance.sharing.comparison_scope import LATER
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.terms import ORDINARY, Terms
 from timemachine.governance.sharing.scope import Scope
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.comparison.commands import Plan, create
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.comparison.pure.variants import Variant

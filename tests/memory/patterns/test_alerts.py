@@ -18,7 +18,7 @@ from timemachine.memory.patterns.pure.windows import window_of
 from timemachine.memory.patterns.queries import alerts_of, count_unseen_alerts
 from timemachine.memory.patterns.rules import create_rule
 from timemachine.memory.tasks import send_pattern_alert
-from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.recording.sessions.deletions import erase_session
 
 pytestmark = pytest.mark.django_db
 SHORT = "gift card balance is not enough"

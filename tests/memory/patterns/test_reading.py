@@ -16,7 +16,7 @@ from timemachine.memory.patterns.queries import resolutions_of
 from timemachine.memory.tasks import read_patterns
 from timemachine.recording.annotations.significance.commands import change
 from timemachine.recording.sessions.commands import append
-from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.recording.sessions.deletions import erase_session
 
 pytestmark = pytest.mark.django_db
 BIRD = "Zqvogelmark"

@@ -8,7 +8,7 @@ from timemachine.governance.deletion.erasure.commands import delete_turn
 from timemachine.memory.search import counting
 from timemachine.memory.search.models import CountedWord
 from timemachine.memory.search.recall.retrievers import Term, terms_of
-from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.recording.sessions.deletions import erase_session
 
 pytestmark = pytest.mark.django_db
 QUESTION = "which gateway lost the pool at parser.js:42, and the mutex?"

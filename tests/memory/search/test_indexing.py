@@ -14,7 +14,7 @@ from timemachine.memory.search import indexing
 from timemachine.memory.search.models import ActionMeaning, IndexedSession, Indexing, SearchedAction
 from timemachine.memory.tasks import index_steps
 from timemachine.recording.sessions.commands import append
-from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.recording.sessions.deletions import erase_session
 
 pytestmark = pytest.mark.django_db
 

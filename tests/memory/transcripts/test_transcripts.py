@@ -16,10 +16,10 @@ from timemachine.memory.search import indexing
 from timemachine.memory.transcripts.rendering import FORMS
 from timemachine.memory.transcripts.transcript import MOST_COUNTED
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.turn_text import omission_mark, paragraph
-from timemachine.recording.sessions.session_deletion import erase_session
 
 __all__ = ["api", "stranger"]
 pytestmark = pytest.mark.django_db

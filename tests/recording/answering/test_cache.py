@@ -25,8 +25,8 @@ from timemachine.recording.answering.commands import AskDone, AskObserver, ask, 
 from timemachine.recording.answering.model_asks import CallParameters
 from timemachine.recording.answering.models import CachedAnswer
 from timemachine.recording.sessions.commands import start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.recording.tasks import trim_answer_cache
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.schemas.actions import ActionOut

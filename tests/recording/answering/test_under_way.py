@@ -21,8 +21,8 @@ from timemachine.recording.answering.models import AskUnderWay
 from timemachine.recording.answering.running_asks import SILENT_FOR, record_lost
 from timemachine.recording.answering.streaming import ask_events
 from timemachine.recording.sessions.commands import end_session, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.session_deletion import erase_session
 
 MODEL = "openai:gpt-4o-mini"
 QUESTION = "How long are invoices kept?"

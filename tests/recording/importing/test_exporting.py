@@ -24,9 +24,9 @@ from timemachine.recording.importing.commands import import_file
 from timemachine.recording.importing.exporting import EXPORTS, exact, export_session
 from timemachine.recording.importing.pure.registry import FORMATS
 from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.recording.timeline.actions import with_everything
 
 pytestmark = pytest.mark.django_db

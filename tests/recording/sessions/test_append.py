@@ -15,10 +15,10 @@ from timemachine.core.payloads.queries import value
 from timemachine.core.pure.content import text_sha256
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound, TooLarge
 from timemachine.recording.sessions.commands import append, end_session, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.sessions.queries import action_of, session_of
-from timemachine.recording.sessions.session_deletion import erase_session
 
 
 @pytest.fixture

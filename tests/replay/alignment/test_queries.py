@@ -7,9 +7,9 @@ from tests.builders import QUESTIONS, recorded_session, replayed, worked
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import NotFound, TooLarge
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.alignment import steps
 from timemachine.replay.alignment.details import detail_of
 from timemachine.replay.alignment.queries import MOST_STEPS, Aligned, SizedCache, aligned

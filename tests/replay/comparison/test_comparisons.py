@@ -20,9 +20,9 @@ from timemachine.core.payloads.commands import store
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.content import content_of
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.comparison.export import COLUMNS
 from timemachine.replay.comparison.models import CellMark, Comparison, ComparisonReplay
 from timemachine.replay.runs.models import Replay, ReplayStep

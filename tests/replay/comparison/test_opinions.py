@@ -18,7 +18,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.models import Payload
 from timemachine.core.payloads.queries import value
 from timemachine.core.pure.clock import now
-from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.replay.comparison.judge_calls import ask
 from timemachine.replay.comparison.judge_queue import judge_waiting, overdue
 from timemachine.replay.comparison.models import CellOpinion, Comparison

@@ -14,7 +14,7 @@ from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.jobs.registry import overdue
-from timemachine.recording.sessions.session_deletion import erase_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.replay.comparison import results
 from timemachine.replay.comparison.commands import Plan, create
 from timemachine.replay.comparison.models import Comparison, ComparisonFindings

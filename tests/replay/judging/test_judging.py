@@ -16,10 +16,10 @@ from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.management.demo import commands as demo
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.sessions.queries import action_of
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.judging.commands import judge
 from timemachine.replay.judging.models import Judgement
 from timemachine.replay.judging.schemas import sentences_of

@@ -23,8 +23,8 @@ from timemachine.core.pure.numbers import total_cost
 from timemachine.llm.concurrency import call_slot, call_slots
 from timemachine.llm.models import ModelTrial
 from timemachine.llm.trials import try_model
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.judging.commands import judge
 from timemachine.replay.judging.models import ASKING, LONGEST_CALL, Judgement
 from timemachine.replay.judging.queries import judgements_of

@@ -25,8 +25,8 @@ from timemachine.core.pure.clock import now
 from timemachine.knowledge.models import Frame
 from timemachine.recording.answering import model_asks
 from timemachine.recording.answering.pure.prompt import Passage
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs import leases, steps
 from timemachine.replay.runs.commands import cancel, launch
 from timemachine.replay.runs.concurrent_steps import CLAIMED_AHEAD

@@ -19,9 +19,9 @@ from timemachine.jobs.registry import overdue
 from timemachine.knowledge.commands import NewFrame, delete_frame, put_frames
 from timemachine.knowledge.models import Frame
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs import leases
 from timemachine.replay.runs.commands import cancel, launch, retry
 from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep

@@ -9,8 +9,8 @@ from tests.builders import QUESTIONS, recorded_session
 from tests.replay.suites.conftest import AUDIT, made, ran
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.ids import uuid7
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.session_deletion import erase_session
 
 
 def test_sessions_are_named_by_id_or_key_in_as_many_queries_as_one(

@@ -9,8 +9,8 @@ from tests.replay.suites.conftest import AUDIT, launched, made, work_off
 from tests.web.people import browser_of
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs.models import Replay
 from timemachine.replay.runs.worker import work
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteRun

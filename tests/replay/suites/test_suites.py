@@ -12,9 +12,9 @@ from tests.replay.suites.conftest import AUDIT, ONE, THREE, launched, made, ran,
 from timemachine.core.accounts.models import Project
 from timemachine.knowledge.commands import NewFrame, put_frames
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.runs.commands import retry
 from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.suites.models import Suite, SuiteEvent, SuiteRun, SuiteStep

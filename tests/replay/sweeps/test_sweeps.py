@@ -18,9 +18,9 @@ from timemachine.jobs.registry import overdue
 from timemachine.knowledge.commands import NewFrame, put_frames
 from timemachine.knowledge.find import Query, find
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.replay.sweeps.commands import claim, launch, write
 from timemachine.replay.sweeps.models import Sweep, SweepRow
 from timemachine.replay.sweeps.pure.grid import Grid

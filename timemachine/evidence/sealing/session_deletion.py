@@ -22,7 +22,7 @@ from timemachine.evidence.sealing.previous_seals import Replacement
 from timemachine.evidence.sealing.seals import locked_seals
 from timemachine.recording.answering.summaries import remaining_summaries
 from timemachine.recording.importing.commands import erase_from_imports
-from timemachine.recording.sessions import deletions, session_deletion
+from timemachine.recording.sessions import deletions
 from timemachine.recording.sessions.holds import require_no_hold
 from timemachine.recording.sessions.locks import lock_against_sealing
 from timemachine.recording.sessions.models import Session
@@ -84,7 +84,7 @@ def _erase_session(session: Session, *, by: str | None, reason: str | None, move
                 summaries=remaining_summaries(locked),
             )
     erase_from_imports(session)
-    erased = session_deletion.erase_session(session)
+    erased = deletions.erase_session(session)
     _restart_seals([each for each in sealed if each.of == COMPARISON])
     clear_text_caches()
     return erased

@@ -14,10 +14,10 @@ from timemachine.recording.importing.pure.mapped_bytes import Contents
 from timemachine.recording.importing.pure.registry import FORMATS, choose_format
 from timemachine.recording.importing.pure.report import ImportReportOut, SessionDraft
 from timemachine.recording.importing.queries import ImportCounts, imports_of
+from timemachine.recording.sessions.branches import Parent
 from timemachine.recording.sessions.commands import MOST_ACTIONS, append, end_imported, locked, start_session
 from timemachine.recording.sessions.deletions import deleted_before
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.recording.sessions.parents import Parent
 from timemachine.recording.sessions.pricing import priced
 from timemachine.recording.sessions.pure.draft import ActionDraft
 from timemachine.recording.sessions.pure.validation import KEY, LONGEST_WORD

@@ -4,6 +4,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection, models
+from django.dispatch import Signal
 
 from timemachine.core.pure.errors import NotFound
 from timemachine.recording.otel.models import Trace
@@ -11,8 +12,9 @@ from timemachine.recording.otel.sql import describe_session
 from timemachine.recording.sessions import action_rows
 from timemachine.recording.sessions.locks import lock_against_sealing
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.sessions.signals import session_moved
 
+session_moved: Final = Signal()
+"""All actions of `session` now belong to another one; the receiver deletes it. `by` says who moved them, `reason` why."""
 MADE_BY_RECORDING: Final = frozenset(
     {
         "AccessHead", "Action", "ActionMeaning", "ActionIndexRow", "Bin", "Delivery", "FirstUse", "IndexedSession", "Latency", "PatternStep", "ReadSession", "Seal",

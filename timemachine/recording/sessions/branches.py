@@ -1,4 +1,7 @@
-"""Branches: a session that was resumed continues in other sessions, each from a step of its parent."""
+"""Branches: a session that was resumed continues in other sessions, each from a step of its parent.
+
+A branch and its parent are linked whichever arrives first: a parent named by its key is linked when it arrives.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -9,7 +12,10 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
+from timemachine.core.accounts.models import Project
 from timemachine.knowledge import prepared_statements
+from timemachine.recording.sessions.deletions import all_deleted_before
+from timemachine.recording.sessions.locks import lock_names
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
 
@@ -38,6 +44,9 @@ _BRANCHES: Final = f"""
 SELECT {columns(Session)} FROM tm_session
 WHERE parent_id = %(session)s AND parent_sequence = %(sequence)s ORDER BY id LIMIT %(most)s
 """  # noqa: S608  # names of columns
+
+type Parent = tuple[Session | str | UUID | None, int | None]
+"""The session that another one branched from (or its key if it is not here yet, or its id if it was deleted), and the step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +109,29 @@ def branch_tree(session: Session) -> BranchTree:
 def ancestors_of(session: Session) -> list[UUID]:
     """Return the ids of the session and of everything it branched from. One query."""
     return _ids(_ABOVE, session.id, None)
+
+
+def resolve_parent(project: Project, named: Session | str | UUID | None) -> tuple[Session | None, str | None]:
+    """Return the named session, or the key of one that is not here yet; neither for a deleted one, which is named by id."""
+    if not isinstance(named, str):
+        return (None if isinstance(named, UUID) else named), None
+    found = Session.objects.filter(project=project, key=named).first()
+    return found, None if found else named
+
+
+def link_waiting_branches(begun: Session) -> None:
+    """Link sessions that waited for this one to it, except its own ancestors, which keep waiting.
+
+    If a deleted session is imported again, the branches that had lost it are linked to it as well.
+    """
+    waits = Q(parent_key=begun.key)
+    if begun.imported_as is not None:
+        waits |= Q(parent_erased__in=all_deleted_before(begun.project, begun.key))
+    awaiting = Session.objects.filter(waits, project=begun.project)
+    if not awaiting.exists():
+        return
+    lock_names([f"parents {begun.project_id}"])  # two links made at the same time could form a circle
+    awaiting.exclude(id__in=ancestors_of(begun)).update(parent=begun, parent_key=None, parent_erased=None)
 
 
 def _ids(query: str, first: UUID, limit: int | None) -> list[UUID]:

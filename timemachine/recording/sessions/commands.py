@@ -19,10 +19,10 @@ from timemachine.core.pure.postgres_text import original, storable
 from timemachine.knowledge import prepared_statements
 from timemachine.knowledge.models import Collection as FrameCollection
 from timemachine.recording.sessions import action_rows, idempotency
+from timemachine.recording.sessions.branches import Parent, link_waiting_branches, resolve_parent
 from timemachine.recording.sessions.environments import redact_checkpoint
 from timemachine.recording.sessions.locks import lock_keys
 from timemachine.recording.sessions.models import Action, Hit, Session
-from timemachine.recording.sessions.parents import Parent, link_waiting_branches, resolve_parent
 from timemachine.recording.sessions.prepared_rows import columns, rows_of
 from timemachine.recording.sessions.pure import validation
 from timemachine.recording.sessions.pure.draft import ActionDraft

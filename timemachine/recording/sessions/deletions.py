@@ -1,4 +1,5 @@
-"""Records of deleted sessions and steps: that they existed and were deleted, nothing of their content."""
+"""Erase a session, the only exception to append-only; and the records of deleted sessions and steps: that they existed and were
+deleted, nothing of their content."""
 
 import re
 from collections.abc import Collection
@@ -7,14 +8,17 @@ from typing import Final, TypedDict
 from uuid import UUID
 
 from django.conf import settings
+from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 
 from timemachine.core.accounts.models import Project
+from timemachine.core.payloads.commands import drop_unreferenced, payloads_of
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
 from timemachine.core.pure.numbers import counted
+from timemachine.recording.sessions.holds import require_no_hold
 from timemachine.recording.sessions.models import KEY_PATTERN, ErasedSession, ErasedTurn, Session
 from timemachine.recording.sessions.pure.turn_text import Deleted
 
@@ -24,6 +28,25 @@ IS_DELETED: Final = Exists(
     ErasedTurn.objects.filter(session=OuterRef("session"), sequence=OuterRef("sequence"))
 )
 """Whether an action was deleted: its place stays, without content."""
+
+
+@transaction.atomic
+def erase_session(session: Session) -> int:
+    """Remove a session with its actions, hits, notes, replays, judgements, share links and cached answers, and the
+    payloads that nothing else uses.
+
+    Returns the number of actions. The trigger allows deleting rows in this transaction only. Raises `Conflict`
+    (`on_hold`) if the session is under legal hold.
+    """
+    removed = Session.objects.select_for_update().get(id=session.id).last_sequence
+    require_no_hold(session)
+    held = payloads_of(session)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL timemachine.erasing = 'on'")
+        cursor.execute("DELETE FROM tm_session WHERE id = %s", [session.id])
+        drop_unreferenced(held)
+        cursor.execute("SET LOCAL timemachine.erasing = 'off'")
+    return removed
 
 
 class SummaryFrame(TypedDict):

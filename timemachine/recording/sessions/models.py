@@ -115,7 +115,7 @@ INTERNAL_MESSAGES = Q(kind="message", layer__in=("tool", "sys")) & (Q(role=None)
 
 
 class Action(models.Model):
-    """One recorded step. Append-only: a trigger refuses changes; only `recording.sessions.session_deletion` can remove it."""
+    """One recorded step. Append-only: a trigger refuses changes; only `recording.sessions.deletions` can remove it."""
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")

@@ -13,11 +13,11 @@ import pytest
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.numbers import sum_known
 from timemachine.recording.sessions.commands import append, start_session
+from timemachine.recording.sessions.deletions import erase_session
 from timemachine.recording.sessions.models import Action, Hit, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.sessions.pure.draft import Usage as Tokens
 from timemachine.recording.sessions.pure.vocabulary import KINDS
-from timemachine.recording.sessions.session_deletion import erase_session
 from timemachine.recording.usage.models import LATENCY_STEP, Bin, FirstUse, Latency, Usage
 from timemachine.recording.usage.queries import frames_used_through, kinds_of, totals_of, totals_through
 
