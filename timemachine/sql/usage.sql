@@ -7,6 +7,69 @@ CREATE FUNCTION tm_short_key(what jsonb) RETURNS uuid LANGUAGE sql IMMUTABLE PAR
     SELECT encode(substring(sha256(convert_to(what::text, 'UTF8')) FROM 1 FOR 16), 'hex')::uuid
 $$;
 
+-- What usage and latencies need of an action. `agent` is the session's if the action has none.
+CREATE TYPE tm_counted AS (
+    session_id uuid, project_id uuid, day date, kind text, agent text, model text, tool text, failed boolean,
+    duration_ms double precision, cost_usd numeric, cached boolean, saved_usd numeric, input_tokens bigint,
+    output_tokens bigint
+);
+
+-- Adds some actions to the usage and the latencies of their sessions. An action counts for the day, in UTC, on which it started.
+CREATE FUNCTION tm_count_usage(counted tm_counted[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO tm_usage (
+        session_id, key, project_id, day, kind, agent, model, tool, number, errors, timed, duration_ms, cost_usd,
+        unknown_cost_calls, cached_calls, saved_usd, unknown_saved_calls, input_tokens, output_tokens
+    )
+    SELECT
+        a.session_id,
+        tm_short_key(jsonb_build_array(a.day, a.kind, a.agent, a.model, a.tool)),
+        a.project_id,
+        a.day,
+        a.kind,
+        a.agent,
+        a.model,
+        a.tool,
+        count(*),
+        count(*) FILTER (WHERE a.failed),
+        count(a.duration_ms),
+        coalesce(sum(a.duration_ms), 0),
+        sum(a.cost_usd),
+        count(*) FILTER (WHERE a.cost_usd IS NULL AND (
+            a.model IS NOT NULL OR (a.kind IN ('ask', 'llm_call') AND (a.input_tokens > 0 OR a.output_tokens > 0))
+        )),
+        count(*) FILTER (WHERE a.cached),
+        sum(a.saved_usd) FILTER (WHERE a.cached),
+        count(*) FILTER (WHERE a.cached AND a.saved_usd IS NULL),
+        sum(a.input_tokens),
+        sum(a.output_tokens)
+    FROM unnest(counted) AS a
+    GROUP BY a.session_id, a.project_id, a.day, a.kind, a.agent, a.model, a.tool
+    ON CONFLICT (session_id, key) DO UPDATE SET
+        number = tm_usage.number + excluded.number,
+        errors = tm_usage.errors + excluded.errors,
+        timed = tm_usage.timed + excluded.timed,
+        duration_ms = tm_usage.duration_ms + excluded.duration_ms,
+        cost_usd = coalesce(tm_usage.cost_usd + excluded.cost_usd, tm_usage.cost_usd, excluded.cost_usd),
+        unknown_cost_calls = tm_usage.unknown_cost_calls + excluded.unknown_cost_calls,
+        cached_calls = tm_usage.cached_calls + excluded.cached_calls,
+        saved_usd = coalesce(tm_usage.saved_usd + excluded.saved_usd, tm_usage.saved_usd, excluded.saved_usd),
+        unknown_saved_calls = tm_usage.unknown_saved_calls + excluded.unknown_saved_calls,
+        input_tokens = coalesce(tm_usage.input_tokens + excluded.input_tokens, tm_usage.input_tokens, excluded.input_tokens),
+        output_tokens = coalesce(tm_usage.output_tokens + excluded.output_tokens, tm_usage.output_tokens, excluded.output_tokens);
+
+    INSERT INTO tm_latency (session_id, key, bucket, number)
+    SELECT
+        a.session_id,
+        tm_short_key(jsonb_build_array(a.day, a.kind, a.agent, a.model, a.tool)),
+        floor(ln(greatest(a.duration_ms, 0.001)) / ln(1.05))::smallint AS bucket,
+        count(*)
+    FROM unnest(counted) AS a
+    WHERE a.duration_ms IS NOT NULL
+    GROUP BY a.session_id, a.day, a.kind, a.agent, a.model, a.tool, bucket
+    ON CONFLICT (session_id, key, bucket) DO UPDATE SET number = tm_latency.number + excluded.number;
+END $$;
+
 -- The bins use dynamic SQL, which is planned for each statement (0.3 ms). Otherwise a function keeps the plan of its first
 -- call, and a connection that started with an empty table kept reading all of the session for every action (300 ms for 512
 -- actions at 4,000).
@@ -68,62 +131,12 @@ BEGIN
         last = greatest(tm_bin.last, excluded.last);
     $bins$;
 
-    INSERT INTO tm_usage (
-        session_id, key, project_id, day, kind, agent, model, tool, number, errors, timed, duration_ms, cost_usd,
-        unknown_cost_calls, cached_calls, saved_usd, unknown_saved_calls, input_tokens, output_tokens
-    )
-    SELECT
-        a.session_id,
-        tm_short_key(jsonb_build_array(a.day, a.kind, a.whose, a.model, a.tool)),
-        a.project_id,
-        a.day,
-        a.kind,
-        a.whose,
-        a.model,
-        a.tool,
-        count(*),
-        count(*) FILTER (WHERE a.error_type IS NOT NULL OR a.error_message IS NOT NULL),
-        count(a.duration_ms),
-        coalesce(sum(a.duration_ms), 0),
-        sum(a.cost_usd),
-        count(*) FILTER (WHERE a.cost_usd IS NULL AND (
-            a.model IS NOT NULL OR (a.kind IN ('ask', 'llm_call') AND (a.input_tokens > 0 OR a.output_tokens > 0))
-        )),
-        count(*) FILTER (WHERE a.cached),
-        sum(a.saved_usd) FILTER (WHERE a.cached),
-        count(*) FILTER (WHERE a.cached AND a.saved_usd IS NULL),
-        sum(a.input_tokens),
-        sum(a.output_tokens)
-    FROM (
-        SELECT a.*, coalesce(a.agent, s.agent) AS whose, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date AS day
-        FROM added AS a JOIN tm_session AS s ON s.id = a.session_id
-    ) AS a
-    GROUP BY a.session_id, a.project_id, a.day, a.kind, a.whose, a.model, a.tool
-    ON CONFLICT (session_id, key) DO UPDATE SET
-        number = tm_usage.number + excluded.number,
-        errors = tm_usage.errors + excluded.errors,
-        timed = tm_usage.timed + excluded.timed,
-        duration_ms = tm_usage.duration_ms + excluded.duration_ms,
-        cost_usd = coalesce(tm_usage.cost_usd + excluded.cost_usd, tm_usage.cost_usd, excluded.cost_usd),
-        unknown_cost_calls = tm_usage.unknown_cost_calls + excluded.unknown_cost_calls,
-        cached_calls = tm_usage.cached_calls + excluded.cached_calls,
-        saved_usd = coalesce(tm_usage.saved_usd + excluded.saved_usd, tm_usage.saved_usd, excluded.saved_usd),
-        unknown_saved_calls = tm_usage.unknown_saved_calls + excluded.unknown_saved_calls,
-        input_tokens = coalesce(tm_usage.input_tokens + excluded.input_tokens, tm_usage.input_tokens, excluded.input_tokens),
-        output_tokens = coalesce(tm_usage.output_tokens + excluded.output_tokens, tm_usage.output_tokens, excluded.output_tokens);
-
-    INSERT INTO tm_latency (session_id, key, bucket, number)
-    SELECT a.session_id, tm_short_key(jsonb_build_array(a.day, a.kind, a.whose, a.model, a.tool)), a.bucket, count(*)
-    FROM (
-        SELECT timed.*, floor(ln(greatest(timed.duration_ms, 0.001)) / ln(1.05))::smallint AS bucket
-        FROM (
-            SELECT a.*, coalesce(a.agent, s.agent) AS whose, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date AS day
-            FROM added AS a JOIN tm_session AS s ON s.id = a.session_id
-        ) AS timed
-        WHERE timed.duration_ms IS NOT NULL
-    ) AS a
-    GROUP BY a.session_id, a.day, a.kind, a.whose, a.model, a.tool, a.bucket
-    ON CONFLICT (session_id, key, bucket) DO UPDATE SET number = tm_latency.number + excluded.number;
+    PERFORM tm_count_usage(array_agg(ROW(
+        a.session_id, a.project_id, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date, a.kind,
+        coalesce(a.agent, s.agent), a.model, a.tool, a.error_type IS NOT NULL OR a.error_message IS NOT NULL,
+        a.duration_ms, a.cost_usd, a.cached, a.saved_usd, a.input_tokens, a.output_tokens
+    )::tm_counted))
+    FROM added AS a JOIN tm_session AS s ON s.id = a.session_id;
 
     RETURN NULL;
 END $$;
@@ -147,69 +160,20 @@ END $$;
 CREATE TRIGGER count_hits AFTER INSERT ON tm_hit
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION tm_count_hits();
 
--- Counts the remaining steps of a session, with the same statements as the triggers above.
+-- Counts the remaining steps of a session as the triggers above do.
 CREATE FUNCTION tm_recount_session(recounted uuid) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM tm_usage WHERE session_id = recounted;
     DELETE FROM tm_latency WHERE session_id = recounted;
     DELETE FROM tm_first_use WHERE session_id = recounted;
 
-    INSERT INTO tm_usage (
-        session_id, key, project_id, day, kind, agent, model, tool, number, errors, timed, duration_ms, cost_usd,
-        unknown_cost_calls, cached_calls, saved_usd, unknown_saved_calls, input_tokens, output_tokens
-    )
-    SELECT
-        a.session_id,
-        tm_short_key(jsonb_build_array(a.day, a.kind, a.whose, a.model, a.tool)),
-        a.project_id,
-        a.day,
-        a.kind,
-        a.whose,
-        a.model,
-        a.tool,
-        count(*),
-        count(*) FILTER (WHERE a.error_type IS NOT NULL OR a.error_message IS NOT NULL),
-        count(a.duration_ms),
-        coalesce(sum(a.duration_ms), 0),
-        sum(a.cost_usd),
-        count(*) FILTER (WHERE a.cost_usd IS NULL AND (
-            a.model IS NOT NULL OR (a.kind IN ('ask', 'llm_call') AND (a.input_tokens > 0 OR a.output_tokens > 0))
-        )),
-        count(*) FILTER (WHERE a.cached),
-        sum(a.saved_usd) FILTER (WHERE a.cached),
-        count(*) FILTER (WHERE a.cached AND a.saved_usd IS NULL),
-        sum(a.input_tokens),
-        sum(a.output_tokens)
-    FROM (
-        SELECT a.*, coalesce(a.agent, s.agent) AS whose, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date AS day
-        FROM (SELECT * FROM tm_action WHERE session_id = recounted) AS a JOIN tm_session AS s ON s.id = a.session_id
-    ) AS a
-    GROUP BY a.session_id, a.project_id, a.day, a.kind, a.whose, a.model, a.tool
-    ON CONFLICT (session_id, key) DO UPDATE SET
-        number = tm_usage.number + excluded.number,
-        errors = tm_usage.errors + excluded.errors,
-        timed = tm_usage.timed + excluded.timed,
-        duration_ms = tm_usage.duration_ms + excluded.duration_ms,
-        cost_usd = coalesce(tm_usage.cost_usd + excluded.cost_usd, tm_usage.cost_usd, excluded.cost_usd),
-        unknown_cost_calls = tm_usage.unknown_cost_calls + excluded.unknown_cost_calls,
-        cached_calls = tm_usage.cached_calls + excluded.cached_calls,
-        saved_usd = coalesce(tm_usage.saved_usd + excluded.saved_usd, tm_usage.saved_usd, excluded.saved_usd),
-        unknown_saved_calls = tm_usage.unknown_saved_calls + excluded.unknown_saved_calls,
-        input_tokens = coalesce(tm_usage.input_tokens + excluded.input_tokens, tm_usage.input_tokens, excluded.input_tokens),
-        output_tokens = coalesce(tm_usage.output_tokens + excluded.output_tokens, tm_usage.output_tokens, excluded.output_tokens);
-
-    INSERT INTO tm_latency (session_id, key, bucket, number)
-    SELECT a.session_id, tm_short_key(jsonb_build_array(a.day, a.kind, a.whose, a.model, a.tool)), a.bucket, count(*)
-    FROM (
-        SELECT timed.*, floor(ln(greatest(timed.duration_ms, 0.001)) / ln(1.05))::smallint AS bucket
-        FROM (
-            SELECT a.*, coalesce(a.agent, s.agent) AS whose, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date AS day
-            FROM (SELECT * FROM tm_action WHERE session_id = recounted) AS a JOIN tm_session AS s ON s.id = a.session_id
-        ) AS timed
-        WHERE timed.duration_ms IS NOT NULL
-    ) AS a
-    GROUP BY a.session_id, a.day, a.kind, a.whose, a.model, a.tool, a.bucket
-    ON CONFLICT (session_id, key, bucket) DO UPDATE SET number = tm_latency.number + excluded.number;
+    PERFORM tm_count_usage(array_agg(ROW(
+        a.session_id, a.project_id, (coalesce(a.started_at, a.recorded_at) AT TIME ZONE 'UTC')::date, a.kind,
+        coalesce(a.agent, s.agent), a.model, a.tool, a.error_type IS NOT NULL OR a.error_message IS NOT NULL,
+        a.duration_ms, a.cost_usd, a.cached, a.saved_usd, a.input_tokens, a.output_tokens
+    )::tm_counted))
+    FROM tm_action AS a JOIN tm_session AS s ON s.id = a.session_id
+    WHERE a.session_id = recounted;
 
     INSERT INTO tm_first_use (session_id, key, sequence, rank, frame, version, title)
     SELECT DISTINCT ON (a.session_id, used.key) a.session_id, used.key, a.sequence, h.rank, h.frame, h.version, h.title
