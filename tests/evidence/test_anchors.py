@@ -209,7 +209,7 @@ def test_an_authority_dates_states_of_the_log_and_openssl_verifies_that(
         f"{timestamp_of(bytes(each.answer)):%Y-%m-%dT%H:%M:%SZ}" for each in stamped
     ]
     assert f"TIMESTAMP {report.dated[0].at} of the log with its first 3 entries (timestamps/3.tsr)" in list(
-        tm_verify.told(report)
+        tm_verify.report_lines(report)
     )
     swapped = files | {"timestamps/3.tsr": files["timestamps/2.tsr"]}
     assert ("timestamp", "timestamps/3.tsr") in faults(packed(swapped, tmp_path / "forged.zip"))

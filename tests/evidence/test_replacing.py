@@ -62,7 +62,9 @@ def test_who_knows_the_key_that_sealed_it_learns_from_a_bundle_which_key_signs_t
         (first, second, True),
         (second, third, True),
     ]
-    assert f"{first} by {second}, under the earlier one's signature" in "\n".join(tm_verify.told(report))
+    assert f"{first} by {second}, under the earlier one's signature" in "\n".join(
+        tm_verify.report_lines(report)
+    )
     assert "KEY REPLACED" in tm_verify.verify(str(tmp_path / "x.zip"), first).problems[0]["says"]
 
 

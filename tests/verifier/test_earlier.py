@@ -155,7 +155,9 @@ def test_a_state_that_a_link_does_not_show_is_not_checked(made: Made, tmp_path: 
     report = compare(tmp_path, made.newer_link, made.marked)
     assert (report.problems, report.older and report.older.holds) == ([], None)
     assert any("it does not show all of the seals before" in each for each in report.not_checked)
-    assert any(line.startswith("THE OLDER ONE IS OF AN EARLIER SEAL, AND") for line in tm_verify.told(report))
+    assert any(
+        line.startswith("THE OLDER ONE IS OF AN EARLIER SEAL, AND") for line in tm_verify.report_lines(report)
+    )
 
 
 def test_a_replay_that_ran_again_shows_its_earlier_seal(made: Made, tmp_path: Path) -> None:
@@ -163,7 +165,7 @@ def test_a_replay_that_ran_again_shows_its_earlier_seal(made: Made, tmp_path: Pa
     assert report.problems == []
     assert report.older is not None
     assert (report.older.holds, "ran again: this is run 2" in (report.older.anew or "")) == (True, True)
-    assert "replaced when it ran again" in "\n".join(tm_verify.told(report))
+    assert "replaced when it ran again" in "\n".join(tm_verify.report_lines(report))
 
 
 def earlier(change: Callable[[list[dict[str, object]]], None]) -> Change:
@@ -187,7 +189,9 @@ def test_a_seal_that_is_not_in_the_log_is_missed(made: Made, tmp_path: Path) -> 
     assert any(code == "rewritten" and "comparison log entry" in where for code, where in codes(report))
     assert report.older is not None
     assert report.older.holds is False
-    assert any("THE OLDER ONE IS NOT AN EARLIER SEAL OF IT" in line for line in tm_verify.told(report))
+    assert any(
+        "THE OLDER ONE IS NOT AN EARLIER SEAL OF IT" in line for line in tm_verify.report_lines(report)
+    )
 
 
 def test_a_seal_that_reads_otherwise_in_the_log_is_a_fault(made: Made, tmp_path: Path) -> None:

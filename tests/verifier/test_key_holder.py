@@ -210,7 +210,7 @@ def test_nobody_is_told_that_the_report_was_compared_with_the_records(made: Made
     assert "it does not compare its words with them" in page
     files["report.html"] = b"<h1>The agent refused the order.</h1>"
     forger.seal(files)
-    said = "\n".join(tm_verify.told(checked(files, tmp_path, forger)))
+    said = "\n".join(tm_verify.report_lines(checked(files, tmp_path, forger)))
     assert "NOT PROVEN: That report.html, README.txt and what the statement says of names" in said
     assert "That report.html, this text and what statement.json says of names" in files["README.txt"].decode()
 

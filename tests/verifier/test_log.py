@@ -86,7 +86,7 @@ def test_the_log_says_which_key_was_replaced_by_which(made: Made, tmp_path: Path
     report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")), made.key)
     (found,) = report.replaced
     assert (found.key, found.replaces, found.vouched) == (forger.key, made.key, False)
-    said = "\n".join(tm_verify.told(report))
+    said = "\n".join(tm_verify.report_lines(report))
     assert (
         f"KEY REPLACED (log entry {found.entry}) {made.key} by {forger.key}, which the earlier one did not sign"
         in said
@@ -111,11 +111,13 @@ def test_a_key_that_signed_the_log_with_its_successor_vouches_for_it(
         exporting.write_session(target, session)
     report = tm_verify.verify(str(log), now_in_use)
     assert report.problems == []
-    assert f"{before} by {now_in_use}, under the earlier one's signature" in "\n".join(tm_verify.told(report))
+    assert f"{before} by {now_in_use}, under the earlier one's signature" in "\n".join(
+        tm_verify.report_lines(report)
+    )
     assert report.as_json()["replaced_keys"][0]["vouched"] is True
     assert f"{before} by {now_in_use}</bdi>" in unpacked(log.read_bytes())["report.html"].decode()
     report = tm_verify.verify(str(of_session), now_in_use)
-    said = "\n".join(tm_verify.told(report))
+    said = "\n".join(tm_verify.report_lines(report))
     assert report.problems == []
     assert f"session {session.id}: what was sealed then is signed by {before}" in said
     readme = unpacked(of_session.read_bytes())["README.txt"].decode()

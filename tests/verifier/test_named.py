@@ -121,7 +121,7 @@ def test_where_the_statement_s_signature_is_not_valid_no_key_is_called_another_o
 ) -> None:
     files = unpacked(made.session)
     statement(lambda said: said["predicate"]["about"].update(name="x"))(files)
-    told = list(tm_verify.told(tm_verify.verify(str(packed(files, tmp_path / "evidence.zip")))))
+    told = list(tm_verify.report_lines(tm_verify.verify(str(packed(files, tmp_path / "evidence.zip")))))
     assert "signed by no valid key" in told
     assert not [line for line in told if "another key" in line]
 
@@ -140,4 +140,4 @@ def test_one_is_counted_as_one(name: str, one: str, two: str) -> None:
     for count, words in ((1, one), (2, two)):
         report = tm_verify.Report()
         report.checked[name] = count
-        assert f"checked: {words}" in tm_verify.told(report)
+        assert f"checked: {words}" in tm_verify.report_lines(report)

@@ -92,7 +92,9 @@ def test_what_was_kept_and_is_damaged_is_told_beside_the_log(made: Made, tmp_pat
     assert report.older is not None
     assert report.older.holds is None
     assert any(each["where"].startswith("older bundle: ") for each in report.problems)
-    assert "WHETHER THE OLDER ONE STANDS IN THIS LOG IS NOT SHOWN" in "\n".join(tm_verify.told(report))
+    assert "WHETHER THE OLDER ONE STANDS IN THIS LOG IS NOT SHOWN" in "\n".join(
+        tm_verify.report_lines(report)
+    )
 
 
 def test_what_was_signed_later_with_fewer_records_is_a_fault(made: Made, tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ def test_what_the_older_one_told_and_the_newer_does_not_is_said(
         document("session/disclosed.jsonl", lambda line: line["fields"].clear(), number)(files)
     many = tm_verify.verify(str(packed(files, tmp_path / "many.zip")), made.key, older)
     assert f"and {len(many.missing) - 20} more fields that the older one told; --json has all" in list(
-        tm_verify.told(many)
+        tm_verify.report_lines(many)
     )
 
 
@@ -309,14 +311,14 @@ def test_what_does_not_fit_is_told_once_and_is_not_called_withheld(made: Made, t
     of_it = [each["code"] for each in report.problems if each["where"] == "session record 2 output"]
     assert (of_it, report.checked["withheld"], report.checked["unfit_fields"]) == (["field"], 0, 1)
     assert report.missing == []
-    said = list(tm_verify.told(report))
+    said = list(tm_verify.report_lines(report))
     assert any(line.endswith("; 1 field does not fit") for line in said)
     assert any(line.startswith("THE OLDER ONE IS ITS BEGINNING AS FAR AS ITS RECORDS GO") for line in said)
     statement(lambda said: said["predicate"]["trees"][0].update(withholds=True))(files)
     files["session/disclosed.jsonl"] = b"{" + files["session/disclosed.jsonl"]
     report = tm_verify.verify(str(packed(files, tmp_path / "y.zip")), made.key)
     assert (report.checked["withheld"], report.checked["unfit_fields"] > 1) == (0, True)
-    assert "fields that do not fit" in "\n".join(tm_verify.told(report))
+    assert "fields that do not fit" in "\n".join(tm_verify.report_lines(report))
     report = tm_verify.verify(older, made.key, str(tmp_path / "x.zip"))
     assert report.missing == []
 

@@ -91,7 +91,7 @@ def test_a_timestamp_is_of_the_state_beside_it_or_a_fault(
     assert [each["says"] for each in report.problems if each["code"] == "timestamp"] == [problem] * bool(
         problem
     )
-    found = [line for line in tm_verify.told(report) if line.startswith("TIMESTAMP ")]
+    found = [line for line in tm_verify.report_lines(report) if line.startswith("TIMESTAMP ")]
     assert len(found) == bool(told)
     assert all(told and told in line for line in found)
     assert [each["file"] for each in report.as_json()["timestamps"]] == ["timestamps/1.tsr"] * bool(told)
@@ -107,7 +107,7 @@ def test_of_many_timestamps_the_newest_are_told() -> None:
     report.dated = [
         tm_verify.Dated(each, "2026-11-23T11:15:00Z", "f", compared=True) for each in range(12, 0, -1)
     ]
-    found = list(tm_verify.told(report))
+    found = list(tm_verify.report_lines(report))
     assert sum(line.startswith("TIMESTAMP") for line in found) == tm_verify.MOST_DATED
     assert "and 2 earlier timestamps; --json has all" in found
 

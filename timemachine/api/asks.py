@@ -136,7 +136,7 @@ def ask(
             observer=audience,
         )
 
-    return _asked_once(request, who.project, payload, make, session, idempotency_key)
+    return _keyed_ask_response(request, who.project, payload, make, session, idempotency_key)
 
 
 @router.get("", response=AsksUnderWay, summary="List asks under way")
@@ -153,7 +153,7 @@ def cancel_ask(request: HttpRequest, ask_id: UUID) -> CancelOut:
     return CancelOut.model_construct(id=str(ask_id), cancel_wanted=True)
 
 
-def asked(
+def ask_response(
     request: HttpRequest,
     project: Project,
     payload: AskIn,
@@ -168,7 +168,7 @@ def asked(
         return AskOut.of(make(AskObserver(listening=listening, ask=mine.id)))
 
 
-def _asked_once(
+def _keyed_ask_response(
     request: HttpRequest,
     project: Project,
     payload: AskIn,
@@ -178,12 +178,12 @@ def _asked_once(
 ) -> AskOut | StreamingHttpResponse:
     """The answer to an ask of a session; if its `Idempotency-Key` came before, the answer that was given then."""
     if key is None:
-        return asked(request, project, payload, make, session)
+        return ask_response(request, project, payload, make, session)
     claim = claim_key(session, key, request_hash(request))
     if claim.status is not None:
         return _earlier(request, payload, AskOut.model_construct(**earlier_answer(claim)))
     try:
-        return asked(request, project, payload, storing_answer(claim, make, stored), session)
+        return ask_response(request, project, payload, storing_answer(claim, make, stored), session)
     except BaseException:
         release_claim(claim)
         raise

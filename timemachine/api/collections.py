@@ -8,7 +8,7 @@ from ninja import Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import caller
-from timemachine.api.asks import ANSWERS, asked
+from timemachine.api.asks import ANSWERS, ask_response
 from timemachine.api.paging import checked_limit, sized_rows, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.jobs.queue import enqueue
@@ -142,7 +142,7 @@ def ask(request: HttpRequest, name: str, payload: AskIn) -> AskOut | StreamingHt
             observer=audience,
         )
 
-    return asked(request, project, payload, make)
+    return ask_response(request, project, payload, make)
 
 
 @router.get("/{name}/embedding", response=EmbeddingOut, summary="How far a collection is embedded")

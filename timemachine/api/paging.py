@@ -142,20 +142,20 @@ def _unreadable() -> InvalidInput:
 
 def size_of_frame() -> Expression:
     """The bytes of a frame's text."""
-    return _together("payload")
+    return _payload_bytes("payload")
 
 
 def size_of_action() -> Expression:
     """The bytes of an action's input, output and source, and of the passages that were found."""
-    return _together("input", "output", "source") + _hits(Hit, "action")
+    return _payload_bytes("input", "output", "source") + _hits(Hit, "action")
 
 
 def size_of_replay_step() -> Expression:
     """The bytes of what was recorded, of what the replay came to, and of the passages that it found."""
-    return _together("action__input", "action__output", "output") + _hits(ReplayHit, "step")
+    return _payload_bytes("action__input", "action__output", "output") + _hits(ReplayHit, "step")
 
 
-def _together(first: str, *others: str) -> Expression:
+def _payload_bytes(first: str, *others: str) -> Expression:
     total: Expression = Coalesce(F(f"{first}__size"), 0)
     for name in others:
         total += Coalesce(F(f"{name}__size"), 0)

@@ -41,6 +41,7 @@ from timemachine.recording.sessions.schemas import (
     CheckpointIn,
     CheckpointOut,
     ParentIn,
+    RemainingSummary,
     ResumedOut,
     ResumeIn,
     SessionChange,
@@ -51,14 +52,13 @@ from timemachine.recording.sessions.schemas import (
     SessionIn,
     SessionOut,
     SessionPage,
-    SummaryKept,
 )
 from timemachine.recording.timeline.actions import with_everything
 from timemachine.recording.timeline.pure.filter import parse
 from timemachine.recording.timeline.schemas.actions import ActionOut, ActionPage
 from timemachine.recording.timeline.schemas.overview import (
     JudgingCost,
-    MessageSaid,
+    StateMessage,
     StateOut,
     SummaryOut,
     TotalsFilter,
@@ -124,7 +124,7 @@ def erase(request: HttpRequest, session_id: str, payload: SessionErasure | None 
     who = caller(request, "admin")
     session = session_of(who.project, session_id)
     reason = payload.reason if payload else None
-    stays = [SummaryKept.model_construct(**each) for each in remaining_summaries(session)]
+    stays = [RemainingSummary.model_construct(**each) for each in remaining_summaries(session)]
     branches = branch_count(session)
     actions = erase_session(session, by=who.by, reason=reason)
     return SessionDeleted.model_construct(
@@ -269,21 +269,21 @@ def _parent(project: Project, parent: ParentIn | None) -> tuple[Session, int] | 
     return session, action_of(session, parent.sequence).sequence
 
 
-def _messages(session: Session, at: int) -> list[MessageSaid]:
+def _messages(session: Session, at: int) -> list[StateMessage]:
     """Every message up to a step, whole. What tools and the system said to each other is not one."""
     return [
         turn for row in conversation(actions_of(session).filter(sequence__lte=at)) for turn in _turns(row)
     ]
 
 
-def _turns(row: Action) -> list[MessageSaid]:
+def _turns(row: Action) -> list[StateMessage]:
     asked, said = value(row.input), value(row.output)
     failed = row.error_type is not None  # what it wrote before it failed is no answer
     turns: list[tuple[str | None, Any]] = [("user", asked), ("agent", None if failed else said)]
     if row.kind == "message":
         turns = [(row.role, asked if said is None else said)]
     return [
-        MessageSaid.model_construct(sequence=row.sequence, role=cast("Role | None", role), content=text)
+        StateMessage.model_construct(sequence=row.sequence, role=cast("Role | None", role), content=text)
         for role, text in turns
         if text is not None or row.kind == "message"
     ]

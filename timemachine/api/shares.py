@@ -45,7 +45,7 @@ router = Router(tags=["shares"])
 def make(request: HttpRequest, payload: ShareIn) -> Status[ShareCreated]:
     """A new link; its address is in this answer and nowhere else."""
     who = caller(request, "share")
-    target, chosen = _wanted(who, payload)
+    target, chosen = _target_and_terms(who, payload)
     link, token = commands.create_link(who.project, target, chosen, by=who.by)
     link.refresh_from_db()
     return Status(201, ShareCreated.with_url(link, commands.url_of(token)))
@@ -58,7 +58,7 @@ def preview(request: HttpRequest, payload: ShareIn) -> SharePreview:
     `counts` says by rule how often something is withheld, `first` how the first places would read. With `evidence_only` no step is read.
     """
     who = caller(request, "share")
-    target, chosen = _wanted(who, payload)
+    target, chosen = _target_and_terms(who, payload)
     return SharePreview.of(preview_of(commands.unsaved_link(who.project, target, chosen, by=who.by)))
 
 
@@ -120,7 +120,7 @@ def opens(request: HttpRequest, share_id: str, limit: int = 50, after: str | Non
     return _log_page(rows, limit, link)
 
 
-def _wanted(who: Caller, payload: ShareIn) -> tuple[Shareable, Terms]:
+def _target_and_terms(who: Caller, payload: ShareIn) -> tuple[Shareable, Terms]:
     """What shall be shared, and how."""
     target = target_of(who.project, payload.target_type, payload.target_id)
     redaction = None if payload.redaction is None else profile_of(who.project, payload.redaction)

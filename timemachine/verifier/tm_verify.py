@@ -183,7 +183,7 @@ def plain(said: object) -> str:
     )
 
 
-class Gone(NamedTuple):
+class ErasureCount(NamedTuple):
     """The number of erased fields, and the time of the last erasure, if known."""
 
     fields: int = 0
@@ -277,7 +277,7 @@ class Tree(NamedTuple):
     root: str
     complete: bool
     withholds: bool = True
-    erased: Gone | None = None
+    erased: ErasureCount | None = None
     earlier: Sequence[Earlier] = ()
 
 
@@ -313,7 +313,7 @@ class Sealed(NamedTuple):
     kind: bytes = b""
 
 
-class Said(NamedTuple):
+class DisclosedFields(NamedTuple):
     """The fully disclosed records, the disclosed fields of others, and the doubtful lines by number, each with the last record before it."""
 
     of_all: set[int]
@@ -335,7 +335,7 @@ class Begin(NamedTuple):
     in_log: bool = False
 
 
-class Telling(NamedTuple):
+class Disclosure(NamedTuple):
     """What the records of a tree are sealed with, what of it is not told, what is told and does not fit, what of the untold a tombstone names,
     whether some may be withheld, and whether the statement says that some of it was erased, without a tombstone.
     """
@@ -357,11 +357,11 @@ class Leaves(NamedTuple):
     complete: bool
     name: str
     at: str
-    telling: Telling = Telling()
+    disclosure: Disclosure = Disclosure()
     run: Run | None = None
 
 
-class Found(NamedTuple):
+class BundleContent(NamedTuple):
     """The content of a bundle: the report, and the trees by origin."""
 
     report: Report
@@ -875,7 +875,7 @@ class Layout:
     def members(self, listed: Sequence[zipfile.ZipInfo], directory: int) -> dict[str, Member]:
         """The files by name in the order of the directory at `directory`. Raises one of `DAMAGE`."""
         self.file.seek(directory)
-        said = [self._said(each) for each in listed]
+        said = [self._repeated_fields(each) for each in listed]
         self._ends(len(listed), directory, self.file.tell())
         found, at = {}, 0
         for each, raw in sorted(zip(listed, said, strict=True), key=lambda pair: pair[0].header_offset):
@@ -893,7 +893,7 @@ class Layout:
         elif begin < at:
             self.report.problem("zip", name, "It begins where another file has not ended.")
 
-    def _said(self, each: zipfile.ZipInfo) -> tuple[Any, ...]:
+    def _repeated_fields(self, each: zipfile.ZipInfo) -> tuple[Any, ...]:
         """The fields of the next directory entry that the file's header repeats."""
         entry = CENTRAL.unpack(self.file.read(CENTRAL.size))
         name, extra, comment = (self.file.read(size) for size in entry[10:13])
@@ -1030,8 +1030,8 @@ def verify(path: str, wanted_key: str | None = None, older: str | None = None) -
     return found.report
 
 
-def _verified(path: str, wanted_key: str | None) -> Found:
-    found, helpers = Found(Report(), {}), list[Helper | None]()
+def _verified(path: str, wanted_key: str | None) -> BundleContent:
+    found, helpers = BundleContent(Report(), {}), list[Helper | None]()
     try:
         _read(path, wanted_key, found, helpers)
     except Unreadable:
@@ -1049,7 +1049,7 @@ def _verified(path: str, wanted_key: str | None) -> Found:
     return found
 
 
-def _read(path: str, wanted_key: str | None, found: Found, helpers: list[Helper | None]) -> None:
+def _read(path: str, wanted_key: str | None, found: BundleContent, helpers: list[Helper | None]) -> None:
     report, trees = found
     bundle = Bundle(path, report)
     keys = public_keys(bundle.document(KEYS), report)
@@ -1093,16 +1093,16 @@ def _read(path: str, wanted_key: str | None, found: Found, helpers: list[Helper 
         run = _earlier(bundle, tree, last, keys, report)
         leaves = {index: each.leaf for index, each in records[tree.path].items()}
         sealed = {index: each.fields for index, each in records[tree.path].items()}
-        telling = Telling(sealed, untold, unfit, tombstones, tree.withholds, tree.erased is not None)
+        disclosure = Disclosure(sealed, untold, unfit, tombstones, tree.withholds, tree.erased is not None)
         name, at = f"{tree.path} record", last.at if last else ""
-        trees[tree.origin] = Leaves(leaves, tree.size, tree.root, tree.complete, name, at, telling, run)
+        trees[tree.origin] = Leaves(leaves, tree.size, tree.root, tree.complete, name, at, disclosure, run)
     _replacements(bundle, stated, keys, report)
     _timestamps(bundle, _log_states(bundle, stated), report)
     _links(bundle, stated.trees, records, trees, report)
     _files(bundle, stated.files, report)
 
 
-def _compare(older: Found, newer: Found, path: str, older_path: str) -> None:
+def _compare(older: BundleContent, newer: BundleContent, path: str, older_path: str) -> None:
     """Whether every tree that is in both bundles begins, in the newer one, as it was in the older one. Raises `Unreadable` where they are
     of two things, or the older one is the later.
     """
@@ -1141,8 +1141,8 @@ def _compare(older: Found, newer: Found, path: str, older_path: str) -> None:
 
 
 def _compare_trees(
-    older: Found,
-    newer: Found,
+    older: BundleContent,
+    newer: BundleContent,
     same: Sequence[str],
     paths: tuple[str, str],
     anew: tuple[bool | None, str | None] = (True, None),
@@ -1151,7 +1151,7 @@ def _compare_trees(
     report = newer.report
     for origin in same:
         _made_before(older.trees[origin], newer.trees[origin], *paths, report)
-        report.missing += _no_longer_told(older.trees[origin], newer.trees[origin])
+        report.missing += _no_longer_disclosed(older.trees[origin], newer.trees[origin])
     _of_the_older(older.report, report)
     held = [anew[0], *(_begins(older.trees[origin], newer.trees[origin], report) for origin in same)]
     holds = False if False in held or older.report.problems else None if None in held else True
@@ -1169,7 +1169,7 @@ def _of_the_older(older: Report, report: Report) -> None:
         report.not_checked.append(says)
 
 
-def _compare_with_log(older: Found, newer: Found, path: str, older_path: str) -> None:
+def _compare_with_log(older: BundleContent, newer: BundleContent, path: str, older_path: str) -> None:
     """Whether the seals of the older bundle are in the log of the newer one. Raises `Unreadable` if they are later than the log."""
     report, log = newer.report, newer.trees.get(newer.report.subject or "")
     _of_the_older(older.report, report)
@@ -1206,7 +1206,7 @@ def _stands(
     return True if each.state.size in made else None
 
 
-def _runs(older: Found, newer: Found, path: str, older_path: str) -> tuple[Run, Run] | None:
+def _runs(older: BundleContent, newer: BundleContent, path: str, older_path: str) -> tuple[Run, Run] | None:
     """The subjects of both bundles if they are runs of the same replay or comparison. Raises `Unreadable` if the older bundle has the later run."""
     before, now = (found.trees.get(found.report.subject or "") for found in (older, newer))
     if before is None or now is None or before.run is None or now.run is None:
@@ -1264,11 +1264,11 @@ def _moment(at: str) -> tuple[str, str]:
 def _made_before(older: Leaves, newer: Leaves, path: str, older_path: str, report: Report) -> None:
     """Check that the older bundle is older. Raises `Unreadable` if the newer one contains what had been erased by then."""
     told = 0
-    for index, names in older.telling.untold.items():
-        if index not in newer.telling.sealed:
+    for index, names in older.disclosure.untold.items():
+        if index not in newer.disclosure.sealed:
             continue
-        here = names - newer.telling.untold.get(index, set()) - newer.telling.unfit.get(index, set())
-        if gone := sorted(name for name in here if (index, name) in older.telling.erased):
+        here = names - newer.disclosure.untold.get(index, set()) - newer.disclosure.unfit.get(index, set())
+        if gone := sorted(name for name in here if (index, name) in older.disclosure.erased):
             raise Unreadable(
                 f"it tells {newer.name} {index} {gone[0]}, which was erased for good by the log that {older_path} has, which was given with "
                 f"--older: give them the other way round. If {path} was made after {older_path}, what was erased is back."
@@ -1284,9 +1284,9 @@ def _made_before(older: Leaves, newer: Leaves, path: str, older_path: str, repor
         )
 
 
-def _no_longer_told(older: Leaves, newer: Leaves) -> Iterator[tuple[str, str]]:
+def _no_longer_disclosed(older: Leaves, newer: Leaves) -> Iterator[tuple[str, str]]:
     """The fields that only the older bundle discloses of records in both, with the reason."""
-    before, now = older.telling, newer.telling
+    before, now = older.disclosure, newer.disclosure
     left = "withheld or erased" if now.stated else "withheld"
     for index, names in now.untold.items():
         if index in before.sealed:
@@ -1308,7 +1308,7 @@ def _begins(older: Leaves, newer: Leaves, report: Report) -> bool | None:
                 "rewritten", f"{newer.name} {index}", "It is another one than in the older bundle."
             )
             return False
-    if newer.complete and older.size > newer.size and newer.telling.withholds:  # a link may show a part
+    if newer.complete and older.size > newer.size and newer.disclosure.withholds:  # a link may show a part
         report.checked["compared"] += len(both)
         says = f"What came after {newer.name} {newer.size - 1}: this one shows only the first {newer.size}, and the older one goes on to {older.size}."
         report.not_checked.append(says)
@@ -1387,7 +1387,7 @@ def _tree_of(said: Mapping[str, Any]) -> Tree:
         root=text(said["root"], SHA256),
         complete=complete,
         withholds=withholds,
-        erased=_gone_of(said["erased"]) if "erased" in said else None,
+        erased=_erasure_count(said["erased"]) if "erased" in said else None,
         earlier=[_earlier_of(each, of, id_) for each in said.get("earlier", ())],
     )
 
@@ -1408,8 +1408,8 @@ def _earlier_of(said: Mapping[str, Any], of: str, id_: str) -> Earlier:
     )
 
 
-def _gone_of(said: Any) -> Gone:
-    return Gone(whole(said["fields"]), text(said["last"], AT))
+def _erasure_count(said: Any) -> ErasureCount:
+    return ErasureCount(whole(said["fields"]), text(said["last"], AT))
 
 
 def _log_of(said: Mapping[str, Any]) -> Log:
@@ -1503,7 +1503,7 @@ def _placed(
     tree: Tree, lines: Lines, order: Sequence[int], doubles: Mapping[int, Sealed], report: Report
 ) -> Lines:
     """The records as they stand in order, once those are named that do not; of `doubles` another line has the index, too."""
-    kept, found = _kept(order), lines.found
+    kept, found = _longest_ordered_run(order), lines.found
     found.update((order[at], record) for at, record in doubles.items() if at in kept)
     damaged = _misplaced(tree, order, kept, report)
     elsewhere = {*found}.difference(order[at] for at in kept) if damaged else ()
@@ -1515,7 +1515,7 @@ def _placed(
     return lines._replace(damaged=damaged)
 
 
-def _kept(order: Sequence[int]) -> set[int]:
+def _longest_ordered_run(order: Sequence[int]) -> set[int]:
     """The longest run of lines in order, so that the fewest count as misplaced; of two swapped neighbours, the first one."""
     if all(a < b for a, b in itertools.pairwise((-1, *order))):
         return set(range(len(order)))
@@ -1931,14 +1931,14 @@ def _untold(
     not_told: tuple[Mapping[int, set[str]], Mapping[int, set[str]]],
     erased: Mapping[Field, str | None],
     report: Report,
-) -> tuple[Gone, int, int]:
+) -> tuple[ErasureCount, int, int]:
     """Count what is told and what is not: what does not fit, which was named; what was erased, where a tombstone says so, or else the
     statement of a bundle that may withhold; else withheld, which is a fault where the statement says that nothing is, and does not fit.
     """
     untold, unfit = not_told
     number, wrong = (sum(map(len, each.values())) for each in not_told)
     found = {each: at for each, at in erased.items() if each[1] in untold.get(each[0], ())}
-    gone = Gone(len(found), max((at for at in found.values() if at), default=None))
+    gone = ErasureCount(len(found), max((at for at in found.values() if at), default=None))
     if tree.withholds and tree.erased:
         gone = _stated(tree, tree.erased, gone, (number, wrong), report)
     left = number - gone.fields
@@ -1957,7 +1957,9 @@ def _untold(
     return gone, withheld, wrong
 
 
-def _stated(tree: Tree, stated: Gone, found: Gone, numbers: tuple[int, int], report: Report) -> Gone:
+def _stated(
+    tree: Tree, stated: ErasureCount, found: ErasureCount, numbers: tuple[int, int], report: Report
+) -> ErasureCount:
     """The erased fields according to the statement, which replaces tombstones in the bundle of a share link; at most the undisclosed ones."""
     untold, wrong = numbers
     if untold < stated.fields <= untold + wrong:  # some of it was changed, which is told already
@@ -2310,7 +2312,7 @@ def _disclosed(
     name = f"{path}/disclosed.jsonl"
     made = helper.lines(bundle) if helper else None
     sound = {claimed.encode() for claimed, digest in payloads.items() if digest.hex() == claimed} | {b""}
-    said = _said(map(committed, bundle.lines(name)) if made is None else made, records, sound)
+    said = _disclosed_fields(map(committed, bundle.lines(name)) if made is None else made, records, sound)
     known, named, unclear = said.of_all.union(said.of_some), set[Field](), False
     for number, line in enumerate(bundle.lines(name) if said.doubtful else (), start=1):
         if number in said.doubtful:
@@ -2327,7 +2329,7 @@ def _disclosed(
             f"It stopped after {MOST_COUNTED:,} lines of {name} that are not as the product writes them."
         )
     unclear = unclear or bundle.hashes.get(name) == ""
-    return _parted(_not_said(records, said), named, known if unclear else records)
+    return _parted(_undisclosed_fields(records, said), named, known if unclear else records)
 
 
 def _parted(
@@ -2344,9 +2346,11 @@ def _parted(
     return left, unfit
 
 
-def _said(lines: Iterable[bytes], records: Mapping[int, Sealed], sound: set[bytes]) -> Said:
+def _disclosed_fields(
+    lines: Iterable[bytes], records: Mapping[int, Sealed], sound: set[bytes]
+) -> DisclosedFields:
     """The disclosed content of the records from the checked lines; `sound` are the payloads with a correct hash."""
-    found, before, in_turn = Said(set(), {}, {}), -1, iter(records.items())
+    found, before, in_turn = DisclosedFields(set(), {}, {}), -1, iter(records.items())
     for number, line in enumerate(lines, start=1):
         expected, record = next(in_turn, NOTHING)
         count = record.fields.count(b":")
@@ -2376,13 +2380,13 @@ def _said(lines: Iterable[bytes], records: Mapping[int, Sealed], sound: set[byte
     return found
 
 
-def _not_said(records: Mapping[int, Sealed], said: Said) -> dict[int, set[str]]:
+def _undisclosed_fields(records: Mapping[int, Sealed], disclosed: DisclosedFields) -> dict[int, set[str]]:
     """The names of the undisclosed fields by record."""
     untold = {}
     for index, record in records.items():
-        if index not in said.of_all:
+        if index not in disclosed.of_all:
             names = {name.decode() for name, _ in PAIR.findall(record.fields)}
-            if left := names - said.of_some.get(index, set()):
+            if left := names - disclosed.of_some.get(index, set()):
                 untold[index] = left
     return untold
 
@@ -2587,7 +2591,7 @@ def _links(
         if any(linked.values())
     }
     for tree in stated:
-        facts = _facts(bundle, tree, linked[tree.path], trees[tree.origin].telling)
+        facts = _facts(bundle, tree, linked[tree.path], trees[tree.origin].disclosure)
         silent, before = 0, 0
         for index in linked[tree.path]:
             where, record = f"{tree.path} record {index}", records[tree.path][index]
@@ -2643,28 +2647,28 @@ def _repeats(tree: Tree, record: Sealed, facts: Any, of_tree: Any) -> Repeats:
     return Repeats(session, told.get("sequence"), record.kind.decode())
 
 
-def _facts(bundle: Bundle, tree: Tree, linked: Sequence[int], telling: Telling) -> dict[int, Any]:
+def _facts(bundle: Bundle, tree: Tree, linked: Sequence[int], disclosure: Disclosure) -> dict[int, Any]:
     """The disclosed and correct facts of some records and of record 0."""
     wanted, found = {0, *linked} if linked else set(), dict[int, Any]()
     for line in bundle.lines(f"{tree.path}/disclosed.jsonl") if wanted else ():
         with suppress(*WRONG_FORM):  # told where what is told is compared
             said = parsed(line)
             index = said["index"]
-            left = telling.untold.get(index, set()) | telling.unfit.get(index, set())
+            left = disclosure.untold.get(index, set()) | disclosure.unfit.get(index, set())
             if index in wanted and FACTS not in left:
                 found[index] = parsed(text(said["fields"][FACTS][1]))
     return found
 
 
-# --- telling ---
+# --- rendering ---
 
 
-def told(report: Report) -> Iterator[str]:
+def report_lines(report: Report) -> Iterator[str]:
     """The report as lines of text."""
-    yield from map(plain, _told(report))
+    yield from map(plain, _report_lines(report))
 
 
-def _told(report: Report) -> Iterator[str]:
+def _report_lines(report: Report) -> Iterator[str]:
     yield f"{'FAILED' if report.failed else 'VERIFIED'}  {report.subject}"
     yield f"signed by {report.key or 'no valid key'}"
     yield from (f"log {each}" for each in report.logs)
@@ -2760,7 +2764,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.json:
             _write(json.dumps(unreadable(given.bundle, why), indent=2))
         return 2
-    _write(json.dumps(report.as_json(), indent=2) if given.json else "\n".join(told(report)))
+    _write(json.dumps(report.as_json(), indent=2) if given.json else "\n".join(report_lines(report)))
     return 1 if report.failed else 0
 
 

@@ -93,7 +93,7 @@ def verify(
         if as_json:
             show(tm_verify.unreadable(str(bundle), why), (), as_json=True)
         raise NotEvidence(f"{bundle}: {why}.") from why
-    show(report.as_json(), tm_verify.told(report), as_json=as_json)
+    show(report.as_json(), tm_verify.report_lines(report), as_json=as_json)
     context.exit(1 if report.failed else 0)
 
 

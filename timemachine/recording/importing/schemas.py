@@ -9,7 +9,7 @@ from timemachine.recording.importing.models import FileImport
 from timemachine.recording.importing.pure.report import ImportReportOut
 from timemachine.recording.importing.queries import ImportCounts, sessions_of
 from timemachine.recording.sessions.models import ErasedSession, Session
-from timemachine.recording.sessions.schemas import SessionOut, SummaryKept
+from timemachine.recording.sessions.schemas import RemainingSummary, SessionOut
 
 FileStatus = Literal["waiting", "running", "done", "failed"]
 
@@ -35,7 +35,7 @@ class DeletedBefore(Schema):
     at: str
     by: str | None
     reason: str | None
-    summaries: list[SummaryKept] | None
+    summaries: list[RemainingSummary] | None
 
     @classmethod
     def of(cls, deletion: ErasedSession | None) -> "DeletedBefore | None":
@@ -49,7 +49,7 @@ class DeletedBefore(Schema):
             reason=deletion.reason,
             summaries=None
             if summaries is None
-            else [SummaryKept.model_construct(**each) for each in summaries],
+            else [RemainingSummary.model_construct(**each) for each in summaries],
         )
 
 

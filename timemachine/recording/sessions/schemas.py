@@ -217,7 +217,7 @@ class BranchesOut(Schema):
     complete: bool
 
 
-class SummaryKept(Schema):
+class RemainingSummary(Schema):
     """A summary of a deleted session that stays in a collection."""
 
     collection: str
@@ -230,7 +230,7 @@ class SessionDeleted(Schema):
     erased: str
     actions: int
     branches: int
-    summaries: list[SummaryKept]
+    summaries: list[RemainingSummary]
 
 
 class CheckpointIn(Strict):

@@ -60,7 +60,7 @@ def test_the_verifier_names_what_was_erased_and_proves_the_rest(session: Session
     assert report.problems == []
     of_session = [each for each in report.erasures if each.of == "session"]
     assert [each.entry for each in of_session] == [each["entry"] for each in found["erasures"]]
-    said = "\n".join(tm_verify.told(report))
+    said = "\n".join(tm_verify.report_lines(report))
     assert f"session {session.id}: record " in said
     assert "record 2 (" in said
     assert f"at {shown['last_erased']}, by ada@example.org, because: asked for by the person" in said
@@ -75,7 +75,7 @@ def test_only_the_first_erasures_are_told_and_all_are_in_the_document() -> None:
     many = [(index, ["input"]) for index in range(12)]
     one = tm_verify.Tombstone(1, "session", "S", 1, many, None, None, None, None)
     report.erasures += [one] * 25
-    said = [line for line in tm_verify.told(report) if "ERASED" in line or "more erasures" in line]
+    said = [line for line in tm_verify.report_lines(report) if "ERASED" in line or "more erasures" in line]
     assert len(said) == 21
     assert "and 2 more records, at an unknown time" in said[0]
     assert said[-1] == "and 5 more erasures; --json has all"
@@ -99,7 +99,7 @@ def test_a_link_says_how_many_fields_were_erased_and_when_and_not_by_whom_or_why
     (shown,) = found.shown
     assert (shown.erased, shown.last_erased) == (gone["erased"], gone["last_erased"])
     assert shown.withheld == found.checked["withheld"] > 0
-    said = "\n".join(tm_verify.told(found))
+    said = "\n".join(tm_verify.report_lines(found))
     assert f"{shown.erased} fields erased for good, the last at {shown.last_erased}" in said
     assert "NOT CHECKED: That" in said
     files = unpacked((tmp_path / "link.zip").read_bytes())

@@ -8,7 +8,7 @@ from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.governance.deletion.erasure.models import Erasure
 from timemachine.governance.deletion.erasure.sample import sample_of
-from timemachine.recording.sessions.schemas import SummaryKept
+from timemachine.recording.sessions.schemas import RemainingSummary
 from timemachine.text.redaction.schemas import ProfileVersion, RuleCount
 
 ErasureStatus = Literal["looking", "found", "erasing", "done"]
@@ -68,7 +68,7 @@ class ErasureCounts(Schema):
     replay_steps: int
     elsewhere: list[PlaceCount]
     collections: list[str]  # those that hold passages which the erased steps found or put; they stay
-    summaries: list[SummaryKept]  # those that may quote what is erased; they stay
+    summaries: list[RemainingSummary]  # those that may quote what is erased; they stay
     kept_by_others: int  # payloads of the erased steps that other sessions use, and keep
     fields: int
     fields_of: FieldsOf
@@ -82,7 +82,7 @@ class ErasureCounts(Schema):
             "of_steps": [FieldCount.model_construct(**each) for each in stored["of_steps"]],
             "counts": [RuleCount.model_construct(**each) for each in stored["counts"]],
             "elsewhere": [PlaceCount.model_construct(**each) for each in stored["elsewhere"]],
-            "summaries": [SummaryKept.model_construct(**each) for each in stored["summaries"]],
+            "summaries": [RemainingSummary.model_construct(**each) for each in stored["summaries"]],
             "fields_of": FieldsOf.model_construct(**stored["fields_of"]),
         }
         return cls.model_construct(**stored | nested)

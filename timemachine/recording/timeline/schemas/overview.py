@@ -61,7 +61,7 @@ class SummaryOut(SessionTotals):
     notes: int
 
 
-class MessageSaid(Schema):
+class StateMessage(Schema):
     """A message up to a step, whole; an ask is two, its question and its answer."""
 
     sequence: int
@@ -123,13 +123,13 @@ class StateOut(Schema):
 
     at: int
     as_of: str
-    messages: list[MessageSaid]
+    messages: list[StateMessage]
     frames_used: list[FrameUsed]
     frames_existed: int | None
     totals: TotalsSoFar
 
     @classmethod
-    def of(cls, state: State, messages: list[MessageSaid]) -> "StateOut":
+    def of(cls, state: State, messages: list[StateMessage]) -> "StateOut":
         """The state with these messages."""
         return cls.model_construct(
             at=state.sequence,
