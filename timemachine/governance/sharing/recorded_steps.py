@@ -8,13 +8,14 @@ from django.db.models import Q, QuerySet
 
 from timemachine.governance.deletion.erasure.queries import erased_fields_of
 from timemachine.governance.sharing.pure.token import link_not_valid
+from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.read_models.rows import (
     SharedRow,
     SharedRows,
     shared_place,
     shared_row,
 )
-from timemachine.governance.sharing.read_models.seals import SharedDeletion, SharedErasure, shared_erasure
+from timemachine.governance.sharing.read_models.seals import SharedDeletion, SharedErasure
 from timemachine.governance.sharing.read_models.steps import (
     SharedOrigin,
     SharedStep,
@@ -127,14 +128,7 @@ class RecordedSteps:
         found = origin_of(self.session.project_id, named)
         if found is None:
             return None
-        return SharedOrigin(
-            session=found.session.id if found.session else None,
-            sequence=found.sequence,
-            outside=found.outside,
-            erased=found.erased,
-            at=found.at,
-            call_ms=found.call_ms,
-        )
+        return shown_of(SharedOrigin, found, session=found.session.id if found.session else None)
 
     def _rows(self, rows: Sequence[Row]) -> list[SharedRow]:
         """Return lines of the timeline. One query if something is withheld, to name them by the rest of their
@@ -162,7 +156,7 @@ def erasures_in(steps: Sequence[SharedStep]) -> dict[int, list[SharedErasure]]:
     if not steps:
         return {}
     found = erased_fields_of(steps[0].session, [each.action.sequence for each in steps])
-    return {sequence: [shared_erasure(each) for each in rows] for sequence, rows in found.items()}
+    return {sequence: [shown_of(SharedErasure, each) for each in rows] for sequence, rows in found.items()}
 
 
 def deletion_of(found: SharedStep) -> SharedDeletion | None:

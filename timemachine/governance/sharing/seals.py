@@ -24,7 +24,6 @@ from timemachine.governance.sharing.read_models.seals import (
     SharedKey,
     SharedSeal,
     shared_earlier_seal,
-    shared_key,
 )
 from timemachine.replay.comparison.models import CellMark, CellOpinion, Comparison
 
@@ -58,7 +57,7 @@ def earlier_seals(link: ShareLink) -> list[SharedEarlierSeal]:
 def signing_key(link: ShareLink) -> SharedKey | None:
     """Return the key that signs a download now; None if nothing has been sealed yet. One query."""
     key = existing_key(link.project)
-    return None if key is None else shared_key(key)
+    return None if key is None else SharedKey(fingerprint=key.fingerprint)
 
 
 def _of_comparison(link: ShareLink, comparison: Comparison) -> SharedSeal | None:

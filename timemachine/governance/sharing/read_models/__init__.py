@@ -5,3 +5,17 @@ Pages, presenters and templates under /share/ read these and never a database mo
 invisible until it is added to one of them; `decisions.py` lists every field as shown or not shown, and a test
 fails for one that is in neither list.
 """
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+def shown_of[Shown: "DataclassInstance"](kind: type[Shown], row: object, **redacted: Any) -> Shown:
+    """Return the read model of a row: what is `redacted` or has another name in the row as given here, and each
+    other field of the read model as it is in the row.
+    """
+    same = {each.name: getattr(row, each.name) for each in fields(kind) if each.name not in redacted}
+    return kind(**same, **redacted)

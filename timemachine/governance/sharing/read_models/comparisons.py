@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.read_models.links import session_name
 from timemachine.governance.sharing.read_models.replays import SharedReplayStep
 from timemachine.governance.sharing.redactor import Redactor, naming_fields
@@ -107,42 +108,28 @@ class SharedCell:
 
 def shared_comparison(comparison: Comparison, redactor: Redactor) -> SharedComparison:
     """Return the comparison with its reason and models redacted."""
-    return SharedComparison(
-        id=comparison.id,
+    return shown_of(
+        SharedComparison,
+        comparison,
         reason=redactor.text(comparison.reason),
         arms=[_variant(each) for each in redactor.value(comparison.arms)],
-        repeats=comparison.repeats,
-        noise_floor=comparison.noise_floor,
-        created_at=comparison.created_at,
     )
 
 
 def shared_mark(mark: CellMark, redactor: Redactor) -> SharedMark:
     """Return a person's mark with its note redacted."""
-    return SharedMark(
-        verdict=mark.verdict,
-        note=redactor.text(mark.note),
-        marked_by=redactor.text(mark.marked_by),
-        created_at=mark.created_at,
-    )
+    return shown_of(SharedMark, mark, note=redactor.text(mark.note), marked_by=redactor.text(mark.marked_by))
 
 
 def shared_opinion(opinion: CellOpinion, redactor: Redactor) -> SharedOpinion:
     """Return a judge model's opinion with its reasons redacted."""
-    return SharedOpinion(
+    return shown_of(
+        SharedOpinion,
+        opinion,
         model=redactor.text(opinion.model),
-        state=opinion.state,
-        relation=opinion.relation,
-        preference=opinion.preference,
         asked=[_judgement(each) for each in redactor.value(opinion.asked) or []],
-        cost_usd=opinion.cost_usd,
-        calls_made=opinion.calls_made,
-        unknown_cost_calls=opinion.unknown_cost_calls,
         error_message=redactor.text(opinion.error_message),
-        created_at=opinion.created_at,
-        asked_again_at=opinion.asked_again_at,
         waits_because=redactor.text(opinion.waits_because),
-        waits=opinion.waits,
     )
 
 

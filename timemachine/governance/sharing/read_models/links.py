@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from timemachine.governance.sharing.models import ShareLink
+from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.redactor import Redactor
 from timemachine.recording.sessions.models import Session
 
@@ -54,35 +55,21 @@ class SharedSession:
 def shared_link(link: ShareLink, redactor: Redactor) -> SharedLink:
     """Return the link, named after what it shows."""
     profile = link.redaction
-    return SharedLink(
-        public_id=link.public_id,
+    return shown_of(
+        SharedLink,
+        link,
         name=link.name if link.session is None else shared_session(link.session, redactor).name,
         project_name=link.project.name,
-        target_type=link.target_type,
-        target_id=link.target_id,
-        through_sequence=link.through_sequence,
         models=None if link.comparison is None else len(link.comparison.arms),
         replay_kind=None if link.replay is None else link.replay.kind,
-        evidence_only=link.evidence_only,
-        redaction=None
-        if profile is None
-        else SharedProfile(name=profile.get("name"), version=profile.get("version")),
-        created_by=link.created_by,
-        created_at=link.created_at,
-        expires_at=link.expires_at,
+        redaction=profile and SharedProfile(name=profile.get("name"), version=profile.get("version")),
     )
 
 
 def shared_session(session: Session, redactor: Redactor) -> SharedSession:
     """Return the session with its name and agent redacted."""
     named = redactor.session({"name": session.name, "agent": session.agent})
-    return SharedSession(
-        id=session.id,
-        name=named["name"],
-        agent=named["agent"],
-        started_at=session.started_at,
-        is_undated=session.is_undated,
-    )
+    return shown_of(SharedSession, session, name=named["name"], agent=named["agent"])
 
 
 def session_name(name: str, redactor: Redactor) -> str:

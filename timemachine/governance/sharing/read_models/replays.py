@@ -9,12 +9,13 @@ from uuid import UUID
 
 from timemachine.core.payloads import queries as payloads
 from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_passages
+from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.read_models.steps import RETRIEVAL, hits_in, shown_of_retrieval
 from timemachine.governance.sharing.redactor import Redactor, naming_fields, payload_text
 from timemachine.recording.sessions.models import Action, FrozenPassage
 from timemachine.recording.timeline.schemas.actions import HitOut
 from timemachine.replay.runs import frozen
-from timemachine.replay.runs.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.runs.models import Replay, ReplayStep
 from timemachine.replay.runs.pure.summary import Tally
 from timemachine.replay.runs.queries import passages_of
 from timemachine.text.redaction.pure.marks import HASH, REPEATS, mark
@@ -147,16 +148,12 @@ class SharedReplayStep:
 
 def shared_replay(replay: Replay, redactor: Redactor) -> SharedReplay:
     """Return the replay with its texts and options redacted."""
-    return SharedReplay(
-        id=replay.id,
-        kind=replay.kind,
-        status=replay.status,
+    return shown_of(
+        SharedReplay,
+        replay,
         model=redactor.text(replay.model),
         options=redactor.value(replay.options),
         reason=redactor.text(replay.reason),
-        created_at=replay.created_at,
-        finished_at=replay.finished_at,
-        cancel_requested_at=replay.cancel_requested_at,
     )
 
 
@@ -186,24 +183,17 @@ def shared_tally(counted: Tally, redactor: Redactor) -> Tally:
 
 def shared_replay_row(step: ReplayStep, redactor: Redactor, erased: ErasedParts) -> SharedReplayRow:
     """Return a step of a replay for a list. No field of it quotes an answer if a profile withholds something."""
-    return SharedReplayRow(
-        id=step.id,
-        sequence=step.sequence,
-        kind=step.kind,
+    return shown_of(
+        SharedReplayRow,
+        step,
         action=SharedLabel(label=_label(step.action, redactor)),
-        status=step.status,
-        asked_again_at=step.asked_again_at,
         waits_because=redactor.text(step.waits_because),
-        context=step.context,
         frames=redactor.measurements([{**each, "sha256": None} for each in step.frames or []]),
         retrieval=None
         if step.retrieval is None
         else {name: step.retrieval[name] for name in _COUNTED_RETRIEVAL if name in step.retrieval},
-        verdict=step.verdict,
         evidence=_without_quotes(step.evidence, redactor) if redactor.rules else step.evidence,
         model=redactor.text(step.model),
-        cost_usd=step.cost_usd,
-        duration_ms=step.duration_ms,
         erased=erased,
     )
 
@@ -220,31 +210,22 @@ def shared_replay_step(step: ReplayStep, redactor: Redactor, erased: ErasedParts
     touched = shown_recorded["output"] != recorded["output"] or shown_new["output"] != new["output"]
     action = step.action
     failed = action.error_type is not None or action.error_message is not None
-    return SharedReplayStep(
-        id=step.id,
+    return shown_of(
+        SharedReplayStep,
+        step,
         session=action.session_id,
-        sequence=step.sequence,
-        kind=step.kind,
-        status=step.status,
-        verdict=step.verdict,
-        context=step.context,
         evidence=_without_quotes(step.evidence, redactor) if touched else redactor.value(step.evidence),
         frames=redactor.measurements(_without(step.frames, withheld)),
         retrieval=_new_retrieval(step, shown_new["retrieval"], withheld),
         error_message=redactor.text(step.error_message),
         model=shown_new["model"],
         parameters=shown_new["parameters"],
-        input_tokens=step.input_tokens,
-        output_tokens=step.output_tokens,
-        cost_usd=step.cost_usd,
-        duration_ms=step.duration_ms,
         grounding=shown_new["grounding"],
-        action=SharedRecording(
+        action=shown_of(
+            SharedRecording,
+            action,
             model=shown_recorded["model"],
             parameters=shown_recorded["parameters"],
-            input_tokens=action.input_tokens,
-            output_tokens=action.output_tokens,
-            cost_usd=action.cost_usd,
             grounding=shown_recorded["grounding"],
             retrieval=shown_of_retrieval(action, shown_recorded["retrieval"]),
         ),
@@ -256,19 +237,8 @@ def shared_replay_step(step: ReplayStep, redactor: Redactor, erased: ErasedParts
         found_frames=found_frames,
         answer_frames=_answer_frames(step, recorded_frames, found_frames),
         erased_ranks=frozenset(erased_passages(hits)),
-        attempts=[_attempt(each) for each in step.attempts.all()],
+        attempts=[shown_of(SharedAttempt, each) for each in step.attempts.all()],
         erased=erased,
-    )
-
-
-def _attempt(attempt: ReplayAttempt) -> SharedAttempt:
-    return SharedAttempt(
-        number=attempt.number,
-        started_at=attempt.started_at,
-        call_intended_at=attempt.call_intended_at,
-        outcome=attempt.outcome,
-        calls_made=attempt.calls_made,
-        cost_usd=attempt.cost_usd,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.redactor import Redactor, naming_fields
 from timemachine.recording.sessions.models import Action
 from timemachine.recording.timeline.pure.nesting import Place, Row
@@ -46,16 +47,15 @@ def shared_row(row: Row, action: Action | None, redactor: Redactor) -> SharedRow
     """Return a line of the timeline. `action` is its step with payloads, for naming it; None if nothing is
     withheld.
     """
-    document = None if action is None else redactor.document(naming_fields(action))
-    return SharedRow(
-        sequence=row.sequence,
-        kind=row.kind,
-        label=row.label if action is None or document is None else redactor.label(action, document),
-        name=row.name if document is None else document["name"],
-        tool=row.tool if document is None else document["tool"],
-        duration_ms=row.duration_ms,
-        significance=row.significance,
-        failed=row.failed,
+    if action is None:
+        return shown_of(SharedRow, row)
+    document = redactor.document(naming_fields(action))
+    return shown_of(
+        SharedRow,
+        row,
+        label=redactor.label(action, document),
+        name=document["name"],
+        tool=document["tool"],
     )
 
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from timemachine.evidence.models import ErasedField, SigningKey
 from timemachine.evidence.sealing.previous_seals import PreviousSeal
 
 
@@ -71,13 +70,3 @@ def shared_earlier_seal(earlier: PreviousSeal) -> SharedEarlierSeal:
         root=earlier.newest.root,
         replaced_at=earlier.replaced.at if earlier.replaced else None,
     )
-
-
-def shared_key(key: SigningKey) -> SharedKey:
-    """Return the key by its fingerprint."""
-    return SharedKey(fingerprint=key.fingerprint)
-
-
-def shared_erasure(erased: ErasedField) -> SharedErasure:
-    """Return the erasure of one field."""
-    return SharedErasure(field=erased.field, erased_at=erased.erased_at)

@@ -11,6 +11,7 @@ from uuid import UUID
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.content import content_of
 from timemachine.governance.sharing.pure.link_rules import is_maker
+from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.read_models.rows import SharedRow
 from timemachine.governance.sharing.redactor import error_of
 from timemachine.recording.sessions.models import Action, FrozenPassage
@@ -80,6 +81,7 @@ HIT: Final = (
 )
 WITHHELD_HIT: Final = {"title": mark(FIELD), "text": mark(FIELD), "sha256": mark(HASH)}
 _WITHHELD: Final = {"withheld": mark(FIELD)}
+_WORDS: Final = ("agent", "name", "tool", "call_id", "tags", "model", "parameters", "prices", "grounding")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +193,7 @@ class SharedPayload:
 
 def shared_payload(payload: Payload) -> SharedPayload:
     """Return a payload with all of its bytes."""
-    return SharedPayload(sha256=payload.sha256, media_type=payload.media_type, data=bytes(payload.data))
+    return shown_of(SharedPayload, payload, data=bytes(payload.data))
 
 
 def recorded_document(action: Action, session: UUID) -> dict[str, Any]:
@@ -222,43 +224,14 @@ def shared_action(action: Action, document: Mapping[str, Any] | None, *, has_par
 
     Without a parent that the link shows, the step does not tell that it has one.
     """
-    words = _words(action) if document is None else _redacted_words(action, document)
-    return SharedAction(
-        sequence=action.sequence,
-        kind=action.kind,
-        layer=action.layer,
-        role=action.role,
-        agent=words["agent"],
-        name=words["name"],
-        tool=words["tool"],
-        client_id=words["client_id"],
-        call_id=words["call_id"],
-        parent_id_given=words["parent_id_given"] if has_parent else None,
-        parent_sequence=action.parent_sequence if has_parent else None,
-        significance=action.significance,
-        importance=action.importance,
-        iteration=action.iteration,
-        tags=words["tags"],
-        started_at=action.started_at,
-        recorded_at=action.recorded_at,
-        duration_ms=action.duration_ms,
-        error_type=words["error_type"],
-        error_message=words["error_message"],
-        model=words["model"],
-        parameters=words["parameters"],
-        input_tokens=action.input_tokens,
-        output_tokens=action.output_tokens,
-        total_tokens=action.total_tokens,
-        cached_tokens=action.cached_tokens,
-        cache_write_tokens=action.cache_write_tokens,
-        reasoning_tokens=action.reasoning_tokens,
-        cost_usd=action.cost_usd,
-        prices=words["prices"],
-        cached=action.cached,
-        saved_usd=action.saved_usd,
-        grounding=words["grounding"],
-        retrieval=words["retrieval"],
+    words = (
+        {"agent": _agent(action), "retrieval": shown_of_retrieval(action, action.retrieval)}
+        if document is None
+        else _redacted_words(action, document)
     )
+    if not has_parent:
+        words |= {"parent_id_given": None, "parent_sequence": None}
+    return shown_of(SharedAction, action, **words)
 
 
 def shared_hit(hit: FrozenPassage, document: Mapping[str, Any]) -> SharedHit:
@@ -267,16 +240,11 @@ def shared_hit(hit: FrozenPassage, document: Mapping[str, Any]) -> SharedHit:
     """
     score = document.get("score")
     return SharedHit(
+        **{name: document.get(name) for name in ("frame", "version", "title", "uri", "sha256", "matched")},
         rank=hit.rank,
         score=score if isinstance(score, int | float) else None,
         scores=_mapping(document.get("scores")),
-        frame=document.get("frame"),
-        version=document.get("version"),
-        title=document.get("title"),
-        uri=document.get("uri"),
         metadata=_mapping(document.get("metadata")),
-        sha256=document.get("sha256"),
-        matched=document.get("matched"),
     )
 
 
@@ -341,43 +309,14 @@ def shown_of_retrieval(action: Action, retrieval: Any) -> dict[str, Any] | None:
     return {name: retrieval[name] for name in RETRIEVAL if name in retrieval}
 
 
-def _words(action: Action) -> dict[str, Any]:
-    """Return the fields that redaction may change, as they were recorded."""
-    return {
-        "agent": _agent(action),
-        "name": action.name,
-        "tool": action.tool,
-        "client_id": action.client_id,
-        "call_id": action.call_id,
-        "parent_id_given": action.parent_id_given,
-        "tags": action.tags,
-        "error_type": action.error_type,
-        "error_message": action.error_message,
-        "model": action.model,
-        "parameters": action.parameters,
-        "prices": action.prices,
-        "grounding": action.grounding,
-        "retrieval": shown_of_retrieval(action, action.retrieval),
-    }
-
-
 def _redacted_words(action: Action, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the same fields from a redacted document."""
+    """Return the fields that redaction may change, from a redacted document."""
     error_type, error_message = error_of(document["error"])
-    return {
-        "agent": document["agent"],
-        "name": document["name"],
-        "tool": document["tool"],
+    return {name: document[name] for name in _WORDS} | {
         "client_id": document["id"],
-        "call_id": document["call_id"],
         "parent_id_given": None if action.parent_id_given is None else document["parent"],
-        "tags": document["tags"],
         "error_type": error_type,
         "error_message": error_message,
-        "model": document["model"],
-        "parameters": document["parameters"],
-        "prices": document["prices"],
-        "grounding": document["grounding"],
         "retrieval": shown_of_retrieval(action, document["retrieval"]),
     }
 
