@@ -2,7 +2,7 @@
 
 import base64
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from timemachine.evidence.pure.tree import consistent
+from timemachine.evidence.pure.tree import node_hash
 
 Posted = Callable[[bytes, str], tuple[int, bytes]]
 
@@ -133,3 +133,57 @@ class Authority:
 
     def _openssl(self, arguments: str) -> None:
         subprocess.run(["openssl", *arguments.split()], cwd=self.folder, capture_output=True, check=True)
+
+
+def included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
+    """Return whether the proof shows the leaf hash at that index of the tree of that size and root."""
+    if not 0 <= index < size:
+        return False
+    rest = list(proof)
+    try:
+        found = _upwards(leaf, index, size, rest)
+    except IndexError:
+        return False
+    return not rest and found == root
+
+
+def consistent(old: int, new: int, old_root: bytes, new_root: bytes, proof: Sequence[bytes]) -> bool:
+    """Return whether the proof shows the tree of `old` leaves to be a prefix of the tree of `new`."""
+    if not 0 < old <= new:
+        return False
+    rest = list(proof)
+    try:
+        found = _both(old, new, rest, old_root)
+    except IndexError:
+        return False
+    return not rest and found == (old_root, new_root)
+
+
+def _upwards(leaf: bytes, index: int, width: int, rest: list[bytes]) -> bytes:
+    """Return the root of a subtree from a leaf in it. Used hashes are removed from the end of the proof."""
+    if width == 1:
+        return leaf
+    sibling, split = rest.pop(), _split(width)
+    if index < split:
+        return node_hash(_upwards(leaf, index, split, rest), sibling)
+    return node_hash(sibling, _upwards(leaf, index - split, width - split, rest))
+
+
+def _both(old: int, width: int, rest: list[bytes], known: bytes | None) -> tuple[bytes, bytes]:
+    """Return the old root (of the first `old` leaves) and the new root of a subtree. `known` is the old root
+    if it is the complete old tree.
+    """
+    if old == width:
+        found = rest.pop() if known is None else known
+        return found, found
+    sibling, split = rest.pop(), _split(width)
+    if old <= split:
+        before, after = _both(old, split, rest, known)
+        return before, node_hash(after, sibling)
+    before, after = _both(old - split, width - split, rest, None)
+    return node_hash(sibling, before), node_hash(sibling, after)
+
+
+def _split(width: int) -> int:
+    """The largest power of two below the width."""
+    return 1 << (width - 1).bit_length() - 1

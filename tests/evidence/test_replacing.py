@@ -52,9 +52,9 @@ def test_who_knows_the_key_that_sealed_it_learns_from_a_bundle_which_key_signs_t
     session = long_session(project, 2)
     seals.seal_session(session.id)
     first = keys.key_in_use(project).fingerprint
-    assert "replaced.json" not in unpacked(written(session, link={"id": "x"}))
+    assert "replaced.json" not in unpacked(written(session, audience=exporting.Audience(link={"id": "x"})))
     second, third = (project_log.replace_key(project, by="ada@example.org").fingerprint for _ in range(2))
-    files = unpacked(written(session, link={"id": "x"}))
+    files = unpacked(written(session, audience=exporting.Audience(link={"id": "x"})))
     assert b"ada@example.org" not in files["replaced.json"]
     report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")), third)
     assert report.problems == []

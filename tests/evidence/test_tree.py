@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.evidence.pure.tree import EMPTY, Frontier, Tree, consistent, included, leaf_hash
+from tests.evidence.outside import consistent, included
+from timemachine.evidence.pure.tree import EMPTY, Frontier, Tree, leaf_hash
 from timemachine.verifier import tm_verify
 
 DATA: Final = [

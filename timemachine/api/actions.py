@@ -90,9 +90,7 @@ def index(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) ->
         rows = rows.filter(tags__contains=[wanted.tag])
     if wanted.min_importance is not None:
         rows = rows.annotate(weighed=IMPORTANCE).filter(weighed__gte=wanted.min_importance)
-    if wanted.after is not None:
-        rows = rows.filter(sequence__gt=read_place(wanted.after, paging.number))
-    found, following = sized_rows(with_everything(rows), wanted.limit, "sequence", paging.size_of_action())
+    found, following = sized_rows(with_everything(rows), wanted.limit, wanted.after, "sequence", paging.size_of_action())
     items = as_given(session, [ActionOut.of(row) for row in found])
     return ActionPage.model_construct(items=items, next=following)
 

@@ -68,9 +68,7 @@ def frames(
     """The collection's frames by number, now or as of a moment."""
     project = caller(request, "read").project
     found = frames_at(collection_of(project, name), resolve_moment(project, as_of))
-    if after is not None:
-        found = found.filter(number__gt=read_place(after, paging.number))
-    rows, following = sized_rows(found, limit, "number", paging.size_of_frame())
+    rows, following = sized_rows(found, limit, after, "number", paging.size_of_frame())
     return FramePage.model_construct(items=[FrameOut.of(each) for each in rows], next=following)
 
 
@@ -86,9 +84,7 @@ def frame(
     versions = versions_of(collection_of(caller(request, "read").project, name), number)
     ids = list(versions.values_list("id", flat=True))
     used_by = frame_usage(ids)
-    if after is not None:
-        versions = versions.filter(version__gt=read_place(after, paging.number))
-    rows, following = sized_rows(versions, limit, "version", paging.size_of_frame())
+    rows, following = sized_rows(versions, limit, after, "version", paging.size_of_frame())
     return FrameVersions.model_construct(
         frame=number,
         versions=[FrameOut.of(each) for each in rows],

@@ -110,9 +110,7 @@ def launched(project: Project, plan: Plan, by: str) -> Status[ComparisonLaunched
 def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> ComparisonPage:
     """The project's comparisons, newest first."""
     found = comparisons_of(caller(request, "read").project)
-    if after is not None:
-        found = found.filter(id__lt=read_place(after, paging.identity))
-    rows = list(found[: checked_limit(limit) + 1])
+    rows = rows_before(found, limit, after)
     progress = progress_of(rows)
     return typed_page(
         ComparisonPage,

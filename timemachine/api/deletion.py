@@ -81,16 +81,14 @@ def make(request: HttpRequest, payload: DeletionIn) -> Status[DeletionOut]:
     collection (`summarised`), and whether it is `every` session of the project.
     """
     who = caller(request, "admin")
-    return Status(201, _deletion(commands.prepare(who.project, payload.filter.which(), by=who.by)))
+    return Status(201, _deletion(commands.prepare(who.project, payload.filter.checked(), by=who.by)))
 
 
 @router.get("", response=DeletionPage, summary="List deletions in bulk", exclude_unset=True)
 def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> DeletionPage:
     """The project's bulk deletions, also those of retention rules, newest first, with what became of their sessions."""
     found = bulk_deletions_of(caller(request, "read").project)
-    if after is not None:
-        found = found.filter(id__lt=paging.read(after, paging.identity))
-    rows = list(found[: paging.checked_limit(limit) + 1])
+    rows = rows_before(found, limit, after)
     outcomes = outcomes_by_deletion(rows)
     return paging.typed_page(
         DeletionPage,
@@ -170,14 +168,15 @@ def place_hold(request: HttpRequest, payload: HoldIn) -> Status[HoldPreview | Ho
     who = caller(request, "admin")
     if (payload.filter is None) == (not payload.sessions):
         raise InvalidInput("Send either `sessions` or a `filter`.", code="nothing_chosen", field="sessions")
-    which = payload.filter.which() if payload.filter else None
+    which = payload.filter.checked() if payload.filter else None
     if payload.dry_run and which is not None:
-        amount = amount_of(matching_sessions(who.project, which))
-        return Status(200, HoldPreview.of(amount, filter=SelectionOut.model_construct(**which.given)))
+        counts = amount_of(matching_sessions(who.project, which))
+        chosen = SelectionOut.model_construct(**which.given)
+        return Status(200, HoldPreview.model_construct(filter=chosen, **dict(counts)))
     sessions = sessions_named(who.project, payload.sessions)
     if payload.dry_run:
         named = Session.objects.of(who.project).filter(pk__in=[each.pk for each in sessions])
-        return Status(200, HoldPreview.of(amount_of(named), filter=None))
+        return Status(200, HoldPreview.model_construct(filter=None, **dict(amount_of(named))))
     made = legal_holds.place(who.project, reason=payload.reason, by=who.by, sessions=sessions, which=which)
     return Status(201, HoldOut.of(made))
 
@@ -192,9 +191,7 @@ def list_holds(
     """The project's holds, also released ones, newest first; with `session`, those that it is or was under."""
     project = caller(request, "read").project
     found = holds_over(session_of(project, session)) if session else holds_of(project)
-    if after is not None:
-        found = found.filter(id__lt=paging.read(after, paging.identity))
-    rows = list(found[: paging.checked_limit(limit) + 1])
+    rows = rows_before(found, limit, after)
     return paging.typed_page(HoldPage, rows, limit, lambda each: [str(each.id)], HoldOut.of)
 
 

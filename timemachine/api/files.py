@@ -93,9 +93,7 @@ def sources(request: HttpRequest, name: str, limit: int = 50, after: str | None 
     `frames` is how many frames of a file are current, `edited` how many more were edited by hand since.
     """
     found = sources_of(collection_of(caller(request, "read").project, name)).select_related("collection")
-    if after is not None:
-        found = found.filter(id__lt=read_place(after, paging.identity))
-    rows = list(found[: checked_limit(limit) + 1])
+    rows = rows_before(found, limit, after)
     return typed_page(SourcePage, rows, limit, lambda each: [str(each.id)], SourceListed.of_row)
 
 

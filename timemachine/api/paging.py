@@ -30,17 +30,29 @@ def checked_limit(limit: int) -> int:
     return limit
 
 
+def by_id(row: Any) -> list[Any]:
+    """The place of a row in a list that is in the order of ids."""
+    return [str(row.id)]
+
+
 def typed_page[Row, Item: Schema, Shown: Page[Any]](
     kind: type[Shown],
     found: Sequence[Row],
     limit: int,
-    place: Callable[[Row], list[Any]],
     show: Callable[[Row], Item],
+    place: Callable[[Row], list[Any]] = by_id,
 ) -> Shown:
     """One page of a list of which one row more than the limit was fetched."""
     shown = found[:limit]
     following = written(place(shown[-1])) if len(found) > limit else None
     return cast("Shown", kind.model_construct(items=[show(row) for row in shown], next=following))
+
+
+def rows_before[Row: Model](found: QuerySet[Row], limit: int, after: str | None) -> list[Row]:
+    """The rows of one page, and one more, of a list that has the newest ids first."""
+    if after is not None:
+        found = found.filter(id__lt=read(after, identity))
+    return list(found[: checked_limit(limit) + 1])
 
 
 class Valued(Protocol):
@@ -61,12 +73,14 @@ def computed_rows[R: Valued](
 
 
 def sized_rows[Row: Model](
-    found: QuerySet[Row], limit: int, place: str, size: Expression
+    found: QuerySet[Row], limit: int, after: str | None, place: str, size: Expression
 ) -> tuple[Iterable[Row], str | None]:
     """The rows of one page in the order of a number, its `place`, and its `next`: at most `PAGE_BYTES` of payload, and at least one row.
 
     `size` is how many bytes of payload a row has (see `size_of_action`). One query more than the rows need. Raises `InvalidInput`.
     """
+    if after is not None:
+        found = found.filter(**{f"{place}__gt": read(after, number)})
     bare = found.order_by(place).select_related(None).prefetch_related(None)
     sizes = list(bare.annotate(page_bytes=size).values_list(place, "page_bytes")[: checked_limit(limit) + 1])
     if not sizes:

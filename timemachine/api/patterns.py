@@ -79,9 +79,7 @@ def index(request: HttpRequest, asked: Query[PatternsIn]) -> PatternPage | Simil
 def alerts(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> PatternAlerts:
     """Patterns that met a rule, each once per window, the latest first."""
     found = alerts_of(caller(request, "read").project)
-    if after is not None:
-        found = found.filter(id__lt=paging.read(after, paging.identity))
-    rows = list(found[: checked_limit(limit) + 1])
+    rows = rows_before(found, limit, after)
     return typed_page(PatternAlerts, rows, limit, lambda each: [str(each.id)], PatternAlertOut.of)
 
 

@@ -92,9 +92,7 @@ def index(
     found = Replay.objects.filter(project=project).order_by("-id")  # a UUIDv7 begins with its time
     if session is not None:
         found = found.filter(session=session_of(project, session))
-    if after is not None:
-        found = found.filter(id__lt=read_place(after, paging.identity))
-    rows = list(found[: checked_limit(limit) + 1])
+    rows = rows_before(found, limit, after)
     return _page(rows, limit)
 
 
@@ -108,9 +106,7 @@ def read(request: HttpRequest, replay_id: str) -> ReplayOut:
 def steps(request: HttpRequest, replay_id: str, limit: int = 50, after: str | None = None) -> ReplayStepPage:
     """The steps in the order of the recording."""
     found = steps_of(replay_of(caller(request, "read").project, replay_id))
-    if after is not None:
-        found = found.filter(sequence__gt=read_place(after, paging.number))
-    rows, following = sized_rows(found, limit, "sequence", paging.size_of_replay_step())
+    rows, following = sized_rows(found, limit, after, "sequence", paging.size_of_replay_step())
     return ReplayStepPage.model_construct(items=[ReplayStepOut.of(each) for each in rows], next=following)
 
 
@@ -241,9 +237,7 @@ def list_sweeps(
 ) -> SweepPage:
     """The sweeps of the session, newest first."""
     found = sweeps_of(session_of(caller(request, "read").project, session_id)).prefetch_related("rows")
-    if after is not None:
-        found = found.filter(id__lt=read_place(after, paging.identity))
-    rows = list(found[: checked_limit(limit) + 1])
+    rows = rows_before(found, limit, after)
     return typed_page(SweepPage, rows, limit, lambda each: [str(each.id)], SweepOut.of)
 
 

@@ -208,9 +208,7 @@ def checkpoints(
     """The session's checkpoints in their order, with their states."""
     session = session_of(caller(request, "read").project, session_id)
     rows = Action.objects.filter(session=session, kind="checkpoint")
-    if after is not None:
-        rows = rows.filter(sequence__gt=read_place(after, paging.number))
-    found, following = sized_rows(with_everything(rows), limit, "sequence", paging.size_of_action())
+    found, following = sized_rows(with_everything(rows), limit, after, "sequence", paging.size_of_action())
     return ActionPage.model_construct(items=[ActionOut.of(row) for row in found], next=following)
 
 

@@ -11,7 +11,7 @@ from timemachine.api.access import Caller, caller
 from timemachine.api.paging import checked_limit, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
-from timemachine.governance.sharing import commands
+from timemachine.governance.sharing import commands, log
 from timemachine.governance.sharing.models import ShareLink, ShareOpening
 from timemachine.governance.sharing.preview import preview_of
 from timemachine.governance.sharing.pure.terms import Terms
@@ -25,7 +25,6 @@ from timemachine.governance.sharing.queries import (
     target_of,
 )
 from timemachine.governance.sharing.schemas import (
-    LogCheck,
     LogLine,
     LogPage,
     ShareCreated,
@@ -67,9 +66,7 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> Sh
     """The project's links, newest first, without their secrets."""
     project = caller(request, "share").project
     found = links_of(project).order_by("-id")  # a UUIDv7 begins with its time
-    if after is not None:
-        found = found.filter(id__lt=read_place(after, paging.identity))
-    rows = list(found[: checked_limit(limit) + 1])
+    rows = rows_before(found, limit, after)
     forbidden = policy_of(project).forbidden
     return typed_page(
         SharePage, rows, limit, lambda link: [str(link.id)], partial(ShareOut.of, forbidden=forbidden)
@@ -133,5 +130,5 @@ def _log_page(rows: list[ShareOpening], limit: int, owner: ShareLink | Project) 
     return LogPage.model_construct(
         items=[LogLine.of(line) for line in shown],
         next=paging.written([shown[-1].sequence]) if len(rows) > limit else None,
-        log=LogCheck.of(owner),
+        log=log.checked(owner),
     )

@@ -12,7 +12,7 @@ from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import Conflict
 from timemachine.evidence.models import Seal, SealCheck
 from timemachine.evidence.queries import subject_of
-from timemachine.evidence.sealing.checking import Comparison, compare
+from timemachine.evidence.sealing.checking import Comparison, SealProblem, compare
 from timemachine.evidence.sealing.repeated_steps import repeated_seals, steps_repeated_by
 from timemachine.evidence.sealing.subjects import SessionSubject
 
@@ -64,13 +64,15 @@ def _run(lease: Lease[SealCheck]) -> None:
         comparison = compare(subject_of(found.seal), found.seal)
         recorded = _compare_repeated(comparison, found.seal)
     more = (
-        [{"code": "more", "index": None, "says": f"And {comparison.more:,} more."}] if comparison.more else []
+        [SealProblem.model_construct(code="more", index=None, says=f"And {comparison.more:,} more.")]
+        if comparison.more
+        else []
     )
     lease.write(
         finished_at=now(),
         records=comparison.records,
         recorded=recorded,
-        problems=comparison.problems + more,
+        problems=[each.model_dump() for each in (*comparison.problems, *more)],
         erased=comparison.erased,
     )
 
@@ -86,5 +88,5 @@ def _compare_repeated(comparison: Comparison, seal: Seal) -> int:
         comparison.erased += found.erased
         comparison.more += found.more
         for each in found.problems:
-            comparison.problem(**each, session=session.id)
+            comparison.problem(each.code, each.says, each.index, session.id)
     return number

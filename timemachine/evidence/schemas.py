@@ -1,26 +1,13 @@
 """Seals, their checks, signing keys, and whom a project's log is sent to, as the API takes and returns them."""
 
-from typing import Literal
-
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.evidence.log import anchors, keys
 from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, SealCheck, SigningKey
 from timemachine.evidence.queries import Result, Sealed, result_of
-from timemachine.evidence.sealing.previous_seals import PreviousSeal
-
-
-class SealProblem(Schema):
-    """A difference between the database and the seal; `index` is the record, null if the problem is not about one.
-
-    `session` is the session whose recorded step differs, if a replay or comparison repeats it; otherwise it is absent.
-    """
-
-    code: str
-    index: int | None
-    says: str
-    session: str | None = None
+from timemachine.evidence.sealing.checking import SealProblem
+from timemachine.evidence.sealing.previous_seals import PreviousSeal, PublicSeal
 
 
 class SealCheckOut(Schema):
@@ -55,19 +42,12 @@ class SealCheckOut(Schema):
         )
 
 
-class EarlierSeal(Schema):
+class EarlierSeal(PublicSeal):
     """A seal before the current one, by its state with the most records, and why it was replaced.
 
     `replaced_by`, `reason` and `erased_fields` are about the erasure; null if the subject ran again.
     """
 
-    generation: int
-    size: int
-    root: str
-    sealed_at: str
-    because: Literal["run_again", "erasure"]
-    replaced_at: str | None
-    log_entry: int | None  # the entry of the project's log that says so
     replaced_by: str | None
     reason: str | None
     erased_fields: int | None
@@ -77,7 +57,7 @@ class EarlierSeal(Schema):
         """The seal."""
         why = earlier.replaced
         return cls.model_construct(
-            **earlier.public_json(),
+            **dict(earlier.public()),
             replaced_by=why.by if why else None,
             reason=why.reason if why else None,
             erased_fields=why.fields if why else None,

@@ -188,7 +188,7 @@ def _write_tree(bundle: Bundle, part: Part) -> None:
             "complete": part.shown is None,
             "withholds": part.discloses is not None,
             **_erased_counts(part, bundle.rows[-1]),
-            **({"earlier": [each.public_json() for each in previous]} if previous else {}),
+            **({"earlier": [each.public().model_dump() for each in previous]} if previous else {}),
         }
     )
 

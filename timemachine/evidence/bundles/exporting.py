@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import IO, Any, Final
 
 from django.db import transaction
@@ -11,6 +12,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.database import snapshot
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.errors import Conflict, NotFound
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.evidence.bundles import bundle, log_bundle
 from timemachine.evidence.bundles.bundle import Part
 from timemachine.evidence.models import EvidenceLog, Seal
@@ -39,6 +41,23 @@ Plan = tuple[Sequence[Part], Mapping[str, Any]]
 IN_MEMORY: Final = 8 * 1024 * 1024  # bytes; a larger bundle goes to a temporary file on disk
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
+    """Whom a bundle is for: the project, which sees everything, or the visitors of a share link.
+
+    `discloses` chooses the disclosed fields, `described` replaces the facts about sessions in the statement, `link` is
+    what the statement says about the link, and `reader` is who may know which signed states.
+    """
+
+    discloses: Discloses | None = None
+    described: Mapping[str, Any] | None = None
+    link: Mapping[str, Any] | None = None
+    reader: Reader | None = None
+
+
+PROJECT: Final = Audience()
+
+
 def temporary_file(write: Callable[[IO[bytes]], object]) -> IO[bytes]:
     """Return a file with what `write` writes, at its beginning. The caller closes it.
 
@@ -59,13 +78,9 @@ def write_session(
     session: Session,
     *,
     through: int | None = None,
-    discloses: Discloses | None = None,
-    described: Mapping[str, Any] | None = None,
-    link: Mapping[str, Any] | None = None,
-    reader: Reader | None = None,
+    audience: Audience = PROJECT,
 ) -> Seal:
-    """Write the bundle of a session, complete or through a step. `described` replaces the session's facts in
-    the statement.
+    """Write the bundle of a session, complete or through a step.
 
     Raises `Conflict` if nothing is recorded yet, `NotFound`, `RecordMissing`, `ErasedMeanwhile`, and
     `Unavailable` if the key cannot be read.
@@ -80,10 +95,16 @@ def write_session(
 
     def plan() -> Plan:
         current = _current(Session, session, "session")
-        part = Part(subject=SessionSubject(current), seal=seal, size=size, discloses=discloses, reader=reader)
-        return [part], {"session": dict(described or session_facts(current))}
+        part = Part(
+            subject=SessionSubject(current),
+            seal=seal,
+            size=size,
+            discloses=audience.discloses,
+            reader=audience.reader,
+        )
+        return [part], {"session": dict(audience.described or session_facts(current))}
 
-    _write(target, plan, link)
+    _write(target, plan, audience)
     return seal
 
 
@@ -91,10 +112,7 @@ def write_replay(
     target: IO[bytes],
     replay: Replay,
     *,
-    discloses: Discloses | None = None,
-    described: Mapping[str, Any] | None = None,
-    link: Mapping[str, Any] | None = None,
-    reader: Reader | None = None,
+    audience: Audience = PROJECT,
 ) -> Seal:
     """Write the bundle of a finished replay, with the recorded steps that it repeats.
 
@@ -119,16 +137,18 @@ def write_replay(
             seal=session_seal,
             size=signed_size_covering(session_seal, repeated_steps[-1]),
             shown=[0, *repeated_steps],
-            discloses=discloses,
+            discloses=audience.discloses,
         )
-        own = Part(subject=subject, seal=seal, size=seal.size, discloses=discloses, reader=reader)
+        own = Part(
+            subject=subject, seal=seal, size=seal.size, discloses=audience.discloses, reader=audience.reader
+        )
         parts = [own, recorded]
         return parts, {
-            "session": dict(described or session_facts(current.session)),
+            "session": dict(audience.described or session_facts(current.session)),
             "replay": str(current.id),
         }
 
-    _write(target, plan, link)
+    _write(target, plan, audience)
     return seal
 
 
@@ -137,10 +157,7 @@ def write_comparison(
     comparison: Comparison,
     *,
     rows: AbstractSet[str] | None = None,
-    discloses: Discloses | None = None,
-    described: Mapping[str, Any] | None = None,
-    link: Mapping[str, Any] | None = None,
-    reader: Reader | None = None,
+    audience: Audience = PROJECT,
 ) -> Seal:
     """Write the bundle of a finished comparison, or of these rows of it, with the recorded steps that its
     cells repeat.
@@ -154,24 +171,26 @@ def write_comparison(
 
     def plan() -> Plan:
         current = _current(Comparison, comparison, "comparison")
-        parts = _comparison_parts(current, seal, rows, discloses, reader)
-        facts = described or {"sessions": [session_facts(session) for session in sessions_of(current)]}
+        parts = _comparison_parts(current, seal, rows, audience)
+        facts = audience.described or {
+            "sessions": [session_facts(session) for session in sessions_of(current)]
+        }
         return parts, {**facts, "comparison": str(current.id)}
 
-    _write(target, plan, link)
+    _write(target, plan, audience)
     return seal
 
 
-def _write(target: IO[bytes], plan: Callable[[], Plan], link: Mapping[str, Any] | None) -> None:
+def _write(target: IO[bytes], plan: Callable[[], Plan], audience: Audience) -> None:
     """Sign the states that the bundle shows, then read everything as of one moment and write it.
 
-    Signing comes first because it adds to the log. `link` goes into the statement of a share link's bundle.
+    Signing comes first because it adds to the log.
     """
     for part in plan()[0]:
         ensure_signed_at(part.subject, part.seal, part.size, part.reader.link if part.reader else None)
     with snapshot():
         parts, facts = plan()
-        bundle.write(target, parts, facts if link is None else {**facts, "link": link})
+        bundle.write(target, parts, {**facts, "link": audience.link} if audience.link else facts)
 
 
 def _current[Row: (Session, Replay, Comparison)](kind: type[Row], row: Row, name: str) -> Row:
@@ -190,8 +209,7 @@ def _comparison_parts(
     comparison: Comparison,
     seal: Seal,
     rows: AbstractSet[str] | None,
-    discloses: Discloses | None,
-    reader: Reader | None,
+    audience: Audience,
 ) -> list[Part]:
     """Return the comparison, or these rows of it, and the recorded steps of its cells. Raises `Conflict` if
     it has no answers.
@@ -209,10 +227,10 @@ def _comparison_parts(
         seal=seal,
         size=size,
         shown=None if is_complete else [0, *shown],
-        discloses=discloses,
-        reader=reader,
+        discloses=audience.discloses,
+        reader=audience.reader,
     )
-    return [part, *_recorded_parts(cells, discloses)]
+    return [part, *_recorded_parts(cells, audience.discloses)]
 
 
 def _recorded_parts(cells: Sequence[str], discloses: Discloses | None) -> list[Part]:
@@ -251,7 +269,7 @@ def write_log(target: IO[bytes], project: Project, access: Callable[[], Iterable
     log_bundle.write(target, project, {"project": project.name}, access())
 
 
-def session_facts(session: Session) -> dict[str, Any]:
+def session_facts(session: Session) -> JsonObject:
     """Return what people can change about a session. The statement gives it as it is now."""
     return {
         "key": session.key,

@@ -1,10 +1,14 @@
 """A record before it is sealed, or as it is now: its fields as the bytes that are committed to. Pure."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final
 
+from timemachine.core.pure.clock import written
 from timemachine.core.pure.content import canonical_json
 
 NO_LINKS: Final[Mapping[str, str]] = {}
@@ -44,6 +48,19 @@ class Record:
     fields: Mapping[str, Field]
     links: Mapping[str, str] = field(default_factory=lambda: NO_LINKS)
 
+    @classmethod
+    def of(
+        cls,
+        index: int,
+        kind: str,
+        at: datetime | None,
+        fields: Iterable[tuple[str, Field | None]],
+        links: Mapping[str, str] = NO_LINKS,
+    ) -> "Record":
+        """Return the record with those of these fields that are not None."""
+        found = {name: each for name, each in fields if each is not None}
+        return cls(index=index, kind=kind, at=written(at) or "", fields=found, links=links)
+
 
 def json_field(values: Mapping[str, Any]) -> Field | None:
     """Return a field with the canonical JSON of the recorded values, or None if none was recorded."""
@@ -51,28 +68,56 @@ def json_field(values: Mapping[str, Any]) -> Field | None:
     return inline_field(canonical_json(recorded)) if recorded else None
 
 
+def value_field(value: Any) -> Field | None:
+    """Return a field with the canonical JSON of a value, or None if it was not recorded."""
+    return None if value is None else inline_field(canonical_json(value))
+
+
 def inline_field(data: bytes) -> Field:
     """Return a field whose bytes are in the record's own row."""
     return Field(digest=hashlib.sha256(data).digest(), data=data)
 
 
-def payload_field(payload: int, sha256: str, size: int) -> Field:
-    """Return a field whose bytes are a payload, by the hash that was stored with it."""
-    return Field(digest=bytes.fromhex(sha256), payload=payload, size=size)
-
-
-def recorded_fields(fields: Iterable[tuple[str, Field | None]]) -> dict[str, Field]:
-    """Return the fields that are not None, by name."""
-    return {name: found for name, found in fields if found is not None}
-
-
-def hit_fields(row: Mapping[str, Any]) -> Iterator[tuple[str, Field | None]]:
-    """Yield the fields of a passage from its row: `hit.N` for its source and ranking, `hit.N.text` for its
-    text.
-
-    The row needs `payload_id`, `payload__sha256` and `payload__size`.
+def payload_field(row: Mapping[str, Any], name: str = "payload") -> Field | None:
+    """Return a field whose bytes are a payload, by the hash that was stored with it; None if the row has
+    none. The row needs the columns `payload_columns`.
     """
-    name = f"hit.{row['rank']}"
-    yield name, json_field({each: row[each] for each in HIT_COLUMNS})
-    if row["payload_id"] is not None:
-        yield f"{name}.text", payload_field(row["payload_id"], row["payload__sha256"], row["payload__size"])
+    if row[f"{name}_id"] is None:
+        return None
+    digest = bytes.fromhex(row[f"{name}__sha256"])
+    return Field(digest=digest, payload=row[f"{name}_id"], size=row[f"{name}__size"])
+
+
+def payload_columns(name: str) -> tuple[str, str, str]:
+    """Return the columns of a row that `payload_field` needs."""
+    return f"{name}_id", f"{name}__sha256", f"{name}__size"
+
+
+HIT_ROW: Final = (*payload_columns("payload"), *HIT_COLUMNS)
+"""The columns of a passage that `hit_fields` needs."""
+
+
+def hit_fields(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Field | None]]:
+    """Yield the fields of passages: `hit.N` for source and ranking, `hit.N.text` for the text."""
+    for row in rows:
+        name = f"hit.{row['rank']}"
+        yield name, json_field({each: row[each] for each in HIT_COLUMNS})
+        yield f"{name}.text", payload_field(row)
+
+
+def rows_by(rows: Iterable[Mapping[str, Any]], name: str) -> Mapping[Any, Sequence[Mapping[str, Any]]]:
+    """Return the rows by one of their columns; an empty list for any other value."""
+    found = defaultdict[Any, list[Mapping[str, Any]]](list)
+    for row in rows:
+        found[row[name]].append(row)
+    return found
+
+
+def error_of(kind: str | None, message: str | None) -> Mapping[str, str | None] | None:
+    """Return an error as it is committed to; None if there was none."""
+    return None if kind is None and message is None else {"type": kind, "message": message}
+
+
+def text_of(dollars: Decimal | None) -> str | None:
+    """Return US dollars with every digit that the database stores."""
+    return None if dollars is None else str(dollars)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
+from timemachine.core.pure.schemas import Schema
 from timemachine.evidence.log.signed_log import SignedLog, read_state, signed_log
 from timemachine.evidence.models import Seal, SealCheckpoint, SealedRecord
 from timemachine.evidence.pure.envelope import NO_RECORD, commitment
@@ -26,6 +27,18 @@ MOST_PROBLEMS: Final = 100
 Rows = Sequence[tuple[int, bytes, bytes, Mapping[str, str]]]
 
 
+class SealProblem(Schema):
+    """A difference between the database and the seal; `index` is the record, null if the problem is not about one.
+
+    `session` is the session whose recorded step differs, if a replay or comparison repeats it; otherwise it is absent.
+    """
+
+    code: str
+    index: int | None
+    says: str
+    session: str | None = None
+
+
 @dataclass(slots=True)
 class Comparison:
     """The state of a comparison: records seen, problems (`index` None: not about one record), and the tree so
@@ -35,7 +48,7 @@ class Comparison:
     """
 
     records: int = 0
-    problems: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[SealProblem] = field(default_factory=list)
     more: int = 0
     tree: Frontier = field(default_factory=Frontier)
     previous: bytes = NO_RECORD
@@ -48,8 +61,10 @@ class Comparison:
         recorded step.
         """
         if len(self.problems) < MOST_PROBLEMS:
-            of = {} if session is None else {"session": str(session)}
-            self.problems.append({"code": code, "index": index, "says": says, **of})
+            found = SealProblem.model_construct(code=code, index=index, says=says)
+            self.problems.append(
+                found if session is None else found.model_copy(update={"session": str(session)})
+            )
         else:
             self.more += 1
 

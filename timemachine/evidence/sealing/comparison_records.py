@@ -12,16 +12,18 @@ from typing import Any, Final
 from uuid import UUID
 
 from timemachine.core.pure.clock import written
-from timemachine.core.pure.content import canonical_json
 from timemachine.evidence.models import SealedRecord
 from timemachine.evidence.pure.record import (
     Field,
     Record,
+    error_of,
     hit_fields,
     inline_field,
     json_field,
+    payload_columns,
     payload_field,
-    recorded_fields,
+    text_of,
+    value_field,
 )
 from timemachine.evidence.sealing import replay_records
 from timemachine.evidence.sealing.comparison_results import results_now
@@ -42,7 +44,21 @@ _OPINION: Final = (
     "calls_made",
     "unknown_cost_calls",
 )
-_PAYLOADS: Final = ("prompt", "raw")
+_OF_OPINION: Final = (
+    "id",
+    "step_id",
+    "cost_usd",
+    "created_at",
+    "asked_at",
+    "finished_at",
+    "asked",
+    "error_type",
+    "error_message",
+    "requested_by",
+    *payload_columns("prompt"),
+    *payload_columns("raw"),
+)
+Fields = Iterator[tuple[str, Field | None]]
 Places = Mapping[str, int]
 """The record index of each row of a comparison, by the row's name."""
 
@@ -62,13 +78,13 @@ def header(comparison: Comparison) -> Record:
         "noise_floor": comparison.noise_floor,
         "spend_limit_usd": comparison.spend_limit_usd,
     }
-    fields = {
-        "facts": json_field(facts),
-        "arms": inline_field(canonical_json(comparison.arms)),
-        "about": json_field({"reason": comparison.reason, "requested_by": comparison.requested_by}),
-    }
-    at = written(comparison.created_at) or ""
-    return Record(index=0, kind="comparison", at=at, fields=recorded_fields(fields.items()))
+    about = {"reason": comparison.reason, "requested_by": comparison.requested_by}
+    fields = [
+        ("facts", json_field(facts)),
+        ("arms", value_field(comparison.arms)),
+        ("about", json_field(about)),
+    ]
+    return Record.of(0, "comparison", comparison.created_at, fields)
 
 
 def records(comparison: Comparison, names: Sequence[str], places: Places) -> Iterator[Record]:
@@ -90,19 +106,15 @@ def _cells(comparison: Comparison, wanted: Sequence[str], places: Places) -> Ite
     leaves = _leaves(rows)
     for row in rows:
         link = leaves.get((row["replay__session_id"], row["sequence"]))
+        fields = _cell(row, hits[row["id"]], spent.get(row["id"], NO_SPENDING))
+        index = places[name_of(CELL, row["id"])]
         yield (
             row["id"],
-            Record(
-                index=places[name_of(CELL, row["id"])],
-                kind=CELL,
-                at=written(row["finished_at"]) or "",
-                fields=_cell(row, hits.get(row["id"], ()), spent.get(row["id"], NO_SPENDING)),
-                links={RECORD_LINK: link} if link else {},
-            ),
+            Record.of(index, CELL, row["finished_at"], fields, {RECORD_LINK: link} if link else {}),
         )
 
 
-def _cell(row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], spent: Spending) -> dict[str, Field]:
+def _cell(row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], spent: Spending) -> Fields:
     facts = replay_records.facts(row) | {
         "kind": row["kind"],
         "arm": row["replay__run__arm"],
@@ -112,21 +124,13 @@ def _cell(row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], spent: Spen
         "spent_usd": str(spent.cost_usd),
         "unknown_cost_calls": spent.unknown_calls + spent.uncertain_calls,
     }
-    error = _error(row["error_type"], row["error_message"])
-    rests_on = {name: row[name] for name in ("evidence", "frames", "retrieval")}
-    return recorded_fields(
-        [
-            ("facts", json_field(facts)),
-            ("words", json_field({"parameters": row["parameters"], "error": error})),
-            ("evidence", json_field(rests_on)),
-            (
-                "grounding",
-                None if row["grounding"] is None else inline_field(canonical_json(row["grounding"])),
-            ),
-            ("output", replay_records.output(row)),
-            *(pair for hit in hits for pair in hit_fields(hit)),
-        ]
-    )
+    words = {"parameters": row["parameters"], "error": error_of(row["error_type"], row["error_message"])}
+    yield "facts", json_field(facts)
+    yield "words", json_field(words)
+    yield "evidence", json_field({name: row[name] for name in ("evidence", "frames", "retrieval")})
+    yield "grounding", value_field(row["grounding"])
+    yield "output", payload_field(row, "output")
+    yield from hit_fields(hits)
 
 
 def _leaves(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[UUID, int], str]:
@@ -141,61 +145,40 @@ def _leaves(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[UUID, int], str]:
 
 def _results(comparison: Comparison, wanted: Sequence[str], places: Places) -> Iterator[tuple[str, Record]]:
     for form, figures in results_now(comparison, wanted):
-        fields = recorded_fields([("facts", inline_field(figures))])
-        at = written(comparison.created_at) or ""
-        yield form, Record(index=places[name_of(RESULTS, form)], kind=RESULTS, at=at, fields=fields)
+        index = places[name_of(RESULTS, form)]
+        fields = [("facts", inline_field(figures))]
+        yield form, Record.of(index, RESULTS, comparison.created_at, fields)
 
 
 def _marks(comparison: Comparison, wanted: Sequence[str], places: Places) -> Iterator[tuple[int, Record]]:
     for mark in CellMark.objects.filter(comparison=comparison, id__in=wanted):
         facts = {"record": places.get(name_of(CELL, mark.step_id)), "verdict": mark.verdict}
         words = {"note": mark.note or None, "marked_by": mark.marked_by}
-        fields = recorded_fields([("facts", json_field(facts)), ("words", json_field(words))])
-        at = written(mark.created_at) or ""
-        yield mark.id, Record(index=places[name_of(MARK, mark.id)], kind=MARK, at=at, fields=fields)
+        fields = [("facts", json_field(facts)), ("words", json_field(words))]
+        yield mark.id, Record.of(places[name_of(MARK, mark.id)], MARK, mark.created_at, fields)
 
 
 def _opinions(comparison: Comparison, wanted: Sequence[str], places: Places) -> Iterator[tuple[UUID, Record]]:
     rows = CellOpinion.objects.filter(comparison=comparison, id__in=wanted)
-    for row in rows.select_related("prompt", "raw").defer("prompt__data", "raw__data"):
-        yield (
-            row.id,
-            Record(
-                index=places[name_of(OPINION, row.id)],
-                kind=OPINION,
-                at=written(row.finished_at) or "",
-                fields=_opinion(row, places),
-            ),
-        )
+    for row in rows.values(*_OPINION, *_OF_OPINION):
+        index = places[name_of(OPINION, row["id"])]
+        yield row["id"], Record.of(index, OPINION, row["finished_at"], _opinion(row, places))
 
 
-def _opinion(row: CellOpinion, places: Places) -> dict[str, Field]:
-    facts = {name: getattr(row, name) for name in _OPINION} | {
-        "record": places.get(name_of(CELL, row.step_id)),
-        "cost_usd": None if row.cost_usd is None else str(row.cost_usd),
-        "created_at": written(row.created_at),
-        "asked_at": written(row.asked_at),
+def _opinion(row: Mapping[str, Any], places: Places) -> Fields:
+    facts = {name: row[name] for name in _OPINION} | {
+        "record": places.get(name_of(CELL, row["step_id"])),
+        "cost_usd": text_of(row["cost_usd"]),
+        "created_at": written(row["created_at"]),
+        "asked_at": written(row["asked_at"]),
     }
-    payloads = {name: getattr(row, name) for name in _PAYLOADS}
-    return recorded_fields(
-        [
-            ("facts", json_field(facts)),
-            (
-                "words",
-                json_field({"asked": row.asked, "error": _error(row.error_type, row.error_message)}),
-            ),
-            ("about", json_field({"requested_by": row.requested_by})),
-            *(
-                (name, payload_field(each.id, each.sha256, each.size))
-                for name, each in payloads.items()
-                if each is not None
-            ),
-        ]
+    yield "facts", json_field(facts)
+    yield (
+        "words",
+        json_field({"asked": row["asked"], "error": error_of(row["error_type"], row["error_message"])}),
     )
-
-
-def _error(kind: str | None, message: str | None) -> dict[str, str | None] | None:
-    return None if kind is None and message is None else {"type": kind, "message": message}
+    yield "about", json_field({"requested_by": row["requested_by"]})
+    yield from ((name, payload_field(row, name)) for name in ("prompt", "raw"))
 
 
 _READERS: Final[Mapping[str, Any]] = {CELL: _cells, RESULTS: _results, MARK: _marks, OPINION: _opinions}

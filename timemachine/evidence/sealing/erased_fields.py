@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 
+from timemachine.core.pure.json_types import JsonObject
+from timemachine.core.pure.schemas import Schema
 from timemachine.evidence.log import project_log
 from timemachine.evidence.log.signed_log import SignedLog
 from timemachine.evidence.models import COMPARISON, REPLAY, SESSION, ErasedField, Seal, SealedRecord
@@ -39,39 +41,28 @@ class Observed:
     digests: Digests
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> JsonObject:
         """Return how a tombstone names it."""
         of, id_ = (SESSION, self.session.id) if self.replay is None else (REPLAY, self.replay.id)
         return {"of": of, "id": str(id_), "generation": self.seal.generation if self.seal else 1}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
-    """How many fields an erasure covers, of the session's records and of its replays', and how many of each
-    were erased before.
-    """
+class FieldsOf(Schema):
+    """How many sealed fields are erased in the session and in its replays; `…_again` had been erased in part before."""
 
-    session: int = 0
-    session_again: int = 0
-    replays: int = 0
-    replays_again: int = 0
+    session: int
+    session_again: int
+    replays: int
+    replays_again: int
 
     @property
     def total(self) -> int:
         """Return the total number of fields."""
         return self.session + self.replays
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return the numbers as they are stored with an erasure and returned by the API."""
-        return {
-            "fields": self.total,
-            "fields_of": {
-                "session": self.session,
-                "session_again": self.session_again,
-                "replays": self.replays,
-                "replays_again": self.replays_again,
-            },
-        }
+        return {"fields": self.total, "fields_of": self.model_dump()}
 
 
 def observe(session: Session, sequences: Collection[int]) -> list[Observed]:
@@ -89,7 +80,7 @@ def observe(session: Session, sequences: Collection[int]) -> list[Observed]:
     ]
 
 
-def count_changed(observed: Iterable[Observed]) -> Fields:
+def count_changed(observed: Iterable[Observed]) -> FieldsOf:
     """Return how many fields changed since. Call it before tombstones are written. One query for each session
     or replay that changed, besides reading them.
     """
@@ -122,7 +113,7 @@ def observe_locked(session: Session, sequences: Collection[int]) -> list[Observe
 
 def record_erasure(
     observed: Iterable[Observed], *, by: str, reason: str, at: datetime, turns: Sequence[int] = ()
-) -> Fields:
+) -> FieldsOf:
     """Delete the salts of the fields that changed, write the tombstones and return the numbers. `turns` are
     steps that are deleted completely.
     """
@@ -137,13 +128,13 @@ def record_erasure(
     return found
 
 
-def _counted(changed: Iterable[tuple[Observed, Names]]) -> Fields:
+def _counted(changed: Iterable[tuple[Observed, Names]]) -> FieldsOf:
     numbers = {"session": 0, "session_again": 0, "replays": 0, "replays_again": 0}
     for each, names in changed:
         whose = "session" if each.replay is None else "replays"
         numbers[whose] += sum(len(fields) for fields in names.values())
         numbers[f"{whose}_again"] += _erased_before(each, names) if names else 0
-    return Fields(**numbers)
+    return FieldsOf(**numbers)
 
 
 def _erased_before(each: Observed, names: Names) -> int:

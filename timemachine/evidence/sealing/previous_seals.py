@@ -1,12 +1,13 @@
 """The seals that a replay or comparison had before its newest one: their states, and why they were replaced."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Literal
 from uuid import UUID
 
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.schemas import Schema
 from timemachine.evidence.models import EarlierSeal, Seal, SealCheckpoint
 
 
@@ -39,15 +40,17 @@ class SealState:
         """Return when it was signed."""
         return datetime.fromisoformat(self.at)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the state as it is stored."""
-        return {
-            "size": self.size,
-            "root": self.root,
-            "at": self.at,
-            "log_index": self.log_index,
-            "cut_for": self.cut_for,
-        }
+
+class PublicSeal(Schema):
+    """What anyone may know about a previous seal: its state with the most records, and why it was replaced."""
+
+    generation: int
+    size: int
+    root: str
+    sealed_at: str
+    because: Literal["run_again", "erasure"]
+    replaced_at: str | None
+    log_entry: int | None  # the entry of the project's log that says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,17 +71,17 @@ class PreviousSeal:
         """Return the last state with the most records."""
         return max(reversed(self.states), key=lambda each: each.size)
 
-    def public_json(self) -> dict[str, Any]:
+    def public(self) -> PublicSeal:
         """Return what anyone may know about it; by whom and why is only for the project."""
-        return {
-            "generation": self.generation,
-            "size": self.newest.size,
-            "root": self.newest.root,
-            "sealed_at": self.newest.at,
-            "because": "run_again" if self.replaced is None else "erasure",
-            "replaced_at": written(self.replaced.at) if self.replaced else None,
-            "log_entry": self.tombstone,
-        }
+        return PublicSeal.model_construct(
+            generation=self.generation,
+            size=self.newest.size,
+            root=self.newest.root,
+            sealed_at=self.newest.at,
+            because="run_again" if self.replaced is None else "erasure",
+            replaced_at=written(self.replaced.at) if self.replaced else None,
+            log_entry=self.tombstone,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +117,7 @@ def store_replaced(sealed: Sequence[Seal], remaining: Collection[UUID], first: i
                 project_id=seal.project_id,
                 comparison_id=seal.comparison_id,
                 generation=seal.generation,
-                states=[each.as_json() for each in states],
+                states=[asdict(each) for each in states],
                 log_index=tombstone,
                 replaced_at=why.at,
                 replaced_by=why.by,

@@ -16,6 +16,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import IO, Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.evidence.bundles import exporting
 from timemachine.evidence.pure.record import Field, Record
 from timemachine.evidence.sealing.comparison_records import CELL, MARK, OPINION, RESULTS, name_of
@@ -78,38 +79,22 @@ def write(link: ShareLink, target: IO[bytes], named: Mapping[str, Any]) -> None:
 
     Sealed records are read from the database as they were recorded; read models are already redacted.
     """
-    shown = discloses(link)
+    audience = exporting.Audience(
+        discloses=discloses(link), described=named, link=about(link), reader=reader(link)
+    )
     if link.target_type == COMPARISON:
         comparison = Comparison.objects.select_related("project").get(id=str(link.comparison_id))
         rows = shown_records(link, comparison)
-        exporting.write_comparison(
-            target,
-            comparison,
-            rows=rows,
-            discloses=shown,
-            described=named,
-            link=about(link),
-            reader=reader(link),
-        )
+        exporting.write_comparison(target, comparison, rows=rows, audience=audience)
     elif link.target_type == REPLAY:
         replay = Replay.objects.select_related("session__project", "project").get(id=str(link.replay_id))
-        exporting.write_replay(
-            target, replay, discloses=shown, described=named, link=about(link), reader=reader(link)
-        )
+        exporting.write_replay(target, replay, audience=audience)
     else:
         session = Session.objects.select_related("project").get(id=str(link.session_id))
-        exporting.write_session(
-            target,
-            session,
-            through=link.through_sequence,
-            discloses=shown,
-            described=named,
-            link=about(link),
-            reader=reader(link),
-        )
+        exporting.write_session(target, session, through=link.through_sequence, audience=audience)
 
 
-def about(link: ShareLink) -> dict[str, Any]:
+def about(link: ShareLink) -> JsonObject:
     """Return what the statement says about the link: its redaction profile and version, or that it discloses
     no text.
     """

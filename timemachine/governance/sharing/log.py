@@ -3,7 +3,7 @@ whenever someone looks.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from django.db import transaction
@@ -11,8 +11,9 @@ from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
+from timemachine.core.pure.schemas import Schema
 from timemachine.governance.sharing.models import ShareLink, ShareOpening, SharePolicy
-from timemachine.governance.sharing.pure.log_line import Break, Line, first_break, sha256_of
+from timemachine.governance.sharing.pure.log_line import Line, LogBreak, first_break, sha256_of
 from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.pure.visitor import NOBODY, Visitor
 
@@ -22,15 +23,12 @@ WRONG_SECRET, WRONG_PASSPHRASE = "wrong_secret", "wrong_passphrase"
 _READ_AT_ONCE: Final = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogCheck:
-    """The number of lines of a log, the hash of the last, and the first that does not fit; None if the log is
-    intact.
-    """
+class LogCheck(Schema):
+    """How many lines a log has, the hash of the last, and the first line that does not match; `broken` is null if all do."""
 
     lines: int
     sha256: str | None
-    broken: Break | None
+    broken: LogBreak | None
 
 
 def append(
@@ -86,7 +84,7 @@ def checked(owner: ShareLink | Project) -> LogCheck:
     broken = first_break(found)
     if broken is None and isinstance(owner, ShareLink):
         broken = _miscounted(owner, [line for line, _ in found])
-    return LogCheck(lines=len(found), sha256=found[-1][1] if found else None, broken=broken)
+    return LogCheck.model_construct(lines=len(found), sha256=found[-1][1] if found else None, broken=broken)
 
 
 def _locked(link: ShareLink) -> ShareLink:
@@ -128,13 +126,13 @@ def line_of(row: ShareOpening, owner: ShareLink | Project) -> Line:
     )
 
 
-def _miscounted(link: ShareLink, lines: list[Line]) -> Break | None:
+def _miscounted(link: ShareLink, lines: list[Line]) -> LogBreak | None:
     """Return a missing line at the end, which leaves the chain intact: the link has its own count of openings
     and its revocation.
     """
     counted = {result: sum(line.result == result for line in lines) for result in (CREATED, OPENED, ENDED)}
     if counted == {CREATED: 1, OPENED: link.opens, ENDED: int(link.revoked_at is not None)}:
         return None
-    return Break(
+    return LogBreak.model_construct(
         sequence=len(lines) + 1, why="the line is missing: the link counts more events than the log has"
     )

@@ -1,13 +1,14 @@
 """Share links, their policy and their access log as the API takes and returns them."""
 
-from typing import Any, Literal, cast
+from dataclasses import asdict
+from typing import Literal, cast
 
 from pydantic import AwareDatetime
 
-from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
-from timemachine.governance.sharing import log
+from timemachine.governance.sharing.log import LogCheck
 from timemachine.governance.sharing.models import ShareLink, ShareOpening
 from timemachine.governance.sharing.preview import Line, Preview
 from timemachine.governance.sharing.pure.policy import Policy
@@ -65,7 +66,26 @@ class ShareOut(Schema):
     @classmethod
     def of(cls, link: ShareLink, *, forbidden: bool = False) -> "ShareOut":
         """Return the link; `forbidden` if the project's policy forbids links."""
-        return cls.model_construct(**_fields(link, forbidden=forbidden))
+        return cls.model_construct(
+            id=str(link.id),
+            target_type=cast("TargetType", link.target_type),
+            target_id=str(link.target_id),
+            target_name=link.name,
+            through_sequence=link.through_sequence,
+            evidence_only=link.evidence_only,
+            redaction=_profile(link),
+            label=link.label,
+            created_by=link.created_by,
+            created_at=written(link.created_at),
+            expires_at=written(link.expires_at),
+            revoked_at=written(link.revoked_at),
+            revoked_by=link.revoked_by,
+            max_opens=link.max_opens,
+            opens=link.opens,
+            last_open_at=written(link.last_open_at),
+            passphrase=link.passphrase_hash is not None,
+            state=cast("State", link.state(now(), forbidden=forbidden)),
+        )
 
 
 class ShareCreated(ShareOut):
@@ -76,7 +96,7 @@ class ShareCreated(ShareOut):
     @classmethod
     def with_url(cls, link: ShareLink, url: str) -> "ShareCreated":
         """Return the new link with its address."""
-        fields = _fields(link, forbidden=False)
+        fields = dict(ShareOut.of(link))
         return cls.model_construct(id=fields.pop("id"), url=url, **fields)
 
 
@@ -161,7 +181,7 @@ class SharePolicyOut(Schema):
     @classmethod
     def of(cls, policy: Policy) -> "SharePolicyOut":
         """Return the policy."""
-        return cls.model_construct(**policy.as_json())
+        return cls.model_construct(**asdict(policy))
 
 
 class LogLine(Schema):
@@ -173,7 +193,7 @@ class LogLine(Schema):
     by: str | None
     address: str | None
     browser: str | None
-    facts: dict[str, Any] | None
+    facts: JsonObject | None
     previous_sha256: str
     sha256: str
 
@@ -193,29 +213,6 @@ class LogLine(Schema):
         )
 
 
-class LogBreak(Schema):
-    """The first line that does not match, by the number that it should have, and why."""
-
-    sequence: int
-    why: str
-
-
-class LogCheck(Schema):
-    """How many lines a log has, the hash of the last, and the first line that does not match; `broken` is null if all do."""
-
-    lines: int
-    sha256: str | None
-    broken: LogBreak | None
-
-    @classmethod
-    def of(cls, owner: ShareLink | Project) -> "LogCheck":
-        """Read the whole log of a link or of a project's policy, and return the result."""
-        found = log.checked(owner)
-        wrong = found.broken
-        broken = None if wrong is None else LogBreak.model_construct(sequence=wrong.sequence, why=wrong.why)
-        return cls.model_construct(lines=found.lines, sha256=found.sha256, broken=broken)
-
-
 class LogPage(Page[LogLine]):
     """Lines of a log, newest first, and the check of the whole log."""
 
@@ -225,26 +222,3 @@ class LogPage(Page[LogLine]):
 def _profile(link: ShareLink) -> ProfileVersion | None:
     chosen = link.redaction
     return chosen and ProfileVersion.model_construct(name=chosen["name"], version=chosen["version"])
-
-
-def _fields(link: ShareLink, *, forbidden: bool) -> dict[str, Any]:
-    return {
-        "id": str(link.id),
-        "target_type": link.target_type,
-        "target_id": str(link.target_id),
-        "target_name": link.name,
-        "through_sequence": link.through_sequence,
-        "evidence_only": link.evidence_only,
-        "redaction": _profile(link),
-        "label": link.label,
-        "created_by": link.created_by,
-        "created_at": written(link.created_at),
-        "expires_at": written(link.expires_at),
-        "revoked_at": written(link.revoked_at),
-        "revoked_by": link.revoked_by,
-        "max_opens": link.max_opens,
-        "opens": link.opens,
-        "last_open_at": written(link.last_open_at),
-        "passphrase": link.passphrase_hash is not None,
-        "state": link.state(now(), forbidden=forbidden),
-    }

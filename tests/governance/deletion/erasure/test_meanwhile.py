@@ -283,7 +283,7 @@ def test_a_bundle_is_of_one_moment_though_something_is_erased_while_it_is_writte
     before, after = tmp_path / "before.zip", tmp_path / "after.zip"
     for target in (before, after):
         with target.open("wb") as opened:
-            exporting.write_session(opened, session, discloses=discloses)
+            exporting.write_session(opened, session, audience=exporting.Audience(discloses=discloses))
     assert done == ["done"]
     reports = [tm_verify.verify(str(target)) for target in (before, after)]
     assert [each.problems for each in reports] == [[], []]

@@ -14,7 +14,7 @@ from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.governance.deletion.erasure import commands as erasing
 from timemachine.governance.deletion.retention import legal_holds, retention
 from timemachine.governance.deletion.retention.queries import hold_of, holds_of, holds_over
-from timemachine.governance.deletion.retention.session_filter import SessionFilter
+from timemachine.governance.deletion.retention.session_filter import SessionSelection
 from timemachine.management.demo.commands import load, remove
 from timemachine.recording.annotations.notes import commands as notes
 from timemachine.recording.sessions.commands import append, start_session
@@ -93,12 +93,14 @@ def _tried(mode: str, statement: str, session: Session) -> None:
 
 def test_a_hold_is_on_what_fitted_at_its_moment(project: Project, session: Session) -> None:
     other = start_session(project, name="Other", by="test", tags=["else"])
-    hold = legal_holds.place(project, reason="the lawsuit of May", by="ada", which=SessionFilter(tag="case"))
+    hold = legal_holds.place(
+        project, reason="the lawsuit of May", by="ada", which=SessionSelection(tag="case")
+    )
     later = start_session(project, name="Later", by="test", tags=["case"])
     assert held_among([session.id, other.id, later.id]) == {session.id}
     assert (hold.wanted, hold.number, hold.open) == ({"tag": "case"}, 1, 1)  # type: ignore[attr-defined]
     with pytest.raises(InvalidInput, match="nothing to hold"):
-        legal_holds.place(project, reason="a look", by="ada", which=SessionFilter(tag="none"))
+        legal_holds.place(project, reason="a look", by="ada", which=SessionSelection(tag="none"))
 
 
 def test_who_held_and_released_it_and_why_stays_after_the_session_is_gone(
@@ -149,5 +151,5 @@ def test_no_project_holds_what_is_anothers(other_project: Project, session: Sess
         legal_holds.place(other_project, reason="the lawsuit of May", by="eve", sessions=[session])
     with pytest.raises(InvalidInput, match="nothing to hold"):
         legal_holds.place(
-            other_project, reason="the lawsuit of May", by="eve", which=SessionFilter(tag="case")
+            other_project, reason="the lawsuit of May", by="eve", which=SessionSelection(tag="case")
         )

@@ -14,7 +14,7 @@ from timemachine.evidence.sealing.session_deletion import erase_session
 from timemachine.governance.deletion.retention import commands, legal_holds, retention
 from timemachine.governance.deletion.retention.models import BulkDeletion, BulkDeletionSession, RetentionRule
 from timemachine.governance.deletion.retention.queries import due_by, rules_of
-from timemachine.governance.deletion.retention.session_filter import SessionFilter, read_filter
+from timemachine.governance.deletion.retention.session_filter import SessionSelection, read_filter
 from timemachine.governance.tasks import run_deletion
 from timemachine.jobs.registry import overdue
 from timemachine.recording.sessions.commands import append, end_session, start_session
@@ -110,7 +110,7 @@ def test_what_was_seen_goes_and_what_is_held_stays(api: Program, project: Projec
 def test_a_worker_that_is_killed_leaves_the_rest_to_the_next(project: Project) -> None:
     for n in range(3):
         recorded(project, f"junk-{n}", tags=("junk",))
-    made = commands.prepare(project, SessionFilter(tag="junk"), by="ada")
+    made = commands.prepare(project, SessionSelection(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
     first = made.sessions.order_by("id").first()
     assert first is not None
@@ -151,7 +151,7 @@ def test_a_session_is_tried_as_often_as_one_that_is_deleted_by_itself(
 ) -> None:
     for n in range(2):
         recorded(project, f"junk-{n}", tags=("junk",))
-    made = commands.prepare(project, SessionFilter(tag="junk"), by="ada")
+    made = commands.prepare(project, SessionSelection(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
     with connection.cursor() as cursor:
         cursor.execute(IN_THE_WAY % times)
@@ -166,7 +166,7 @@ def test_a_session_is_tried_as_often_as_one_that_is_deleted_by_itself(
 
 def test_what_does_not_fit_any_more_or_is_gone_is_left(project: Project) -> None:
     sessions = [recorded(project, f"junk-{n}", tags=("junk",)) for n in range(3)]
-    made = commands.prepare(project, SessionFilter(tag="junk"), by="ada")
+    made = commands.prepare(project, SessionSelection(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
     Session.objects.filter(pk=sessions[0].pk).update(tags=["good"])
     erase_session(sessions[1], by="bo")
@@ -177,7 +177,7 @@ def test_what_does_not_fit_any_more_or_is_gone_is_left(project: Project) -> None
 
 def test_one_that_was_called_off_deletes_nothing_more(project: Project) -> None:
     recorded(project, "junk", tags=("junk",))
-    made = commands.prepare(project, SessionFilter(tag="junk"), by="ada")
+    made = commands.prepare(project, SessionSelection(tag="junk"), by="ada")
     commands.confirm(made, reason=REASON, by="ada")
     commands.cancel(made)
     commands.work(made.id)
@@ -197,7 +197,7 @@ def test_age_counts_from_the_last_that_was_recorded(project: Project) -> None:
     recorded(project, "young", days=80)
     again = recorded(project, "again", days=100)
     append(again.id, [ActionDraft(kind="message", output="late")], was_open=True)
-    made = commands.prepare(project, SessionFilter(older_than_days=90), by="ada")
+    made = commands.prepare(project, SessionSelection(older_than_days=90), by="ada")
     assert list(made.sessions.values_list("session", flat=True)) == [old.id]
 
 

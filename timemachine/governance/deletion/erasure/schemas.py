@@ -1,13 +1,15 @@
 """Erasures of fields and deletions of steps as the API takes and returns them."""
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 from pydantic import Field
 
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Page, Schema, Strict
+from timemachine.evidence.sealing.erased_fields import FieldsOf
 from timemachine.governance.deletion.erasure.models import Erasure
-from timemachine.governance.deletion.erasure.sample import sample_of
+from timemachine.governance.deletion.erasure.sample import ErasedPlace, sample_of
 from timemachine.recording.sessions.schemas import RemainingSummary
 from timemachine.text.redaction.schemas import ProfileVersion, RuleCount
 
@@ -48,15 +50,6 @@ class PlaceCount(Schema):
     count: int
 
 
-class FieldsOf(Schema):
-    """How many sealed fields are erased in the session and in its replays; `…_again` had been erased in part before."""
-
-    session: int
-    session_again: int
-    replays: int
-    replays_again: int
-
-
 class ErasureCounts(Schema):
     """What an erasure takes away, in numbers and names; nothing of it quotes what is erased."""
 
@@ -74,7 +67,7 @@ class ErasureCounts(Schema):
     fields_of: FieldsOf
 
     @classmethod
-    def of(cls, stored: dict[str, Any] | None) -> "ErasureCounts | None":
+    def of(cls, stored: JsonObject | None) -> "ErasureCounts | None":
         """The counts that were stored with an erasure, if it has any yet."""
         if stored is None:
             return None
@@ -86,14 +79,6 @@ class ErasureCounts(Schema):
             "fields_of": FieldsOf.model_construct(**stored["fields_of"]),
         }
         return cls.model_construct(**stored | nested)
-
-
-class ErasedPlace(Schema):
-    """A place in a step (null: in the session itself) from which something is to be erased, and its text afterwards."""
-
-    sequence: int | None
-    field: str
-    text: str
 
 
 class ErasureOut(Schema):
@@ -144,10 +129,7 @@ class ErasureOut(Schema):
     def with_first_places(cls, erasure: Erasure) -> "ErasureOut":
         """The erasure with its first places, whose text is computed from the session and stored nowhere."""
         found = cls.of(erasure)
-        places = [
-            ErasedPlace.model_construct(sequence=each.sequence, field=each.field, text=each.text)
-            for each in sample_of(erasure)
-        ]
+        places = sample_of(erasure)
         return found.model_copy(update={"first": places}) if places else found
 
 

@@ -35,7 +35,7 @@ from timemachine.governance.deletion.retention.models import (
     RetentionRule,
 )
 from timemachine.governance.deletion.retention.queries import due_by, matching_sessions, rules_of
-from timemachine.governance.deletion.retention.session_filter import SessionFilter, read_filter
+from timemachine.governance.deletion.retention.session_filter import SessionSelection, read_filter
 from timemachine.recording.answering.summaries import HAS_SUMMARY
 from timemachine.recording.sessions.holds import IS_HELD
 from timemachine.recording.sessions.models import Session
@@ -44,7 +44,7 @@ BATCH: Final = 1_000
 
 
 @transaction.atomic
-def prepare(project: Project, which: SessionFilter, *, by: str) -> BulkDeletion:
+def prepare(project: Project, which: SessionSelection, *, by: str) -> BulkDeletion:
     """Find the sessions that match now. Only these are deleted after `confirm`, not later ones. Raises
     `InvalidInput`.
     """

@@ -14,7 +14,7 @@ from timemachine.core.pure.errors import Conflict, InvalidInput
 from timemachine.evidence.log import project_log
 from timemachine.evidence.pure.reason import LONGEST, checked_reason
 from timemachine.governance.deletion.retention.queries import hold_of, matching_sessions
-from timemachine.governance.deletion.retention.session_filter import SessionFilter
+from timemachine.governance.deletion.retention.session_filter import SessionSelection
 from timemachine.recording.sessions.models import HeldSession, Hold, Session
 
 PLACED, RELEASED = "placed", "released"
@@ -42,7 +42,7 @@ def place(
     reason: str,
     by: str,
     sessions: Sequence[Session] = (),
-    which: SessionFilter | None = None,
+    which: SessionSelection | None = None,
 ) -> Hold:
     """Place a hold on these sessions, or on all that match now: nothing of them can be deleted or erased.
     Later sessions are not included.

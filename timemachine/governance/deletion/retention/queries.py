@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
@@ -15,6 +15,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound
 from timemachine.core.pure.ids import uuid_of
+from timemachine.core.pure.schemas import Schema
 from timemachine.governance.deletion.retention.models import (
     CANCELLED,
     ERASED,
@@ -24,7 +25,7 @@ from timemachine.governance.deletion.retention.models import (
     BulkDeletionSession,
     RetentionRule,
 )
-from timemachine.governance.deletion.retention.session_filter import SessionFilter
+from timemachine.governance.deletion.retention.session_filter import SessionSelection
 from timemachine.memory.search.sessions import SessionQuery, sessions_matching
 from timemachine.recording.answering.summaries import HAS_SUMMARY
 from timemachine.recording.sessions.holds import IS_HELD
@@ -35,17 +36,17 @@ LAST_ACTIVITY: Final = Greatest("started_at", "last_action_at", "ended_at")
 SHOWN: Final = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Amount:
-    """A number of sessions and turns. `held` sessions are under legal hold and stay; a summary of
-    `summarised` ones stays in a collection.
+class SessionCounts(Schema):
+    """How many sessions with how many steps are meant.
+
+    `held` are under legal hold and stay, `recording` are still open, and of `summarised` a summary stays in a collection.
     """
 
     sessions: int
     turns: int
     held: int
-    recording: int = 0
-    summarised: int = 0
+    recording: int
+    summarised: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +82,12 @@ class SingleDeletion:
 
 
 def matching_sessions(
-    project: Project, which: SessionFilter, at: datetime | None = None
+    project: Project, which: SessionSelection, at: datetime | None = None
 ) -> QuerySet[Session]:
     """Return the project's sessions that match at a moment (default: now). Raises `InvalidInput` for an
     invalid filter.
     """
-    fields = {name: value for name, value in asdict(which).items() if name != "older_than_days"}
+    fields = {name: value for name, value in which if name != "older_than_days"}
     found = sessions_matching(project, SessionQuery(**fields))
     if which.older_than_days is None:
         return found
@@ -99,7 +100,7 @@ def older_than(sessions: QuerySet[Session], days: int, at: datetime | None = Non
     return sessions.alias(last=LAST_ACTIVITY).filter(last__lt=moment)
 
 
-def amount_of(sessions: QuerySet[Session]) -> Amount:
+def amount_of(sessions: QuerySet[Session]) -> SessionCounts:
     """Return the number of sessions and turns, and how many are held. One query."""
     annotated = sessions.order_by().annotate(is_held=IS_HELD, has_summary=HAS_SUMMARY)
     found = annotated.aggregate(
@@ -109,7 +110,7 @@ def amount_of(sessions: QuerySet[Session]) -> Amount:
         recording=Count("pk", filter=Q(status=Session.RECORDING)),
         summarised=Count("pk", filter=Q(has_summary=True)),
     )
-    return Amount(sessions=found.pop("number"), **found)
+    return SessionCounts.model_construct(sessions=found.pop("number"), **found)
 
 
 def holds_of(project: Project) -> QuerySet[Hold]:
@@ -302,8 +303,3 @@ def _takes_precedence(other: RetentionRule, rule: RetentionRule) -> bool:
 
 def _specificity(rule: RetentionRule) -> tuple[bool, bool]:
     return bool(rule.tag), bool(rule.agent)
-
-
-def facts_of(amount: Amount) -> dict[str, Any]:
-    """Return the numbers as in the API."""
-    return asdict(amount)

@@ -17,7 +17,13 @@ from timemachine.evidence.log import project_log
 from timemachine.evidence.pure.reason import checked_reason
 from timemachine.governance.deletion.retention.commands import start_for_rule
 from timemachine.governance.deletion.retention.models import FINISHED, BulkDeletion, RetentionRule
-from timemachine.governance.deletion.retention.queries import Amount, amount_of, due_by, first_due, rules_of
+from timemachine.governance.deletion.retention.queries import (
+    SessionCounts,
+    amount_of,
+    due_by,
+    first_due,
+    rules_of,
+)
 from timemachine.governance.deletion.retention.session_filter import LONGEST, LONGEST_DAYS
 
 FLOOR_DAYS: Final = 183
@@ -37,7 +43,7 @@ class Preview:
     """
 
     rule: RetentionRule
-    due: Amount
+    due: SessionCounts
     first: datetime | None
     replaced: RetentionRule | None
 

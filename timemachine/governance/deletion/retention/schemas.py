@@ -1,48 +1,19 @@
 """Bulk deletions, legal holds and retention rules as the API takes and returns them."""
 
-from dataclasses import asdict
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Any, Literal, Self, cast
 
 from pydantic import Field
 
 from timemachine.core.pure.clock import written
 from timemachine.core.pure.schemas import Page, Schema, Strict
 from timemachine.governance.deletion.retention import models
-from timemachine.governance.deletion.retention.queries import Amount, Outcome
+from timemachine.governance.deletion.retention.queries import Outcome, SessionCounts
 from timemachine.governance.deletion.retention.retention import FLOOR_DAYS, Preview, describe, is_early
-from timemachine.governance.deletion.retention.session_filter import LONGEST_DAYS, SessionFilter, read_filter
+from timemachine.governance.deletion.retention.session_filter import Days, SessionSelection
 from timemachine.recording.sessions.models import HeldSession, Hold, Session
-from timemachine.recording.sessions.pure.vocabulary import Kind
 
-Days = Annotated[int, Field(ge=1, le=LONGEST_DAYS)]
 DeletionStatus = Literal["found", "running", "done", "cancelled"]
 DeletionState = Literal["waiting", "erased", "held", "changed", "gone", "failed"]
-
-
-class SelectionIn(Strict):
-    """Which sessions are meant: they must match every filter that is given.
-
-    The filters are those of the list of sessions, and `named`, which is searched for in names and keys. With `older_than_days`, nothing was
-    recorded in a session for so many days.
-    """
-
-    q: str = ""
-    named: str = ""
-    agent: str = ""
-    user: str = ""
-    status: Literal["recording", "ended", ""] = ""
-    tag: str = ""
-    tool: str = ""
-    kind: Literal[Kind, ""] = ""
-    model: str = ""
-    since: str = ""
-    until: str = ""
-    min_cost: float | None = Field(default=None, ge=0)
-    older_than_days: Days | None = None
-
-    def which(self) -> SessionFilter:
-        """The filter. Raises `InvalidInput` if no filter is given."""
-        return read_filter(self.model_dump())
 
 
 class SelectionOut(Schema):
@@ -63,28 +34,10 @@ class SelectionOut(Schema):
     older_than_days: int | None = None
 
 
-class SessionCounts(Schema):
-    """How many sessions with how many steps are meant.
-
-    `held` are under legal hold and stay, `recording` are still open, and of `summarised` a summary stays in a collection.
-    """
-
-    sessions: int
-    turns: int
-    held: int
-    recording: int
-    summarised: int
-
-    @classmethod
-    def of(cls, amount: Amount, **more: Any) -> Self:
-        """The counts, with the fields that a subclass has besides."""
-        return cast("Self", cls.model_construct(**more, **asdict(amount)))
-
-
 class DeletionIn(Strict):
     """Which sessions are to be deleted."""
 
-    filter: SelectionIn
+    filter: SessionSelection
 
 
 class DeletionConfirmation(Strict):
@@ -139,7 +92,6 @@ class DeletionOut(Schema):
         every: bool | None = None,
     ) -> "DeletionOut":
         """The deletion; `held` is how many sessions are under hold now, by default how many stayed because of one."""
-        states: dict[str, Any] = {**outcome.states}
         return cls.model_construct(
             id=str(found.id),
             filter=SelectionOut.model_construct(**found.wanted),
@@ -150,7 +102,7 @@ class DeletionOut(Schema):
             held=outcome.states.get("held", 0) if held is None else held,
             every=every,
             summarised=outcome.summarised,
-            states=StateCounts.model_construct(**states),
+            states=StateCounts(**outcome.states),
             deleted_turns=outcome.deleted_turns,
             reason=found.reason,
             requested_by=found.requested_by,
@@ -199,7 +151,7 @@ class HoldIn(Strict):
 
     reason: str = ""
     sessions: list[str] = Field(default_factory=list, max_length=1_000)
-    filter: SelectionIn | None = None
+    filter: SessionSelection | None = None
     dry_run: bool = False
 
 
@@ -307,7 +259,7 @@ class RetentionRuleOut(Schema):
     due: SessionCounts | None
 
     @classmethod
-    def of(cls, rule: models.RetentionRule, due: Amount | None = None) -> "RetentionRuleOut":
+    def of(cls, rule: models.RetentionRule, due: SessionCounts | None = None) -> "RetentionRuleOut":
         """The rule."""
         return cls.model_construct(
             id=str(rule.id),
@@ -320,7 +272,7 @@ class RetentionRuleOut(Schema):
             set_by=rule.set_by,
             set_at=written(rule.set_at),
             ran_at=written(rule.ran_at),
-            due=None if due is None else SessionCounts.of(due),
+            due=due,
         )
 
 
@@ -358,7 +310,7 @@ class RetentionPreview(Schema):
     def of(cls, found: Preview) -> "RetentionPreview":
         """The preview."""
         return cls.model_construct(
-            due=SessionCounts.of(found.due),
+            due=found.due,
             first=written(found.first),
             replaces=None if found.replaced is None else RetentionRuleOut.of(found.replaced),
             floor=RetentionFloor.now(),

@@ -202,5 +202,5 @@ def set_policy(project: Project, chosen: Policy, *, by: str) -> Policy:
     before = policy_of(project)
     if chosen != before:
         SharePolicy.objects.filter(project=project).update(**asdict(chosen))
-        log.append_policy(row, by=by[:254], facts={"before": before.as_json(), "now": chosen.as_json()})
+        log.append_policy(row, by=by[:254], facts={"before": asdict(before), "now": asdict(chosen)})
     return chosen

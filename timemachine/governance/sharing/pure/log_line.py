@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from timemachine.core.pure.content import canonical_json, sha256_hex
+from timemachine.core.pure.schemas import Schema
 
 FORMAT: Final = "time machine access log 1"
 BEFORE_THE_FIRST: Final = "0" * 64
@@ -36,9 +37,8 @@ class Line:
     previous_sha256: str = BEFORE_THE_FIRST
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Break:
-    """The first line that does not fit, by the number that it should have, and why."""
+class LogBreak(Schema):
+    """The first line that does not match, by the number that it should have, and why."""
 
     sequence: int
     why: str
@@ -55,17 +55,17 @@ def line_bytes(line: Line) -> bytes:
     return canonical_json(asdict(line) | {"format": FORMAT, "at": at})
 
 
-def first_break(lines: Iterable[tuple[Line, str]]) -> Break | None:
+def first_break(lines: Iterable[tuple[Line, str]]) -> LogBreak | None:
     """Return the first of these lines (each with its stored hash, in order) that does not fit; None if all
     do.
     """
     before = BEFORE_THE_FIRST
     for number, (line, stored) in enumerate(lines, 1):
         if line.sequence != number:
-            return Break(sequence=number, why="the line is missing")
+            return LogBreak.model_construct(sequence=number, why="the line is missing")
         if line.previous_sha256 != before:
-            return Break(sequence=number, why="it does not follow the line before it")
+            return LogBreak.model_construct(sequence=number, why="it does not follow the line before it")
         if sha256_of(line) != stored:
-            return Break(sequence=number, why="it was changed")
+            return LogBreak.model_construct(sequence=number, why="it was changed")
         before = stored
     return None

@@ -1,8 +1,8 @@
 """What a project allows for its links. Pure."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from timemachine.core.pure.errors import InvalidInput, NotAllowed
 
@@ -26,10 +26,6 @@ class Policy:
     def longest(self) -> timedelta:
         """Return the longest lifetime of a link."""
         return timedelta(days=LONGEST_DAYS if self.longest_days is None else self.longest_days)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the policy as in the API and the log."""
-        return asdict(self)
 
 
 OPEN: Final = Policy()

@@ -5,7 +5,11 @@ from typing import Any
 from django import forms
 
 from timemachine.evidence.pure.reason import LONGEST
-from timemachine.governance.deletion.retention.session_filter import LONGEST_DAYS, SessionFilter, read_filter
+from timemachine.governance.deletion.retention.session_filter import (
+    LONGEST_DAYS,
+    SessionSelection,
+    read_filter,
+)
 from timemachine.web.form_parts import RecordForm, line_field
 from timemachine.web.number_fields import WholeNumber
 
@@ -31,7 +35,7 @@ class WhichForm(RecordForm):
     named = line_field("Name or key contains")
     q = line_field("Content contains")
 
-    def which(self) -> SessionFilter:
+    def which(self) -> SessionSelection:
         """Return the filter. Raises `InvalidInput` if it is empty."""
         return read_filter(self.cleaned_data)
 

@@ -18,7 +18,7 @@ from timemachine.governance.deletion.retention.queries import (
     holds_over,
     matching_sessions,
 )
-from timemachine.governance.deletion.retention.session_filter import NAMES, SessionFilter, read_filter
+from timemachine.governance.deletion.retention.session_filter import NAMES, SessionSelection, read_filter
 from timemachine.recording.sessions.holds import holds_on
 from timemachine.recording.sessions.models import Hold
 from timemachine.recording.sessions.queries import session_of
@@ -108,12 +108,12 @@ def release(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 def _hold(
     request: HttpRequest, who: Access, found: Hold, form: ReasonForm, *, status: int = 200
 ) -> HttpResponse:
-    words = SessionFilter(**found.wanted).words() if found.wanted else ""
+    words = SessionSelection.model_construct(**found.wanted).words() if found.wanted else ""
     shown = {"hold": found, "of": words, "rows": held_by(found), "form": form}
     return page(request, "retention/hold.html", shown | _may(who), status=status)
 
 
-def _which(asked: dict[str, Any]) -> SessionFilter:
+def _which(asked: dict[str, Any]) -> SessionSelection:
     days = asked.get("older_than_days", "")
     number = int(days) if days.isascii() and days.isdigit() and len(days) < 7 else 0  # noqa: PLR2004
     return read_filter(asked | ({"older_than_days": number} if days else {}))

@@ -36,7 +36,7 @@ from timemachine.governance.deletion.retention.queries import (
     single_deletions,
 )
 from timemachine.governance.deletion.retention.retention import FLOOR_DAYS, describe, is_early
-from timemachine.governance.deletion.retention.session_filter import NAMES, SessionFilter
+from timemachine.governance.deletion.retention.session_filter import NAMES, SessionSelection
 from timemachine.governance.tasks import run_deletion
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.holds import held_among
@@ -196,7 +196,7 @@ def _line(found: BulkDeletion, outcome: Any) -> dict[str, Any]:
 
 
 def _words(found: BulkDeletion) -> str:
-    return SessionFilter(**{name: value for name, value in found.wanted.items() if value is not None}).words()
+    return SessionSelection.model_construct(**found.wanted).words()
 
 
 def _deletion_page(

@@ -1,6 +1,7 @@
 """Share links for members of the project: the list, the form to create one, access logs, policy and revocation."""
 
 import logging
+from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
@@ -115,7 +116,7 @@ def policy(request: HttpRequest) -> HttpResponse:
     """`/settings/sharing/`: the project's policy for share links and its history; administrators can change it."""
     who = access.of(request)
     current = queries.policy_of(who.project)
-    form = PolicyForm(request.POST if request.method == "POST" else None, initial=current.as_json())
+    form = PolicyForm(request.POST if request.method == "POST" else None, initial=asdict(current))
     if form.is_bound:
         who.require(ADMIN)
         if form.is_valid():
