@@ -10,7 +10,6 @@ from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.concurrency import limited
 from timemachine.api.paging import checked_limit, sized_rows
-from timemachine.api.paging import read as read_place
 from timemachine.api.requests import IdempotencyKey
 from timemachine.api.sessions import router as sessions_router
 from timemachine.core.pure.clock import written
@@ -90,7 +89,9 @@ def index(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) ->
         rows = rows.filter(tags__contains=[wanted.tag])
     if wanted.min_importance is not None:
         rows = rows.annotate(weighed=IMPORTANCE).filter(weighed__gte=wanted.min_importance)
-    found, following = sized_rows(with_everything(rows), wanted.limit, wanted.after, "sequence", paging.size_of_action())
+    found, following = sized_rows(
+        with_everything(rows), wanted.limit, wanted.after, "sequence", paging.size_of_action()
+    )
     items = as_given(session, [ActionOut.of(row) for row in found])
     return ActionPage.model_construct(items=items, next=following)
 
@@ -162,9 +163,7 @@ def changes(
     session = session_of(caller(request, "read").project, session_id)
     found = changes_before(session, None if after is None else paging.read(after, paging.identity))
     shown = list(found[: checked_limit(limit) + 1])
-    return paging.typed_page(
-        SignificanceChanges, shown, limit, lambda each: [str(each.id)], SignificanceChangeOut.of
-    )
+    return paging.typed_page(SignificanceChanges, shown, limit, SignificanceChangeOut.of)
 
 
 @sessions_router.get(
@@ -233,7 +232,7 @@ def list_notes(
     session = session_of(caller(request, "read").project, session_id)
     found = notes_after(session, None if after is None else paging.read(after, paging.identity))
     shown = found[: paging.checked_limit(limit) + 1]
-    return paging.typed_page(NotePage, list(shown), limit, lambda note: [str(note.id)], NoteOut.of)
+    return paging.typed_page(NotePage, list(shown), limit, NoteOut.of)
 
 
 @sessions_router.delete(f"{NOTES}/{{uuid:note_id}}", response=NoteDeleted, summary="Delete a note")

@@ -51,7 +51,7 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> Co
     if after is not None:
         found = found.filter(name__gt=read_place(after, paging.name))
     rows = list(found[: checked_limit(limit) + 1])
-    return typed_page(CollectionPage, rows, limit, lambda each: [each.name], CollectionOut.of)
+    return typed_page(CollectionPage, rows, limit, CollectionOut.of, lambda each: [each.name])
 
 
 @router.get("/{name}", response=CollectionOut, summary="One collection")

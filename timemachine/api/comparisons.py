@@ -9,7 +9,7 @@ from ninja import Query, Router, Status
 from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.openapi import file_answer
-from timemachine.api.paging import checked_limit, typed_page
+from timemachine.api.paging import checked_limit, rows_before, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
@@ -116,7 +116,6 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> Co
         ComparisonPage,
         rows,
         limit,
-        lambda each: [str(each.id)],
         lambda each: ComparisonOut.of(each, progress[each.id]),
     )
 

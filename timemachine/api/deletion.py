@@ -88,13 +88,12 @@ def make(request: HttpRequest, payload: DeletionIn) -> Status[DeletionOut]:
 def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> DeletionPage:
     """The project's bulk deletions, also those of retention rules, newest first, with what became of their sessions."""
     found = bulk_deletions_of(caller(request, "read").project)
-    rows = rows_before(found, limit, after)
+    rows = paging.rows_before(found, limit, after)
     outcomes = outcomes_by_deletion(rows)
     return paging.typed_page(
         DeletionPage,
         rows,
         limit,
-        lambda each: [str(each.id)],
         lambda each: DeletionOut.of(each, outcomes[each.id]),
     )
 
@@ -122,8 +121,8 @@ def sessions(
         DeletionSessions,
         rows,
         limit,
-        lambda each: [each.id],
         lambda each: DeletionSession.of(each, there.get(each.session)),
+        lambda each: [each.id],
     )
 
 
@@ -191,8 +190,8 @@ def list_holds(
     """The project's holds, also released ones, newest first; with `session`, those that it is or was under."""
     project = caller(request, "read").project
     found = holds_over(session_of(project, session)) if session else holds_of(project)
-    rows = rows_before(found, limit, after)
-    return paging.typed_page(HoldPage, rows, limit, lambda each: [str(each.id)], HoldOut.of)
+    rows = paging.rows_before(found, limit, after)
+    return paging.typed_page(HoldPage, rows, limit, HoldOut.of)
 
 
 @holds.get("/{hold_id}", response=HoldDetails, summary="One legal hold", exclude_unset=True)
@@ -252,7 +251,7 @@ def list_erasures(
     session = session_of(caller(request, "read").project, session_id)
     found = erasures_of(session, None if after is None else paging.read(after, paging.identity))
     rows = list(found[: paging.checked_limit(limit) + 1])
-    return paging.typed_page(ErasurePage, rows, limit, lambda each: [str(each.id)], ErasureOut.of)
+    return paging.typed_page(ErasurePage, rows, limit, ErasureOut.of)
 
 
 @erasures.get("/{erasure_id}", response=ErasureOut, summary="One erasure", exclude_unset=True)

@@ -8,7 +8,7 @@ from ninja import Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import Caller, caller
-from timemachine.api.paging import checked_limit, typed_page
+from timemachine.api.paging import checked_limit, rows_before, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, NotFound, TooLarge
@@ -94,7 +94,7 @@ def sources(request: HttpRequest, name: str, limit: int = 50, after: str | None 
     """
     found = sources_of(collection_of(caller(request, "read").project, name)).select_related("collection")
     rows = rows_before(found, limit, after)
-    return typed_page(SourcePage, rows, limit, lambda each: [str(each.id)], SourceListed.of_row)
+    return typed_page(SourcePage, rows, limit, SourceListed.of_row)
 
 
 @router.get("/{name}/sources/{source_id}/frames", response=SourceFrames, summary="The frames of a file")
@@ -106,7 +106,7 @@ def source_frames(
     if after is not None:
         found = found.filter(id__gt=read_place(after, paging.number))
     rows = list(found[: checked_limit(limit) + 1])
-    return typed_page(SourceFrames, rows, limit, lambda each: [each.id], SourceFrame.of)
+    return typed_page(SourceFrames, rows, limit, SourceFrame.of, lambda each: [each.id])
 
 
 @intakes.get("/{intake_id}", response=IntakeOut, summary="One intake")

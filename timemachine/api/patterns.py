@@ -7,7 +7,7 @@ from ninja import Query, Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import caller
-from timemachine.api.paging import checked_limit, typed_page
+from timemachine.api.paging import checked_limit, rows_before, typed_page
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.memory.patterns import rules
@@ -80,7 +80,7 @@ def alerts(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None 
     """Patterns that met a rule, each once per window, the latest first."""
     found = alerts_of(caller(request, "read").project)
     rows = rows_before(found, limit, after)
-    return typed_page(PatternAlerts, rows, limit, lambda each: [str(each.id)], PatternAlertOut.of)
+    return typed_page(PatternAlerts, rows, limit, PatternAlertOut.of)
 
 
 @router.post("/alerts/{alert_id}/seen", response=PatternAlertOut, summary="Put an alert aside")

@@ -10,7 +10,7 @@ from pydantic import Field
 from timemachine.api import paging
 from timemachine.api.access import Caller, caller
 from timemachine.api.comparisons import launched
-from timemachine.api.paging import checked_limit, sized_rows, typed_page
+from timemachine.api.paging import checked_limit, rows_before, sized_rows, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.sessions import router as sessions_router
 from timemachine.core.pure.errors import InvalidInput
@@ -187,7 +187,6 @@ def _page(found: Sequence[Replay], limit: int) -> ReplayPage:
         ReplayPage,
         found,
         limit,
-        lambda each: [str(each.id)],
         lambda each: ReplayOut.of(each, counts[each.id]),
     )
 
@@ -238,7 +237,7 @@ def list_sweeps(
     """The sweeps of the session, newest first."""
     found = sweeps_of(session_of(caller(request, "read").project, session_id)).prefetch_related("rows")
     rows = rows_before(found, limit, after)
-    return typed_page(SweepPage, rows, limit, lambda each: [str(each.id)], SweepOut.of)
+    return typed_page(SweepPage, rows, limit, SweepOut.of)
 
 
 @sweeps.get("/{sweep_id}", response=SweepOut, summary="One sweep")

@@ -12,7 +12,6 @@ from timemachine.api.access import Caller, caller
 from timemachine.api.concurrency import limited
 from timemachine.api.openapi import file_answer
 from timemachine.api.paging import checked_limit, computed_rows, sized_rows
-from timemachine.api.paging import read as read_place
 from timemachine.api.requests import IdempotencyKey, request_hash
 from timemachine.core.accounts.models import Project
 from timemachine.core.payloads.queries import value

@@ -3,12 +3,13 @@
 from dataclasses import replace
 from functools import partial
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Router, Status
 
 from timemachine.api import paging
 from timemachine.api.access import Caller, caller
-from timemachine.api.paging import checked_limit, typed_page
+from timemachine.api.paging import checked_limit, rows_before, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
 from timemachine.governance.sharing import commands, log
@@ -68,9 +69,7 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> Sh
     found = links_of(project).order_by("-id")  # a UUIDv7 begins with its time
     rows = rows_before(found, limit, after)
     forbidden = policy_of(project).forbidden
-    return typed_page(
-        SharePage, rows, limit, lambda link: [str(link.id)], partial(ShareOut.of, forbidden=forbidden)
-    )
+    return typed_page(SharePage, rows, limit, partial(ShareOut.of, forbidden=forbidden))
 
 
 @router.get("/policy", response=SharePolicyOut, summary="What the project allows of share links")
@@ -92,11 +91,7 @@ def change_policy(request: HttpRequest, payload: SharePolicyIn) -> SharePolicyOu
 def policy_log(request: HttpRequest, limit: int = 50, after: str | None = None) -> LogPage:
     """The log of the policy, newest first, as a chain of hashes."""
     project = caller(request, "share").project
-    lines = policy_changes(project)
-    if after is not None:
-        lines = lines.filter(sequence__lt=read_place(after, paging.number))
-    rows = list(lines[: checked_limit(limit) + 1])
-    return _log_page(rows, limit, project)
+    return _log_page(project, policy_changes(project), limit, after)
 
 
 @router.delete("/{share_id}", response=ShareOut, summary="Revoke a share link")
@@ -110,11 +105,7 @@ def revoke(request: HttpRequest, share_id: str) -> ShareOut:
 def opens(request: HttpRequest, share_id: str, limit: int = 50, after: str | None = None) -> LogPage:
     """The link's access log, newest first, as a chain of hashes; `log` says what reading it again from the first line found."""
     link = link_of(caller(request, "share").project, share_id)
-    lines = openings_of(link)
-    if after is not None:
-        lines = lines.filter(sequence__lt=read_place(after, paging.number))
-    rows = list(lines[: checked_limit(limit) + 1])
-    return _log_page(rows, limit, link)
+    return _log_page(link, openings_of(link), limit, after)
 
 
 def _target_and_terms(who: Caller, payload: ShareIn) -> tuple[Shareable, Terms]:
@@ -125,7 +116,12 @@ def _target_and_terms(who: Caller, payload: ShareIn) -> tuple[Shareable, Terms]:
     return target, Terms(**said, redaction=redaction)
 
 
-def _log_page(rows: list[ShareOpening], limit: int, owner: ShareLink | Project) -> LogPage:
+def _log_page(
+    owner: ShareLink | Project, lines: QuerySet[ShareOpening], limit: int, after: str | None
+) -> LogPage:
+    if after is not None:
+        lines = lines.filter(sequence__lt=read_place(after, paging.number))
+    rows = list(lines[: checked_limit(limit) + 1])
     shown = rows[:limit]
     return LogPage.model_construct(
         items=[LogLine.of(line) for line in shown],

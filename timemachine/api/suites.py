@@ -79,7 +79,7 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> Su
     counts = counts_of(list(latest.values()))
     shown = {suite_id: SuiteRunOut.of(run, counts[run.id]) for suite_id, run in latest.items()}
     return typed_page(
-        SuitePage, rows, limit, lambda each: [each.name], lambda each: SuiteOut.of(each, shown.get(each.id))
+        SuitePage, rows, limit, lambda each: SuiteOut.of(each, shown.get(each.id)), lambda each: [each.name]
     )
 
 
@@ -144,8 +144,8 @@ def runs(request: HttpRequest, suite_id: str, limit: int = 50, after: str | None
         SuiteRunPage,
         rows,
         limit,
-        lambda each: [each.number],
         lambda each: SuiteRunOut.of(each, counts[each.id]),
+        lambda each: [each.number],
     )
 
 
