@@ -1,6 +1,6 @@
 """Put, find and ask over HTTP: inside a session, which records them; asks that are running, and cancelling one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from timemachine.api.requests import IdempotencyKey, once, request_hash
 from timemachine.api.sessions import router as sessions_router
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, TimeMachineError
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import get_or_create_collection
@@ -162,7 +163,8 @@ def ask_response(
 ) -> AskOut | StreamingHttpResponse:
     """The answer to an ask: its document, or events if the request wants those."""
     if _wants_events(request, payload):
-        return _stream(after_start(ask_events(project, payload.question, make, session=session)))
+        events = after_start(ask_events(project, payload.question, make, session=session))
+        return StreamingHttpResponse(map(_event, events), headers=_HEADERS, content_type=MEDIA_TYPE)
     with active_ask(project, payload.question, session=session) as mine:
         listening = Listening(cancellation=mine.cancellation)
         return AskOut.of(make(AskObserver(listening=listening, ask=mine.id)))
@@ -189,7 +191,7 @@ def _keyed_ask_response(
         raise
 
 
-def stored(done: AskDone) -> dict[str, Any]:
+def stored(done: AskDone) -> JsonObject:
     """An answer as it is stored for its `Idempotency-Key`."""
     return AskOut.of(done).model_dump()
 
@@ -205,10 +207,6 @@ def _wants_events(request: HttpRequest, payload: AskIn) -> bool:
     return payload.stream or MEDIA_TYPE in request.headers.get("Accept", "")
 
 
-def _stream(events: Iterator[AskEvent]) -> StreamingHttpResponse:
-    return StreamingHttpResponse(map(_event, events), content_type=MEDIA_TYPE, headers=_HEADERS)
-
-
 def _event(happening: AskEvent) -> bytes:
     return KEEP_ALIVE if isinstance(happening, Quiet) else event_bytes(*_named(happening))
 
@@ -222,17 +220,17 @@ def _named(
         case FindResult():
             return "hits", FindingsOut.of_findings(happening).model_dump()
         case RetryWait():
-            return "waiting", _waiting(happening)
+            return "waiting", {
+                "why": happening.why,
+                "seconds": round(happening.seconds, 3),
+                "attempt": happening.attempt,
+                "message": happening.message,
+            }
         case Written():
             return "text", {"text": happening.text}
         case AskDone():
             return "done", stored(happening)
     return "error", happening.as_json()
-
-
-def _waiting(waiting: RetryWait) -> dict[str, Any]:
-    facts = {"why": waiting.why, "seconds": round(waiting.seconds, 3), "attempt": waiting.attempt}
-    return {**facts, "message": waiting.message}
 
 
 def _existing(session: Session, name: str | None) -> Collection:

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import ceil, isfinite
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from timemachine.core.pure.errors import (
     TooLarge,
     Unavailable,
 )
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.core.pure.schemas import Schema
 
 log = logging.getLogger(__name__)
@@ -37,7 +38,7 @@ class Error(Schema):
 
     code: str
     message: str
-    facts: dict[str, Any]
+    facts: JsonObject
 
 
 class _MethodNotThere(InvalidInput):
@@ -220,7 +221,7 @@ _BEFORE_A_FIELD: Final = ({"body", "query", "path", "header"}, {"payload"})
 """Where a field was sent, and what the operation calls what it was sent in: they stand before its name."""
 
 
-def _problem(found: dict[str, Any]) -> dict[str, str]:
+def _problem(found: Mapping[str, Any]) -> dict[str, str]:
     where = [str(part) for part in found.get("loc", ())]
     for before in _BEFORE_A_FIELD:
         where = where[1:] if where and where[0] in before else where

@@ -1,6 +1,6 @@
 """Files over HTTP: put one into a collection, follow one that a worker puts, and list the files of a collection."""
 
-from typing import Any, Final
+from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -12,6 +12,7 @@ from timemachine.api.paging import checked_limit, rows_before, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.errors import InvalidInput, NotFound, TooLarge
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.jobs.queue import enqueue
 from timemachine.knowledge.commands import get_or_create_collection
 from timemachine.knowledge.models import Source
@@ -33,7 +34,7 @@ intakes = Router(tags=["collections"])
 
 FIELDS: Final = ("file", "title", "uri", "replace", "session")
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off", "")
-_FORM: Final[dict[str, Any]] = {
+_FORM: Final[JsonObject] = {
     "requestBody": {
         "required": True,
         "content": {

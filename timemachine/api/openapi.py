@@ -5,6 +5,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from timemachine.api.errors import Error
+from timemachine.core.pure.json_types import JsonObject
 
 JSON: Final = "application/json"
 _READABLE: Final = {JSON, "text/event-stream"}
@@ -18,14 +19,14 @@ _REFUSALS: Final = {
 }
 
 
-def file_answer(*media_types: str, status: int = 200) -> dict[str, Any]:
+def file_answer(*media_types: str, status: int = 200) -> JsonObject:
     """For `openapi_extra`: the answer is of one of these media types."""
     bytes_of_a_file = {"type": "string", "format": "binary"}
     content = {each: {"schema": {} if each in _READABLE else bytes_of_a_file} for each in media_types}
     return {"responses": {status: {"content": content}}}
 
 
-def with_refusals(document: dict[str, Any]) -> dict[str, Any]:
+def with_refusals(document: JsonObject) -> JsonObject:
     """The document, in which each operation names every answer that it can give."""
     document["components"]["schemas"]["Error"] = TypeAdapter(Error).json_schema()
     for path, operations in document["paths"].items():
@@ -34,7 +35,7 @@ def with_refusals(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _refusals(path: str, operation: dict[str, Any]) -> list[str]:
+def _refusals(path: str, operation: JsonObject) -> list[str]:
     may_be_missing = {"404"} if "{" in path else set()
     may_be_wrong = {"422"} if operation.get("parameters") else set()
     may_be_wrong |= {"413", "422"} if "requestBody" in operation else set()

@@ -1,7 +1,7 @@
 """Replay suites over HTTP: make, edit, run, follow, read what changed since the last run."""
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from django.http import HttpRequest
 from ninja import Router, Status
@@ -11,6 +11,7 @@ from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, typed_page
 from timemachine.api.paging import read as read_place
 from timemachine.core.pure.errors import InvalidInput
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.jobs.queue import enqueue
 from timemachine.recording.sessions.queries import sessions_named
 from timemachine.replay.runs.schemas import EstimateOut, Estimates
@@ -94,7 +95,7 @@ def edit(request: HttpRequest, suite_id: str, payload: SuiteChange) -> SuiteDeta
     """Change what is sent; `options` are replaced whole. Earlier runs keep what they were asked."""
     who = caller(request, "run")
     suite = suite_of(who.project, suite_id)
-    given: dict[str, Any] = {name: getattr(payload, name) for name in payload.model_fields_set}
+    given: JsonObject = {name: getattr(payload, name) for name in payload.model_fields_set}
     absent = [name for name, value in given.items() if value is None and name not in NULLABLE]
     if absent:
         raise InvalidInput(

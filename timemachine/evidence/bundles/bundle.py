@@ -31,6 +31,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.evidence.bundles.report import NAME as REPORT
 from timemachine.evidence.bundles.report import Shown, report
 from timemachine.evidence.bundles.statement import dumped, sign, write_keys
@@ -93,7 +94,7 @@ class Bundle:
     zipped: Zipped
     payloads: dict[int, Field] = field(default_factory=dict)
     keys: set[int] = field(default_factory=set)
-    trees: list[dict[str, Any]] = field(default_factory=list)
+    trees: list[JsonObject] = field(default_factory=list)
     rows: list[Rows] = field(default_factory=list)
     sealed_by: list[str] = field(default_factory=list)
     log: Tree = field(default_factory=lambda: Tree([]))
@@ -193,7 +194,7 @@ def _write_tree(bundle: Bundle, part: Part) -> None:
     )
 
 
-def _erased_counts(part: Part, rows: Rows) -> dict[str, Any]:
+def _erased_counts(part: Part, rows: Rows) -> JsonObject:
     """Return how many fields were erased and when the last was, for a bundle without tombstones. Visitors are
     not shown by whom or why.
     """
@@ -302,7 +303,7 @@ def _write_proofs(bundle: Bundle, part: Part) -> None:
         )
 
 
-def _log_entry(bundle: Bundle, shown: SealCheckpoint) -> dict[str, Any]:
+def _log_entry(bundle: Bundle, shown: SealCheckpoint) -> JsonObject:
     """Return the checkpoint's entry in the project's log, with its audit path to the first log state that
     includes it, or the first timestamped one.
     """
@@ -314,7 +315,7 @@ def _first_log_state(bundle: Bundle, shown: SealCheckpoint) -> LogCheckpoint:
     return witness_statements.first_state_with(shown.seal.project_id, shown.log_index, bundle.dated)
 
 
-def _tombstones(bundle: Bundle, seal: Seal, indexes: Sequence[int]) -> dict[str, Any]:
+def _tombstones(bundle: Bundle, seal: Seal, indexes: Sequence[int]) -> JsonObject:
     """Return these entries of the project's log, with their audit paths to its newest signed state."""
     signed = LogCheckpoint.objects.filter(project=seal.project_id).order_by("-size", "-id").first()
     if signed is None:
@@ -331,7 +332,7 @@ def _entries_about(previous: Sequence[PreviousSeal], part: Part) -> list[int]:
     return states if part.discloses is not None else [*states, *tombstones]
 
 
-def _log_entries(bundle: Bundle, signed: LogCheckpoint, indexes: Sequence[int]) -> dict[str, Any]:
+def _log_entries(bundle: Bundle, signed: LogCheckpoint, indexes: Sequence[int]) -> JsonObject:
     """Return these entries of a project's log, in order, with their audit paths to that signed state."""
     entries = LogEntry.objects.filter(project=signed.project_id).order_by("index")
     bundle.keys.add(signed.key_id)

@@ -9,13 +9,14 @@ log/witnessed.jsonl        what was sent to a witness, and its answers
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any, Final
 
 from django.db.models import QuerySet
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.evidence.bundles.report import MOST_ERASURES, TOMBSTONES, Counts, log_report
 from timemachine.evidence.bundles.report import NAME as REPORT
 from timemachine.evidence.bundles.statement import dumped, sign, write_keys
@@ -28,7 +29,9 @@ from timemachine.evidence.pure.readme import log_readme
 BATCH: Final = 1_000
 
 
-def write(target: IO[bytes], project: Project, about: dict[str, Any], access: Iterable[bytes] = ()) -> None:
+def write(
+    target: IO[bytes], project: Project, about: Mapping[str, Any], access: Iterable[bytes] = ()
+) -> None:
     """Write the bundle: every entry, every signed state, the sealed things that exist now, and `access`, the
     lines of the access logs.
 
@@ -72,8 +75,8 @@ def write(target: IO[bytes], project: Project, about: dict[str, Any], access: It
 
 
 def _counts(size: int, present: int, entries: QuerySet[LogEntry]) -> Counts:
-    kinds, erasures = Counter[str](), list[tuple[int, dict[str, Any]]]()
-    replaced: list[tuple[int, dict[str, Any]]] = []
+    kinds, erasures = Counter[str](), list[tuple[int, JsonObject]]()
+    replaced: list[tuple[int, JsonObject]] = []
     for index, line in entries.values_list("index", "entry").iterator(chunk_size=BATCH):
         entry = json.loads(bytes(line))
         kinds[entry["entry"]] += 1
@@ -84,7 +87,7 @@ def _counts(size: int, present: int, entries: QuerySet[LogEntry]) -> Counts:
     return Counts(entries=size, present=present, kinds=kinds, erasures=erasures, replaced=replaced)
 
 
-def _present(project: Project) -> Iterator[dict[str, Any]]:
+def _present(project: Project) -> Iterator[JsonObject]:
     """Yield every existing seal with its newest signed state."""
     newest = (
         SealCheckpoint.objects.filter(seal__project=project).order_by("seal", "-size", "-id").distinct("seal")

@@ -18,6 +18,7 @@ from timemachine.evidence.pure.report_rows import Row, Rows, first_line
 from timemachine.verifier.tm_verify import NOT_PROVEN, OF_REPLAYS
 
 NAME: Final = "report.html"
+TEMPLATE: Final = "evidence/report.html"
 MOST_ERASURES: Final = 1_000
 MOST_RECORDS: Final = 20
 """Records of one tombstone that are listed."""
@@ -104,8 +105,8 @@ def report(trees: Sequence[Shown], about: Mapping[str, Any], key: str) -> str:
     """
     first, questions = trees[0].stated, _questions(trees)
     replayed = any(each.stated["of"] != "session" for each in trees)
-    page = _head(first, about, key, trees[0].sealed_by) | _how_to_check(key, replayed=replayed)
-    return _rendered(page | {"trees": [_tree(each, questions) for each in trees]})
+    page = _page(first, about, key, trees[0].sealed_by, replayed=replayed)
+    return render_to_string(TEMPLATE, page | {"trees": [_tree(each, questions) for each in trees]})
 
 
 def log_report(log: Mapping[str, Any], about: Mapping[str, Any], key: str, entries: Counts) -> str:
@@ -119,8 +120,10 @@ def log_report(log: Mapping[str, Any], about: Mapping[str, Any], key: str, entri
         replaced=_facts(_replaced(entries)),
         erasures=list(_erasures(entries)),
     )
-    page = _head(log, about, key, None) | _how_to_check(key, replayed=False)
-    return _rendered(page | {"log": shown_log, "title": f"Evidence of the log of project {log['id']}"})
+    page = _page(log, about, key, None, replayed=False)
+    return render_to_string(
+        TEMPLATE, page | {"log": shown_log, "title": f"Evidence of the log of project {log['id']}"}
+    )
 
 
 def sentence(rows: Rows) -> str:
@@ -132,13 +135,9 @@ def sentence(rows: Rows) -> str:
     return f"{steps} Verdicts: {verdicts}." if verdicts else steps
 
 
-def _rendered(context: dict[str, Any]) -> str:
-    return render_to_string("evidence/report.html", context)
-
-
-def _head(
-    first: Mapping[str, Any], about: Mapping[str, Any], key: str, sealed_by: str | None
-) -> dict[str, Any]:
+def _page(
+    first: Mapping[str, Any], about: Mapping[str, Any], key: str, sealed_by: str | None, *, replayed: bool
+) -> dict[str, object]:
     facts = [
         ("records", f"{first['size']:,}"),
         ("sealed at", first["sealed_at"]),
@@ -152,12 +151,10 @@ def _head(
         "title": _safe(f"Evidence of {first['of']} {first['id']}"),
         "facts": _facts(facts),
         "notes": [_safe(line) for line in (*of_link(about.get("link")), *of_earlier(first))],
+        "key": key,
+        "not_proven": [each for each in NOT_PROVEN if replayed or each != OF_REPLAYS],
         "statement": _facts((spaced(name), first_line(value)) for name, value in values),
     }
-
-
-def _how_to_check(key: str, *, replayed: bool) -> dict[str, Any]:
-    return {"key": key, "not_proven": [each for each in NOT_PROVEN if replayed or each != OF_REPLAYS]}
 
 
 def _without_link(about: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -26,7 +26,7 @@ def write_keys(zipped: Zipped, signing: AbstractSet[int]) -> None:
     zipped.add("keys.json", dumped([_key(each) for each in keys_used], indent=1))
 
 
-def _key(each: SigningKey) -> dict[str, Any]:
+def _key(each: SigningKey) -> dict[str, str | None]:
     return {
         "fingerprint": each.fingerprint,
         "public_key": base64.b64encode(bytes(each.public_key)).decode(),

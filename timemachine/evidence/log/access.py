@@ -39,7 +39,13 @@ def commit(project: Project, heads: Sequence[Head]) -> int:
     known = dict(AccessHead.objects.filter(chain__in=chains).values_list("chain", "lines"))
     grown = [each for each in heads if each.lines > known.get(each.chain, 0)]
     if grown:
-        project_log.append(project, [_entry(each) for each in grown])
+        project_log.append(
+            project,
+            [
+                {"entry": ACCESS, "chain": each.chain, "lines": each.lines, "sha256": each.sha256}
+                for each in grown
+            ],
+        )
     for each in grown:
         AccessHead.objects.update_or_create(
             chain=each.chain,
@@ -72,7 +78,3 @@ def tombstones(session: Session, touched: Iterable[Comparison]) -> list[dict[str
         {"entry": project_log.ERASED, "of": ACCESS, "id": chain, "generation": 1}
         for chain in heads.order_by("id").values_list("chain", flat=True)
     ]
-
-
-def _entry(head: Head) -> dict[str, object]:
-    return {"entry": ACCESS, "chain": head.chain, "lines": head.lines, "sha256": head.sha256}

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
-from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -100,11 +99,14 @@ def first_confirmations(state: SealCheckpoint) -> list[Confirmation]:
         checkpoint__project=state.seal.project_id, checkpoint__size__gt=state.log_index
     ).order_by("id")
     firsts = [first for kind in KINDS if (first := held.filter(kind=kind).first())]
-    return [Confirmation(kind=each.kind, url=each.url, at=_confirmed_at(each)) for each in firsts]
-
-
-def _confirmed_at(anchored: AnchorReceipt) -> datetime:
-    return timestamping.timestamp_of(bytes(anchored.answer)) if anchored.kind == TIMESTAMP else anchored.at
+    return [
+        Confirmation(
+            kind=each.kind,
+            url=each.url,
+            at=timestamping.timestamp_of(bytes(each.answer)) if each.kind == TIMESTAMP else each.at,
+        )
+        for each in firsts
+    ]
 
 
 def overdue() -> QuerySet[Anchor]:
@@ -128,16 +130,12 @@ def send_newest_state(anchor_id: int) -> None:
 
 def _send(lease: Lease[Anchor]) -> None:
     anchor = lease.row("project")
-    newest = _newest(anchor.project_id)
+    states = LogCheckpoint.objects.filter(project=anchor.project_id, key__replaced_at=None)
+    newest = states.select_related("key").order_by("-size", "-id").first()
     if newest is None or newest.size <= anchor.size:
         return
     reply = _send_to_witness(anchor, newest) if anchor.kind == WITNESS else _send_to_authority(anchor, newest)
     _store(lease, anchor, newest, reply)
-
-
-def _newest(project_id: UUID) -> LogCheckpoint | None:
-    states = LogCheckpoint.objects.filter(project=project_id, key__replaced_at=None)
-    return states.select_related("key").order_by("-size", "-id").first()
 
 
 def _send_to_witness(anchor: Anchor, newest: LogCheckpoint) -> AnchorReply:
@@ -210,9 +208,5 @@ def _store(lease: Lease[Anchor], anchor: Anchor, state: LogCheckpoint, reply: An
             size=reply.known, next_at=moment
         )  # it took a state that was not stored: continue after it
     else:
-        wait = _wait(anchor.attempts)
+        wait = min(timedelta(seconds=30 * (1 << min(anchor.attempts, 10))), LONGEST_WAIT)
         lease.write(error=reply.wrong, failed_at=moment, attempts=F("attempts") + 1, next_at=moment + wait)
-
-
-def _wait(attempts: int) -> timedelta:
-    return min(timedelta(seconds=30 * (1 << min(attempts, 10))), LONGEST_WAIT)

@@ -7,11 +7,11 @@ timestamps/N.json          the signed state of N entries, byte for byte
 
 import json
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import written
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.evidence.models import TIMESTAMP, WITNESS, AnchorReceipt, LogCheckpoint
 from timemachine.evidence.pure.deterministic_zip import Zipped
 
@@ -51,7 +51,7 @@ def first_state_with(project: UUID, index: int, dated: dict[int, AnchorReceipt])
     return signed
 
 
-def _receipt_line(anchored: AnchorReceipt) -> dict[str, Any]:
+def _receipt_line(anchored: AnchorReceipt) -> JsonObject:
     return {
         "size": anchored.checkpoint.size,
         "root": bytes(anchored.checkpoint.root).hex(),

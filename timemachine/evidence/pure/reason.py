@@ -1,11 +1,11 @@
 """The reason that a project's log stores permanently: it must not contain what is erased. Pure."""
 
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from timemachine.core.pure.errors import InvalidInput
 from timemachine.text.redaction.pure.profile import RULES
 from timemachine.text.redaction.pure.rules import Rules
-from timemachine.text.redaction.pure.text import Finding, findings_in
+from timemachine.text.redaction.pure.text import findings_in
 
 LONGEST: Final = 1_000
 
@@ -31,18 +31,18 @@ def checked_reason(text: str, *others: Rules) -> str:
         )
     found = [each for rules in (RULES, *others) for each in findings_in(reason, rules)]
     if found:
-        raise sensitive_reason(*dict.fromkeys(map(_kind, found)))
+        raise sensitive_reason(
+            *dict.fromkeys(
+                each.rule if each.what == each.rule else f"{each.rule} ({each.what})" for each in found
+            )
+        )
     return reason
 
 
 def sensitive_reason(*kinds: str) -> SensitiveReason:
     """Return the error for a reason with these kinds of content."""
-    facts: dict[str, Any] = {"field": "reason", "holds": list(kinds)}
     return SensitiveReason(
         f"The reason contains {', '.join(kinds)}, which must not be stored. It stays in the project's log permanently; use other words.",
-        **facts,
+        field="reason",
+        holds=list(kinds),
     )
-
-
-def _kind(found: Finding) -> str:
-    return found.rule if found.what == found.rule else f"{found.rule} ({found.what})"

@@ -5,7 +5,7 @@ Any column may have been altered, so what cannot be read is reported as well and
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -83,7 +83,10 @@ def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) 
     for first in range(0, size, BATCH):
         last = min(first + BATCH, size) - 1
         rows = SealedRecord.objects.filter(seal=seal, index__gte=first, index__lte=last).order_by("index")
-        sealed = [(index, bytes(data), bytes(leaf), salts) for index, data, leaf, salts in _columns(rows)]
+        sealed = [
+            (index, bytes(data), bytes(leaf), salts)
+            for index, data, leaf, salts in rows.values_list("index", "envelope", "leaf", "salts")
+        ]
         wanted = range(first, last + 1) if only is None else sorted(only & set(range(first, last + 1)))
         read = subject.records(wanted[0], wanted[-1]) if wanted else ()
         _compare_batch(
@@ -95,10 +98,6 @@ def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) 
         _compare_signature(found, newest, origin_of(subject, seal))
     _compare_log(found, seal, newest, entries)
     return found
-
-
-def _columns(rows: Any) -> Iterator[tuple[int, Any, Any, Mapping[str, str]]]:
-    yield from rows.values_list("index", "envelope", "leaf", "salts")
 
 
 def _compare_batch(
@@ -121,7 +120,10 @@ def _compare_batch(
         if envelope is None or not isinstance(salts, dict):
             found.problem("seal", "The sealed form of this record cannot be read.", index)
         else:
-            _compare_chain(found, index, envelope)
+            if envelope["prev"] != found.previous.hex() or envelope["index"] != index:
+                found.problem(
+                    "chain", "It was sealed after a different record than the one before it now.", index
+                )
             if index in wanted:
                 _compare_fields(found, index, envelope, salts, live.get(index))
         found.tree = found.tree.grown([leaf_hash(data)])
@@ -149,11 +151,6 @@ def _envelope(data: bytes) -> Mapping[str, Any] | None:
         return None
     shaped = isinstance(read, dict) and isinstance(read.get("fields"), dict)
     return read if shaped and {"prev", "index", "kind", "at"} <= read.keys() else None
-
-
-def _compare_chain(found: Comparison, index: int, envelope: Mapping[str, Any]) -> None:
-    if envelope["prev"] != found.previous.hex() or envelope["index"] != index:
-        found.problem("chain", "It was sealed after a different record than the one before it now.", index)
 
 
 def _compare_fields(
@@ -210,7 +207,8 @@ def _compare_log(
         return
     states = entries.states_of(seal)
     size = 0 if newest is None else newest.size
-    if newest is not None and not _is_state(states.get(newest.log_index), newest):
+    entry = states.get(newest.log_index) if newest else None
+    if newest and (not entry or (entry["size"], entry["root"]) != (newest.size, newest.root_hex)):
         found.problem("log", "The newest checkpoint is not in the project's log.")
     longest = max((state["size"] for state in states.values()), default=0)
     if longest > size:
@@ -218,7 +216,3 @@ def _compare_log(
             "checkpoint",
             f"The project's log has a signed state of {longest:,} records, but the newest stored checkpoint has {size:,}.",
         )
-
-
-def _is_state(entry: Mapping[str, Any] | None, newest: SealCheckpoint) -> bool:
-    return entry is not None and (entry["size"], entry["root"]) == (newest.size, newest.root_hex)

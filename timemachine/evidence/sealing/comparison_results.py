@@ -7,7 +7,7 @@ well, after the earlier ones.
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from timemachine.core.pure.content import canonical_json
 from timemachine.evidence.models import Seal, SealedResults
@@ -44,12 +44,8 @@ def results_now(comparison: Comparison, forms: Sequence[str]) -> Iterator[tuple[
     the seal.
     """
     newest = Seal.objects.filter(comparison=comparison).order_by("-generation").first()
-    shown = _shown(comparison)
+    found = stored_findings(comparison, progress_of([comparison])[comparison.id])
+    shown = None if found is None else figures(found)
     for each in SealedResults.objects.filter(seal=newest, form__in=forms):
         live = shown if each.form == FORM else None
         yield str(each.form), live or canonical_json(json.loads(each.content))
-
-
-def _shown(comparison: Comparison) -> bytes | None:
-    found: Any = stored_findings(comparison, progress_of([comparison])[comparison.id])
-    return None if found is None else figures(found)

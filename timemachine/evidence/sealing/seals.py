@@ -157,7 +157,8 @@ def _seal_in_batches(load: Load, sessions: Sequence[UUID]) -> Seal | None:
         while _seal_next_batch(load, sessions):
             pass
     except RecordMissing as why:
-        _store_problem(load(), why)
+        if (subject := load()) is not None:
+            Seal.objects.filter(generation=subject.generation, **subject.identity).update(problem=why.message)
         raise
     return _sign_all(load, sessions)
 
@@ -250,8 +251,3 @@ def _gap(subject: Subject, index: int) -> RecordMissing:
         "sealed. Compare with a backup.",
         index=index,
     )
-
-
-def _store_problem(subject: Subject | None, why: RecordMissing) -> None:
-    if subject is not None:
-        Seal.objects.filter(generation=subject.generation, **subject.identity).update(problem=why.message)

@@ -2,7 +2,7 @@
 whenever someone looks.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -80,7 +80,7 @@ def checked(owner: ShareLink | Project) -> LogCheck:
     """Read the log from its first line, verify every hash and count the openings."""
     if isinstance(owner, ShareLink):
         owner = _locked(owner)  # otherwise an opening between the two reads would look like an extra line
-    found = [(line_of(row, owner), row.sha256) for row in _rows(owner)]
+    found = [(line_of(row, owner), row.sha256) for row in lines_of(owner).iterator(chunk_size=_READ_AT_ONCE)]
     broken = first_break(found)
     if broken is None and isinstance(owner, ShareLink):
         broken = _miscounted(owner, [line for line, _ in found])
@@ -105,10 +105,6 @@ def _write(line: Line, row: ShareOpening, lines: QuerySet[ShareOpening]) -> None
     row.by, row.address, row.browser, row.facts = line.by, line.address, line.browser, line.facts
     row.previous_sha256, row.sha256 = line.previous_sha256, sha256_of(line)
     row.save(force_insert=True)
-
-
-def _rows(owner: ShareLink | Project) -> Iterator[ShareOpening]:
-    return lines_of(owner).iterator(chunk_size=_READ_AT_ONCE)
 
 
 def line_of(row: ShareOpening, owner: ShareLink | Project) -> Line:

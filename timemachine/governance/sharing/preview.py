@@ -1,10 +1,10 @@
 """What a link would show and withhold, before it is created."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from timemachine.core.payloads import queries as payloads
@@ -70,13 +70,13 @@ class Preview:
         """Return how many places are withheld."""
         return self.tally.total()
 
-    def note(self, session: UUID, sequence: int | None, fields: dict[str, Any], tally: Tally) -> None:
+    def note(self, session: UUID, sequence: int | None, fields: Mapping[str, object], tally: Tally) -> None:
         """Count what was found in the fields of a step or session, and store the first places."""
         self.tally += tally
         free = SHOWN - len(self.lines)
         self.lines += islice(self._lines(session, sequence, fields), max(free, 0))
 
-    def _lines(self, session: UUID, sequence: int | None, fields: dict[str, Any]) -> Iterator[Line]:
+    def _lines(self, session: UUID, sequence: int | None, fields: Mapping[str, object]) -> Iterator[Line]:
         named = next(each for each in self.sessions if each.id == session)
         for name, value in fields.items():
             for place, text in excerpts(value, OPENING, name):

@@ -22,7 +22,7 @@ from timemachine.governance.sharing.models import (
     SharePolicy,
 )
 from timemachine.governance.sharing.pure.policy import OPEN, Policy
-from timemachine.governance.sharing.pure.token import link_not_valid, parse_token
+from timemachine.governance.sharing.pure.token import Token, link_not_valid
 from timemachine.recording.sessions.models import Session
 from timemachine.recording.sessions.queries import session_of
 from timemachine.replay.comparison.models import Comparison
@@ -145,13 +145,13 @@ def open_links(project: Project) -> QuerySet[ShareLink]:
     return revocable(project).filter(_HAS_OPENS | Exists(living))
 
 
-def link_of_token(token: str) -> tuple[ShareLink | None, bool]:
+def link_of_token(token: Token | None) -> tuple[ShareLink | None, bool]:
     """Return the link with the token's public id, and whether the secret is right. It takes the same time
     without a link.
     """
-    parts = parse_token(token)
-    link = _with_targets().filter(public_id=parts.public_id).first() if parts else None
-    right = same_secret(parts.secret if parts else "-", link.secret_sha256 if link else _HASH_OF_NO_LINK)
+    links = ShareLink.objects.select_related("session", "replay", "comparison", "project")
+    link = links.filter(public_id=token.public_id).first() if token else None
+    right = same_secret(token.secret if token else "-", link.secret_sha256 if link else _HASH_OF_NO_LINK)
     return link, right
 
 
@@ -179,7 +179,3 @@ def grant_of(public_id: str, cookie: str | None) -> ShareGrant:
     if grant is None:
         raise link_not_valid()
     return grant
-
-
-def _with_targets() -> QuerySet[ShareLink]:
-    return ShareLink.objects.select_related("session", "replay", "comparison", "project")

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from django.db.models import Q, QuerySet
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.queries import erased_fields_of
 from timemachine.governance.sharing.pure.token import link_not_valid
 from timemachine.governance.sharing.read_models import shown_of
@@ -87,7 +88,7 @@ class RecordedSteps:
         inside = [row.sequence for row in found.children if row.kind == "find"]
         return [found] if found.passages or not inside else [self.step(each) for each in inside]
 
-    def document(self, sequence: int) -> dict[str, Any]:
+    def document(self, sequence: int) -> JsonObject:
         """Return one complete step in the form of the API."""
         return self.redactor.document(recorded_document(self._whole(sequence), self.session.id))
 
@@ -123,7 +124,7 @@ class RecordedSteps:
             ),
         )
 
-    def _origin(self, named: dict[str, Any] | None) -> SharedOrigin | None:
+    def _origin(self, named: JsonObject | None) -> SharedOrigin | None:
         """Return the origin of a cached answer. An empty `named` is an origin that is withheld."""
         found = origin_of(self.session.project_id, named)
         if found is None:

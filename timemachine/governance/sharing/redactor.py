@@ -10,6 +10,7 @@ from typing import Any, Final
 from timemachine.core.payloads import queries as payloads
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.content import content_of
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.sharing.models import ShareLink
 from timemachine.governance.sharing.pure.link_rules import rules_of
 from timemachine.recording.sessions.models import Action
@@ -47,7 +48,7 @@ class Redactor:
         """Return a JSON value, redacted except for its numbers, which were measured."""
         return redact_value(value, self.rules, numbers=False).value if self.rules else value
 
-    def document(self, document: dict[str, Any]) -> dict[str, Any]:
+    def document(self, document: JsonObject) -> JsonObject:
         """Return a recorded step in the form of the API, or some of its fields, redacted."""
         return redact_action(document, self.rules).document if self.rules else document
 
@@ -91,7 +92,7 @@ class Redactor:
         return by_path or redact_value(value, self.rules).touched
 
 
-def naming_fields(action: Action) -> dict[str, Any]:
+def naming_fields(action: Action) -> JsonObject:
     """Return the fields of an action that its label is made from, in the form of the API."""
     error = {"type": action.error_type, "message": action.error_message}
     return {

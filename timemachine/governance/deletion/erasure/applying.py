@@ -3,10 +3,11 @@ transaction.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from timemachine.core.payloads.commands import still_used
 from timemachine.core.pure.errors import Conflict
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.before_after import Scan
 from timemachine.governance.deletion.erasure.derived import rename_in_suites, rewrite_derived
 from timemachine.governance.deletion.erasure.replayed import rewrite_launches, rewrite_replays
@@ -52,7 +53,7 @@ class Applied:
     released: set[int] = field(default_factory=set)
     shared: int = 0
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return what is stored and shown by the API: numbers and names, nothing that was erased."""
         steps = sorted(self.recorded.sequences)
         return {

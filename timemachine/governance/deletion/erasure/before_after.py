@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.pure import repeats
 from timemachine.governance.deletion.erasure.pure.placing import placed
 from timemachine.governance.deletion.erasure.pure.selection import Chosen
@@ -27,8 +28,8 @@ NO_RULES: Final = Rules()
 class BeforeAfter:
     """A document before and after, and what was found in it."""
 
-    before: dict[str, Any]
-    after: dict[str, Any]
+    before: JsonObject
+    after: JsonObject
     tally: Tally
 
     @property
@@ -58,7 +59,7 @@ class Scan:
         paths = tuple(Path(of_session=False, field=name) for name in repeated)
         return self.document(ActionOut.of(action).model_dump(), replace(own, paths=own.paths + paths))
 
-    def document(self, before: dict[str, Any], rules: Rules) -> BeforeAfter:
+    def document(self, before: JsonObject, rules: Rules) -> BeforeAfter:
         """Scan a document in the form of a step."""
         tally: Tally = Counter()
         after = before
@@ -158,20 +159,17 @@ def _collect_repeats(scan: Scan, action: Action, seen: BeforeAfter) -> None:
     For a deleted step this is only what the step itself says: not its tags and names, its passages or the
     conversation so far, which other steps contain as well.
     """
-    own = _own_words(action) if scan.chosen.whole else None
+    own = ("output",) if action.kind == "llm_call" else ("input", "output")
+    whole = scan.chosen.whole
     for name in seen.fields:
-        if own is None or name in own:
+        if not whole or name in own:
             scan.texts |= set(repeats.lost_texts(seen.before[name], seen.after[name]))
     for name in PAYLOADS:
         row = getattr(action, name)
         if row is None or seen.after.get(name) != erased(FIELD):
             continue
-        if own is None or (name in own and row.size >= SHORTEST_WORDING):
+        if not whole or (name in own and row.size >= SHORTEST_WORDING):
             scan.payloads.add(row.pk)
-
-
-def _own_words(action: Action) -> tuple[str, ...]:
-    return ("output",) if action.kind == "llm_call" else ("input", "output")
 
 
 def texts_to_erase(session: Session, chosen: Chosen, *, after: int = 0) -> Iterator[str]:
@@ -189,13 +187,8 @@ def _lost_texts(seen: BeforeAfter) -> Iterator[str]:
         yield from repeats.lost_texts(seen.before[name], seen.after[name])
 
 
-def touched_steps(session: Session, scan: Scan, *, after: int = 0) -> list[int]:
-    """Return the steps after one of which something is erased. Reads them all without locking."""
-    return list(iter_touched_steps(session, scan, after=after))
-
-
-def iter_touched_steps(session: Session, scan: Scan, *, after: int = 0) -> Iterator[int]:
-    """Yield the same steps one by one."""
+def touched_steps(session: Session, scan: Scan, *, after: int = 0) -> Iterator[int]:
+    """Yield the steps after one of which something is erased. Reads them all without locking."""
     for action in actions_of(session, after=after):
         if scan.action(action).fields:
             yield action.sequence

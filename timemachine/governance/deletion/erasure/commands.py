@@ -6,9 +6,9 @@ the session, so recording only waits for the rewriting. A killed worker leaves n
 starts again.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -25,7 +25,6 @@ from timemachine.evidence.sealing.session_deletion import reseal_comparisons
 from timemachine.governance.deletion.erasure.applying import apply
 from timemachine.governance.deletion.erasure.before_after import (
     extend_scan,
-    iter_touched_steps,
     scan_of,
     texts_to_erase,
     touched_steps,
@@ -48,6 +47,8 @@ from timemachine.text.redaction.pure.profile import Profile
 MOST_IN_A_REQUEST: Final = 500
 """Most steps of a session that is scanned during a request."""
 WHAT_IS_ERASED: Final = "a text that is erased"
+FINDINGS: Final = ("steps", "of_session", "replay_steps", "elsewhere")
+"""What a preview counts."""
 TURN_FIELDS: Final = tuple(name for name in OF_ACTION if name != "id")
 """The fields that are erased when a step is deleted."""
 
@@ -73,7 +74,7 @@ def first_touched(step: Action) -> int:
     if step.session.last_sequence > MOST_IN_A_REQUEST:
         return 0
     chosen = chosen_of(None, TURN_FIELDS, [step.sequence], whole=True)
-    return next(iter_touched_steps(step.session, scan_of(step.session, chosen)), 0)
+    return next(touched_steps(step.session, scan_of(step.session, chosen)), 0)
 
 
 def delete_turn(step: Action, *, reason: str, by: str) -> Erasure:
@@ -155,7 +156,7 @@ def confirm(erasure: Erasure, *, reason: str, by: str) -> Erasure:
         )
     if row.status != FOUND:
         raise Conflict("This has already been erased, or is being erased.", code="erasure_confirmed")
-    if not row.turn and not _finds_something(row.preview or {}):
+    if not row.turn and not any((row.preview or {}).get(name) for name in FINDINGS):
         raise Conflict(
             "Nothing in this session matches, so there is nothing to erase.",
             code="nothing_to_erase",
@@ -174,10 +175,6 @@ def _without_reason() -> InvalidInput:
         code="reason_missing",
         field="reason",
     )
-
-
-def _finds_something(preview: Mapping[str, Any]) -> bool:
-    return any(preview.get(name) for name in ("steps", "of_session", "replay_steps", "elsewhere"))
 
 
 def fits_in_a_request(erasure: Erasure) -> bool:
@@ -211,7 +208,7 @@ def _do_next(lease: Lease[Erasure]) -> None:
 def _preview(lease: Lease[Erasure], row: Erasure) -> None:
     chosen = chosen_of(row.profile, row.fields, row.steps, whole=row.turn)
     scan = scan_of(row.session, chosen)
-    steps = touched_steps(row.session, scan)
+    steps = list(touched_steps(row.session, scan))
     with transaction.atomic():
         _allow_erasing()
         session = _locked(row)
@@ -233,7 +230,7 @@ def _erase(lease: Lease[Erasure], row: Erasure) -> None:
     _require_unquoted(row, chosen, row.reason or "")
     scan = scan_of(row.session, chosen)
     seen_through = row.session.last_sequence
-    steps = touched_steps(row.session, scan)
+    steps = list(touched_steps(row.session, scan))
     with transaction.atomic():
         _allow_erasing()
         lock_against_sealing(row.session)
@@ -241,7 +238,7 @@ def _erase(lease: Lease[Erasure], row: Erasure) -> None:
         row = lease.locked()
         require_no_hold(session)
         if extend_scan(session, scan, after=seen_through):
-            steps = touched_steps(session, scan)
+            steps = list(touched_steps(session, scan))
         else:
             steps = sorted({*steps, *touched_steps(session, scan, after=seen_through)})
         if session.last_sequence > seen_through:

@@ -181,7 +181,9 @@ def _is_about_erased(row: Any, recorded: Rewritten, replayed: set[int]) -> bool:
     return row.step_id in replayed
 
 
-def _payload(session: Session, scan: Scan, row: Any, name: str, *, erased_answer: bool) -> dict[str, Any]:
+def _payload(
+    session: Session, scan: Scan, row: Any, name: str, *, erased_answer: bool
+) -> dict[str, int | None]:
     payload = getattr(row, name)
     if payload is None:
         return {}

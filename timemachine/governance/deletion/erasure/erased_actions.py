@@ -1,7 +1,6 @@
 """Actions as the API returns them, with what was erased from them and the deletion of those that were deleted."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from timemachine.core.pure.clock import written
 from timemachine.evidence.models import ErasedField
@@ -21,26 +20,24 @@ def as_given(session: Session, actions: Sequence[ActionOut]) -> list[ActionOut]:
     erased = erased_fields_of(session, [each.sequence for each in actions])
     deleted = deletions_of(session, erased) if erased else {}
     return [
-        _without_erased(each, erased[each.sequence], deleted.get(each.sequence))
+        _with_erasures(each, erased[each.sequence], deleted.get(each.sequence))
         if each.sequence in erased
         else each
         for each in with_significance(session, actions)
     ]
 
 
-def _without_erased(action: ActionOut, fields: Sequence[ErasedField], deleted: Deleted | None) -> ActionOut:
-    shown: dict[str, Any] = {"erased": [_field(row) for row in fields]}
-    if deleted is not None:
-        shown["deleted"] = TurnDeleted.of(deleted)
-    return action.model_copy(update=shown)
-
-
-def _field(row: ErasedField) -> FieldErased:
-    return FieldErased.model_construct(
-        field=row.field,
-        erased_at=written(row.erased_at),
-        erased_by=row.erased_by,
-        reason=row.reason,
-        commitment=row.commitment,
-        log_index=row.log_index,
-    )
+def _with_erasures(action: ActionOut, fields: Sequence[ErasedField], deleted: Deleted | None) -> ActionOut:
+    erased = [
+        FieldErased.model_construct(
+            field=row.field,
+            erased_at=written(row.erased_at),
+            erased_by=row.erased_by,
+            reason=row.reason,
+            commitment=row.commitment,
+            log_index=row.log_index,
+        )
+        for row in fields
+    ]
+    shown = action.model_copy(update={"erased": erased})
+    return shown if deleted is None else shown.model_copy(update={"deleted": TurnDeleted.of(deleted)})

@@ -88,7 +88,9 @@ def erased_passages(hits: Sequence[Hit]) -> set[int]:
         return set()
     steps = Action.objects.filter(id__in={hit.action_id for hit in hits})
     named = dict(steps.values_list("id", "sequence"))
-    rows = _of_passages(ErasedField.objects.filter(session__in=steps.values("session"), replay=None))
+    rows = ErasedField.objects.filter(
+        session__in=steps.values("session"), replay=None, field__startswith="hit."
+    ).values_list("sequence", "field")
     erased = {(sequence, rank_of(field)) for sequence, field in rows if sequence in set(named.values())}
     place, found = Counter[int](), set()
     for number, hit in enumerate(hits, 1):
@@ -146,10 +148,6 @@ def rank_of(field: str) -> int:
     """Return the rank of the passage that a field belongs to; 0 for any other field."""
     kind, _, rest = field.partition(".")
     return int(rest.partition(".")[0]) if kind == "hit" else 0
-
-
-def _of_passages(rows: QuerySet[ErasedField]) -> QuerySet[ErasedField, tuple[int, str]]:
-    return rows.filter(field__startswith="hit.").values_list("sequence", "field")
 
 
 Steps = Mapping[tuple[UUID, int], tuple[UUID, int]]

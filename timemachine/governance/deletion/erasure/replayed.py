@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from timemachine.core.payloads import queries as payloads
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.before_after import Scan
 from timemachine.governance.deletion.erasure.rewriting import (
     Rewritten,
@@ -62,7 +63,7 @@ def _rewrite_step(
     rules = _same_fields(scan, step)
     seen = scan.document(before, rules)
     made.tally.update(seen.tally)
-    columns: dict[str, Any] = {}
+    columns: dict[str, object] = {}
     if "output" in seen.fields and step.output is not None:
         made.released.add(step.output.id)
         scan.hashes.add(step.output.sha256)
@@ -91,7 +92,7 @@ def _same_fields(scan: Scan, step: ReplayStep) -> Rules:
     return read_rules({"fields": repeated}) if repeated else Rules()
 
 
-def _document(step: ReplayStep, hits: list[Any]) -> dict[str, Any]:
+def _document(step: ReplayStep, hits: list[Any]) -> JsonObject:
     """Return the step's result in the form of a recorded one, so that the same rules apply."""
     return {
         "output": payloads.value(step.output),

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from timemachine.core.payloads.commands import store
 from timemachine.core.pure.content import content_of
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.before_after import PAYLOADS, BeforeAfter, Scan, actions_of
 from timemachine.recording.sessions.models import Action, Delivery, Session
 from timemachine.recording.sessions.pure.draft import ActionDraft
@@ -158,7 +159,7 @@ def rewrite_deliveries(session: Session, scan: Scan, sequences: Iterable[int]) -
     """
     touched = set(sequences)
     for each in Delivery.objects.filter(session=session):
-        columns: dict[str, Any] = {}
+        columns: dict[str, object] = {}
         if each.answer is not None or not each.sequences or touched & set(each.sequences):
             columns |= {"request_sha256": "", "answer": None}
         if scan.value(each.key) != each.key:
@@ -175,7 +176,7 @@ def stored_payload(session: Session, value: Any) -> int | None:
     return store(session.project_id, [content])[content]
 
 
-def as_object(value: Any) -> dict[str, Any] | None:
+def as_object(value: Any) -> JsonObject | None:
     """Return an object unless it was erased completely."""
     if not isinstance(value, Mapping):
         return None

@@ -3,7 +3,6 @@ reason.
 """
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -93,7 +92,7 @@ def release(hold: Hold, *, reason: str, by: str, sessions: Sequence[Session] = (
 
 def _note(hold: Hold, what: str, *, by: str, reason: str, ids: Sequence[UUID]) -> None:
     """Add lines to the project's log: which sessions, when, by whom and why."""
-    entry: dict[str, Any] = {
+    entry = {
         "entry": project_log.HOLD,
         "id": str(hold.id),
         "what": what,

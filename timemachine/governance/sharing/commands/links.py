@@ -1,7 +1,6 @@
 """Creating and revoking links, and the project's policy for them. A link's scope never changes."""
 
 from dataclasses import asdict
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -13,6 +12,7 @@ from timemachine.core.accounts.models import Project
 from timemachine.core.pure.clock import now, written
 from timemachine.core.pure.errors import Conflict, InvalidInput, NotFound
 from timemachine.core.pure.ids import secret_hash, uuid7
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.models import (
     COMPARISON,
@@ -28,7 +28,6 @@ from timemachine.governance.sharing.pure.terms import ORDINARY, Terms
 from timemachine.governance.sharing.pure.token import new_token
 from timemachine.governance.sharing.queries import Shareable, policy_of
 from timemachine.recording.sessions.models import Action, Session
-from timemachine.replay.comparison.models import Comparison
 from timemachine.replay.comparison.progress import progress_of
 from timemachine.replay.runs.models import Replay
 
@@ -82,7 +81,7 @@ def revoke_all(project: Project, *, by: str) -> int:
     return len([revoke(link, by=by) for link in queries.revocable(project)])
 
 
-def _facts(link: ShareLink) -> dict[str, Any]:
+def _facts(link: ShareLink) -> JsonObject:
     """Return the link's settings, for the log."""
     return {
         "target_type": link.target_type,
@@ -107,7 +106,6 @@ def _new_link(
         public_id=token.public_id,
         secret_sha256=secret_hash(token.secret),
         project=project,
-        **_scope_of(project, target, chosen.through_sequence),
         evidence_only=chosen.evidence_only,
         redaction=chosen.redaction and chosen.redaction.as_json(),
         label=chosen.label.strip(),
@@ -117,45 +115,40 @@ def _new_link(
         max_opens=chosen.max_opens,
         passphrase_hash=make_password(chosen.passphrase) if chosen.passphrase else None,
     )
+    _set_scope(link, target, chosen.through_sequence)
     return link, str(token)
 
 
-def _scope_of(project: Project, target: Shareable, through: int | None) -> dict[str, Any]:
-    if target.project_id != project.pk:
+def _set_scope(link: ShareLink, target: Shareable, through: int | None) -> None:
+    if target.project_id != link.project_id:
         raise NotFound(
             "There is no such session, replay or comparison in this project.", code="target_not_found"
         )
     if isinstance(target, Session):
-        return {"session": target, "target_type": SESSION, "through_sequence": _last_step(target, through)}
-    if through is not None:
+        link.target_type, link.session = SESSION, target
+        link.through_sequence = _last_step(target, through)
+    elif through is not None:
         raise InvalidInput(
             "Replays and comparisons are shared completely. Leave `through_sequence` out.",
             code="invalid_field",
             field="through_sequence",
         )
-    return _of_replay(target) if isinstance(target, Replay) else _of_comparison(target)
-
-
-def _of_replay(replay: Replay) -> dict[str, Any]:
-    last = replay.steps.order_by("-sequence").values_list("sequence", flat=True).first()
-    if last is None:
-        raise InvalidInput("This replay has no steps, so there is nothing to share.", code="nothing_to_share")
-    return {
-        "session": replay.session,
-        "replay": replay,
-        "target_type": REPLAY,
-        "through_sequence": last,
-    }
-
-
-def _of_comparison(comparison: Comparison) -> dict[str, Any]:
-    if not progress_of([comparison])[comparison.id].all_finished:
-        raise Conflict(
-            "This comparison is still running, and a link shows the answers that exist when it is created. "
-            "Share it when it has finished, or cancel the rest of it.",
-            code="comparison_running",
-        )
-    return {"comparison": comparison, "target_type": COMPARISON}
+    elif isinstance(target, Replay):
+        link.target_type, link.session, link.replay = REPLAY, target.session, target
+        last = target.steps.order_by("-sequence").values_list("sequence", flat=True).first()
+        if last is None:
+            raise InvalidInput(
+                "This replay has no steps, so there is nothing to share.", code="nothing_to_share"
+            )
+        link.through_sequence = last
+    else:
+        link.target_type, link.comparison = COMPARISON, target
+        if not progress_of([target])[target.id].all_finished:
+            raise Conflict(
+                "This comparison is still running, and a link shows the answers that exist when it is created. "
+                "Share it when it has finished, or cancel the rest of it.",
+                code="comparison_running",
+            )
 
 
 def _last_step(session: Session, wanted: int | None) -> int:

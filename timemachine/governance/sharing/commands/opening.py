@@ -14,6 +14,7 @@ from timemachine.core.accounts.pure.throttle import origin_of
 from timemachine.core.pure.clock import now
 from timemachine.core.pure.errors import NotFound, NotSignedIn, TooManyRequests
 from timemachine.core.pure.ids import secret, secret_hash
+from timemachine.core.pure.numbers import counted
 from timemachine.governance.sharing import log, queries
 from timemachine.governance.sharing.log import OPENED, WRONG_PASSPHRASE, WRONG_SECRET
 from timemachine.governance.sharing.models import REVOKED, ShareGrant, ShareLink, ShareMiss
@@ -72,9 +73,11 @@ def open_link(
     passphrases, never for other failed tries.
     """
     seen, origin = visitor(address, browser), origin_of(address)
-    link, right = queries.link_of_token(token)
+    parts = parse_token(token)
+    link, right = queries.link_of_token(parts)
     if link is None or not right:
-        _record_miss(origin, seen, link, WRONG_SECRET, public_id=_named(token))
+        # a public id counts the same whether there is such a link or not
+        _record_miss(origin, seen, link, WRONG_SECRET, public_id=parts.public_id if parts else None)
         raise link_not_valid()
     existing = _existing_grant(link, held)
     if existing is not None:
@@ -95,12 +98,6 @@ def _existing_grant(link: ShareLink, held: str | None) -> OpenedLink | None:
     except NotFound:
         return None
     return OpenedLink(link=link, secret=held, expires_at=grant.expires_at) if grant and held else None
-
-
-def _named(token: str) -> str | None:
-    """Return the public id in a token, whether there is such a link or not: both count the same."""
-    parts = parse_token(token)
-    return parts.public_id if parts else None
 
 
 @transaction.atomic
@@ -165,23 +162,19 @@ def _record_miss(
     for what, limit in (({"origin": origin}, MISSES), ({"public_id": public_id}, GUESSES)):
         if None not in what.values():
             _lock(f"share misses of {what}")
-            _check_rate(_misses(what, limit), limit)
+            newest = ShareMiss.objects.filter(**what).order_by("-at").values_list("at", flat=True)
+            _check_rate(newest[: limit.most], limit)
     ShareMiss.objects.create(origin=origin, public_id=public_id, at=now())
     ShareMiss.objects.filter(at__lt=now() - MISSES_KEPT).delete()
     if link is not None:
         log.append(link, result, seen)
 
 
-def _misses(what: dict[str, str | None], limit: Limit) -> QuerySet[ShareMiss, datetime]:
-    newest = ShareMiss.objects.filter(**what).order_by("-at")
-    return newest.values_list("at", flat=True)[: limit.most]
-
-
 def _check_rate(failures: Iterable[datetime], limit: Limit) -> None:
     wait = seconds_to_wait(failures, limit, now())
     if wait:
         raise TooManyRequests(
-            f"Too many tries. Try again in {wait} second{'' if wait == 1 else 's'}.",
+            f"Too many tries. Try again in {counted(wait, 'second')}.",
             code="too_many_tries",
             retry_after_seconds=wait,
         )

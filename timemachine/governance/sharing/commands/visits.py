@@ -56,16 +56,12 @@ def _count(grant: ShareGrant, more: int) -> None:
         cursor.execute(_COUNT, parameters)
         views, since = cursor.fetchone() or (0, moment)
     if views > VIEWS.most:
-        _refuse(since, moment)
-
-
-def _refuse(since: datetime, moment: datetime) -> None:
-    wait = seconds_until(since + VIEWS.window, moment)
-    raise TooManyRequests(
-        f"Too many pages in one minute. Try again in {wait} second{'' if wait == 1 else 's'}; the link stays open.",
-        code="too_many_views",
-        retry_after_seconds=wait,
-    )
+        wait = seconds_until(since + VIEWS.window, moment)
+        raise TooManyRequests(
+            f"Too many pages in one minute. Try again in {counted(wait, 'second')}; the link stays open.",
+            code="too_many_views",
+            retry_after_seconds=wait,
+        )
 
 
 # A download and a check of it in the browser, and both twice more.

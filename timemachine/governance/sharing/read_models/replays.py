@@ -8,6 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from timemachine.core.payloads import queries as payloads
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.deletion.erasure.queries import ErasedParts, erased_passages
 from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.read_models.steps import RETRIEVAL, hits_in, shown_of_retrieval
@@ -248,7 +249,7 @@ def _label(action: Action, redactor: Redactor) -> str:
     return redactor.label(action, redactor.document(naming_fields(action)))
 
 
-def _recorded(action: Action, hits: Sequence[FrozenPassage]) -> dict[str, Any]:
+def _recorded(action: Action, hits: Sequence[FrozenPassage]) -> JsonObject:
     """Return the shown part of a recorded step in the form of the API. Without passages of its own it gets
     those of the finds inside it.
     """
@@ -266,7 +267,7 @@ def _recorded(action: Action, hits: Sequence[FrozenPassage]) -> dict[str, Any]:
     }
 
 
-def _new(step: ReplayStep, recorded: Mapping[str, Any], hits: Sequence[FrozenPassage]) -> dict[str, Any]:
+def _new(step: ReplayStep, recorded: Mapping[str, Any], hits: Sequence[FrozenPassage]) -> JsonObject:
     """Return the step's result in the same form, so that the same rules apply."""
     return {
         "input": recorded["input"],
@@ -282,7 +283,7 @@ def _new_retrieval(step: ReplayStep, redacted: Any, withheld: set[str | None]) -
     """Return how the new list of passages differs; None if nothing was searched, or all of it is withheld."""
     if step.retrieval is None or not isinstance(redacted, Mapping):
         return None
-    found: dict[str, Any] = _without(
+    found: JsonObject = _without(
         {name: value for name, value in redacted.items() if name != "hits"}, withheld
     )
     return found
@@ -332,7 +333,7 @@ def _without(value: Any, hashes: set[str | None]) -> Any:
     return value
 
 
-def _without_quotes(evidence: Mapping[str, Any] | None, redactor: Redactor) -> dict[str, Any] | None:
+def _without_quotes(evidence: Mapping[str, Any] | None, redactor: Redactor) -> JsonObject | None:
     """Return the basis of a verdict without quotes, which may contain withheld text."""
     if evidence is None:
         return None

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from timemachine.core.payloads.models import Payload
 from timemachine.core.pure.content import content_of
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.governance.sharing.pure.link_rules import is_maker
 from timemachine.governance.sharing.read_models import shown_of
 from timemachine.governance.sharing.read_models.rows import SharedRow
@@ -196,13 +197,13 @@ def shared_payload(payload: Payload) -> SharedPayload:
     return shown_of(SharedPayload, payload, data=bytes(payload.data))
 
 
-def recorded_document(action: Action, session: UUID) -> dict[str, Any]:
+def recorded_document(action: Action, session: UUID) -> JsonObject:
     """Return the fields of a recorded step that a link may show, in the form of the API and before redaction.
 
     The agent is withheld if it is a key or a person's address, and a cached answer names no other session.
     """
     recorded = ActionOut.of(action).model_dump()
-    shown = {name: recorded[name] for name in DOCUMENT if name in recorded}
+    shown: JsonObject = {name: recorded[name] for name in DOCUMENT if name in recorded}
     return shown | {
         "agent": _agent(action),
         "cached_from": cached_from(action, session),
@@ -210,7 +211,7 @@ def recorded_document(action: Action, session: UUID) -> dict[str, Any]:
     }
 
 
-def cached_from(action: Action, session: UUID) -> dict[str, Any] | None:
+def cached_from(action: Action, session: UUID) -> JsonObject | None:
     """Return the ask that a cached answer came from, without naming another session."""
     origin = action.cached_from
     if origin is None or origin.get("session") == str(session):
@@ -300,7 +301,7 @@ def shared_head(head: Head | None, before: Any, after: Any, first_bytes: int) ->
     )
 
 
-def shown_of_retrieval(action: Action, retrieval: Any) -> dict[str, Any] | None:
+def shown_of_retrieval(action: Action, retrieval: Any) -> JsonObject | None:
     """Return how the passages of an action were found; None if that was not recorded or is withheld
     completely.
     """
@@ -309,7 +310,7 @@ def shown_of_retrieval(action: Action, retrieval: Any) -> dict[str, Any] | None:
     return {name: retrieval[name] for name in RETRIEVAL if name in retrieval}
 
 
-def _redacted_words(action: Action, document: Mapping[str, Any]) -> dict[str, Any]:
+def _redacted_words(action: Action, document: Mapping[str, Any]) -> JsonObject:
     """Return the fields that redaction may change, from a redacted document."""
     error_type, error_message = error_of(document["error"])
     return {name: document[name] for name in _WORDS} | {
@@ -325,7 +326,7 @@ def _agent(action: Action) -> str | None:
     return mark(FIELD) if is_maker(action.kind, action.agent) else action.agent
 
 
-def _shown_retrieval(retrieval: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _shown_retrieval(retrieval: Mapping[str, Any] | None) -> JsonObject | None:
     if retrieval is None:
         return None
     hits = [{name: hit[name] for name in HIT if name in hit} for hit in retrieval["hits"]]

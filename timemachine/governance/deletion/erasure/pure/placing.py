@@ -5,10 +5,11 @@ Pure.
 from collections.abc import Mapping
 from typing import Any
 
+from timemachine.core.pure.json_types import JsonObject
 from timemachine.text.redaction.pure.marks import erased_place
 
 
-def placed(document: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
+def placed(document: JsonObject, names: frozenset[str]) -> JsonObject:
     """Return a redacted step with its sentence offsets as they will be after `as_erased`."""
     grounding = document.get("grounding")
     sentences = grounding.get("sentences") if isinstance(grounding, Mapping) else None
