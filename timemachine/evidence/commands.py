@@ -21,9 +21,7 @@ MOST_IN_A_REQUEST: Final = 2_000  # records
 
 @transaction.atomic
 def request_check(seal: Seal | None, *, by: str | None) -> SealCheck:
-    """Return a check that waits to run, or the one that already waits or runs. Raises `Conflict` if nothing
-    is sealed.
-    """
+    """Return a check that waits or runs already, or a new one. Raises `Conflict` if nothing is sealed."""
     if seal is None or not seal.signed_size:
         raise Conflict(
             "Nothing is sealed yet. A session is sealed when it ends, and every few minutes before that.",
@@ -78,9 +76,7 @@ def _run(lease: Lease[SealCheck]) -> None:
 
 
 def _compare_repeated(comparison: Comparison, seal: Seal) -> int:
-    """Compare the recorded steps that a replay or comparison repeats and return their number: its evidence
-    includes them.
-    """
+    """Compare the recorded steps that a replay or comparison repeats, and return their number."""
     number = 0
     for session, repeated, shown in repeated_seals(seal):
         found = compare(SessionSubject(session), repeated, frozenset(shown))

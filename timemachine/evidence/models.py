@@ -42,9 +42,7 @@ class SigningKey(models.Model):
 
 
 class Seal(models.Model):
-    """The tree over the records of one session, replay or comparison. Each further run gets another
-    generation.
-    """
+    """The tree over the records of a session, replay or comparison. Each further run has a new generation."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
@@ -130,9 +128,7 @@ class SealedRecord(models.Model):
 
 
 class SealedResults(models.Model):
-    """The results of a comparison when they were sealed, as canonical JSON. `form` is the version of their
-    computation.
-    """
+    """The sealed results of a comparison, as canonical JSON. `form` is the version of their computation."""
 
     id = models.BigAutoField(primary_key=True)
     seal = models.ForeignKey(Seal, on_delete=models.DB_CASCADE, related_name="results")
@@ -263,9 +259,7 @@ class EarlierSeal(models.Model):
 
 
 class EvidenceLog(models.Model):
-    """A project's log: the tree over all its seals, tombstones and keys, so that a dropped session is
-    noticed.
-    """
+    """A project's log: the tree over its seals, tombstones and keys, so that a dropped session is noticed."""
 
     project = models.OneToOneField(Project, primary_key=True, on_delete=models.DB_CASCADE, related_name="+")
     size = models.BigIntegerField(default=0)

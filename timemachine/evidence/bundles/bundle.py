@@ -128,9 +128,7 @@ def write(target: IO[bytes], parts: Sequence[Part], about: Mapping[str, Any]) ->
 
 
 def _write_key_replacements(bundle: Bundle, project: UUID) -> None:
-    """Write how keys were replaced since the earliest that signed something here, so an old fingerprint leads
-    to the new one.
-    """
+    """Write how keys were replaced since the earliest that signed something here."""
     found = [
         _log_entries(bundle, state, [index]) for state, index in key_replacements(project, set(bundle.keys))
     ]
@@ -195,9 +193,7 @@ def _write_tree(bundle: Bundle, part: Part) -> None:
 
 
 def _erased_counts(part: Part, rows: Rows) -> JsonObject:
-    """Return how many fields were erased and when the last was, for a bundle without tombstones. Visitors are
-    not shown by whom or why.
-    """
+    """Return how many fields were erased and when the last was, for visitors, who get no tombstones."""
     if part.discloses is None or not rows.erased:
         return {}
     return {"erased": {"fields": rows.erased.total(), "last": rows.erased_last}}
@@ -211,9 +207,7 @@ def _envelopes(bundle: Bundle, shown: QuerySet[SealedRecord]) -> Iterator[bytes]
 
 
 def _disclosed_lines(bundle: Bundle, part: Part, erased: Erased) -> Iterator[bytes]:
-    """Yield a line for each shown record: its current fields with the salts of the seal. Fields in `erased`
-    are counted.
-    """
+    """Yield a line for each shown record: its current fields with the salts of the seal."""
     chosen_range = range(part.size) if part.shown is None else part.shown
     for indexes in batched(chosen_range, BATCH):
         first, last = indexes[0], indexes[-1]
@@ -324,9 +318,7 @@ def _tombstones(bundle: Bundle, seal: Seal, indexes: Sequence[int]) -> JsonObjec
 
 
 def _entries_about(previous: Sequence[PreviousSeal], part: Part) -> list[int]:
-    """Return the log entries about previous seals: their signed states and, except for visitors, why they
-    were replaced.
-    """
+    """Return the log entries of previous seals: their states and, except for visitors, why they ended."""
     states = [state.log_index for each in previous for state in each.states]
     tombstones = [each.tombstone for each in previous if each.tombstone is not None]
     return states if part.discloses is not None else [*states, *tombstones]

@@ -17,9 +17,7 @@ from timemachine.replay.runs.queries import replay_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """How a kind of thing is found, sealed, written and named. `find` raises `NotFound`; `file` names its
-    download.
-    """
+    """How a kind of thing is found, sealed, written and named. `find` raises `NotFound`; `file` is a name."""
 
     find: Callable[[Project, str], Any]
     sealed: Callable[[Any], Sealed]
@@ -50,18 +48,14 @@ KINDS: Final = {
 
 
 def download_bundle(project: Project, of: str, id: str) -> FileResponse:  # noqa: A002
-    """Return the bundle of the project's thing of that kind as a download. Raises what `find` and `write`
-    raise.
-    """
+    """Return the bundle of the project's thing of that kind. Raises what `find` and `write` raise."""
     kind = KINDS[of]
     thing = kind.find(project, id)
     return zip_response(f"evidence-{kind.file(thing)}.zip", lambda target: kind.write(target, thing))
 
 
 def zip_response(name: str, write: Callable[[IO[bytes]], object]) -> FileResponse:
-    """Return a ZIP download that is complete before the first byte is sent, so that errors never cut a file
-    short.
-    """
+    """Return a ZIP download that is complete before it is sent, so that errors never cut a file short."""
     headers = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
     return FileResponse(
         exporting.temporary_file(write),

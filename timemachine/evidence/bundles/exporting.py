@@ -211,9 +211,7 @@ def _comparison_parts(
     rows: AbstractSet[str] | None,
     audience: Audience,
 ) -> list[Part]:
-    """Return the comparison, or these rows of it, and the recorded steps of its cells. Raises `Conflict` if
-    it has no answers.
-    """
+    """Return the comparison's rows and the recorded steps of its cells. Raises `Conflict` without answers."""
     subject = comparison_subject(comparison)
     sealed = subject.rows[: seal.size - 1]
     shown = [index for index, row in enumerate(sealed, 1) if rows is None or row in rows]
@@ -282,9 +280,7 @@ def session_facts(session: Session) -> JsonObject:
 
 
 def signed_session(session: Session, size: int) -> Seal | None:
-    """Return the seal of a session if a state of its first `size` records was signed, so that nothing more
-    needs to be sealed. Two queries.
-    """
+    """Return the seal if a state of its first `size` records was signed already. Two queries."""
     seal = seal_of(session)
     return seal if seal is not None and newest_state(seal, size) is not None else None
 
@@ -298,9 +294,7 @@ def signed_replay(replay: Replay) -> Seal | None:
 
 
 def signed_comparison(comparison: Comparison, rows: AbstractSet[str] | None) -> Seal | None:
-    """Return the seal of a comparison's last run if these rows (None: all, with today's results) were signed.
-    Ten queries.
-    """
+    """Return the seal of the last run if these rows (None: all, with today's results) were signed."""
     seal = current_seal(comparison)
     if seal is None or seal.signed_size != seal.size:
         return None

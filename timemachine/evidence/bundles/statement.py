@@ -19,9 +19,7 @@ PREDICATE_TYPE: Final = "urn:timemachine:evidence:1"
 
 
 def write_keys(zipped: Zipped, signing: AbstractSet[int]) -> None:
-    """Write the public keys with these ids: those that signed something in the bundle and the one that signs
-    its statement.
-    """
+    """Write the public keys with these ids: those that signed something in the bundle."""
     keys_used = SigningKey.objects.filter(pk__in=signing).order_by("created_at", "pk")
     zipped.add("keys.json", dumped([_key(each) for each in keys_used], indent=1))
 

@@ -19,9 +19,7 @@ ACCESS = "access"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The end of an access log: its name, its number of lines and the hash of the last. It is deleted with
-    its session or comparison.
-    """
+    """The end of an access log: its name, number of lines and last hash. Deleted with what it is about."""
 
     chain: str
     lines: int
@@ -69,9 +67,7 @@ def _with_subject(heads: Sequence[Head]) -> list[Head]:
 
 
 def tombstones(session: Session, touched: Iterable[Comparison]) -> list[dict[str, object]]:
-    """Return the log's tombstones for the access logs of a session, and of comparisons that have no other
-    session.
-    """
+    """Return tombstones for the access logs of a session and of comparisons that have no other session."""
     deleted = [each.pk for each in touched if not each.runs.exclude(replay__session=session).exists()]
     heads = AccessHead.objects.filter(session=session) | AccessHead.objects.filter(comparison__in=deleted)
     return [

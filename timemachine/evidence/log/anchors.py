@@ -44,9 +44,7 @@ _OK, _CONFLICT = 200, 409
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorReply:
-    """The `answer` of an anchor to what was `sent`, or what went `wrong`. `known` is the size that a witness
-    says it took last.
-    """
+    """The `answer` to what was `sent`, or what went `wrong`; `known` is the size that a witness took last."""
 
     sent: bytes
     answer: bytes = b""
@@ -82,9 +80,7 @@ def key_for_witness(project: Project) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """An outside party that took a log state containing a seal, and when: an authority by its own clock, a
-    witness by ours.
-    """
+    """Who took a log state containing a seal, and when: an authority by its own clock, a witness by ours."""
 
     kind: str
     url: str
@@ -92,9 +88,7 @@ class Confirmation:
 
 
 def first_confirmations(state: SealCheckpoint) -> list[Confirmation]:
-    """Return the first witness and the first authority that took the log with this state of a seal in it. Two
-    queries.
-    """
+    """Return the first witness and authority that took the log with this state in it. Two queries."""
     held = AnchorReceipt.objects.filter(
         checkpoint__project=state.seal.project_id, checkpoint__size__gt=state.log_index
     ).order_by("id")
@@ -110,9 +104,7 @@ def first_confirmations(state: SealCheckpoint) -> list[Confirmation]:
 
 
 def overdue() -> QuerySet[Anchor]:
-    """Return the anchors that have not received the newest state; an authority gets one at most every
-    `SEAL_SECONDS`.
-    """
+    """Return the anchors without the newest state; an authority gets one at most every `SEAL_SECONDS`."""
     states = LogCheckpoint.objects.filter(project=OuterRef("project")).order_by()
     longest = states.values("project").annotate(longest=Max("size")).values("longest")
     patience = now() - timedelta(seconds=settings.SEAL_SECONDS)
@@ -172,9 +164,7 @@ def _posted(url: str, body: bytes, content_type: str) -> Answer | str:
 
 
 def note_of(state: LogCheckpoint) -> str:
-    """Return a signed state of the log as a note under the same key. Raises `Unavailable` as `keys.sign`
-    does.
-    """
+    """Return a signed log state as a note under the same key. Raises `Unavailable` as `keys.sign` does."""
     text = base64.b64decode(json.loads(state.signed)["payload"]).decode("ascii")
     signature = keys.sign_bytes(state.key, text.encode())
     return signed_note(text, log_origin(str(state.project_id)), bytes(state.key.public_key), signature)

@@ -1,6 +1,4 @@
-"""A project's Ed25519 keys: created on first use, stored encrypted under SECRET_KEY, replaced by an
-administrator.
-"""
+"""A project's Ed25519 keys: created on first use, encrypted under SECRET_KEY, replaced by administrators."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -91,9 +89,7 @@ def is_signed(key: SigningKey, signed: Signed) -> bool:
 
 
 def fingerprint(public_key: bytes) -> str:
-    """Return `ed25519:` and the SHA-256 in hex of the key as SubjectPublicKeyInfo in DER (RFC 8410), as
-    OpenSSL writes it.
-    """
+    """Return `ed25519:` and the SHA-256 in hex of the key in DER (RFC 8410), as OpenSSL writes it."""
     der = Ed25519PublicKey.from_public_bytes(public_key).public_bytes(
         Encoding.DER, PublicFormat.SubjectPublicKeyInfo
     )

@@ -20,9 +20,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedState:
-    """What a checkpoint says about a tree, and whether that key signed it. Stored checkpoints may have been
-    altered.
-    """
+    """What a stored checkpoint, which may have been altered, says about a tree, and whether it is signed."""
 
     origin: str
     size: int

@@ -14,9 +14,7 @@ OPEN, CLOSED = "open", "closed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """The state of a tree at a moment (RFC 3339). `state` is `open` while records may follow, `closed` if
-    none is expected.
-    """
+    """The state of a tree at a moment (RFC 3339): `open` while records may follow, otherwise `closed`."""
 
     origin: str
     size: int

@@ -19,9 +19,7 @@ def with_sorted_certificates(answer: bytes) -> bytes:
 
 
 def _sorted_inside(data: bytes, path: list[tuple[int, int]]) -> bytes:
-    """Return an element with the parts at the end of `path` sorted. Each step of the path is a tag and the
-    part to follow.
-    """
+    """Return an element with the parts at the end of `path` (pairs of a tag and a part) sorted."""
     (element,) = _elements(data)
     tag, content = element[0], _content(element)
     parts = _elements(content)

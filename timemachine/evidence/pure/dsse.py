@@ -1,6 +1,4 @@
-"""DSSE, the Dead Simple Signing Envelope (version 1): the type and the exact bytes are signed, never parsed
-JSON. Pure.
-"""
+"""DSSE, the Dead Simple Signing Envelope (version 1): it signs the type and the exact bytes. Pure."""
 
 import base64
 import json

@@ -22,9 +22,7 @@ _TAG: Final = b"tm-commit-v1\x00"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """The position of a record: the kind and id of its `session`, `replay` or `comparison`, and its index
-    from 0.
-    """
+    """The position of a record: the kind and id of what it is a record of, and its index from 0."""
 
     of: str
     id: str

@@ -28,9 +28,7 @@ def signed_note(text: str, name: str, public_key: bytes, signature: bytes) -> st
 
 
 def add_checkpoint(old: int, proof: Sequence[bytes], note: str) -> bytes:
-    """Return the request to a witness: the size that it took last (0: none), the consistency proof from
-    there, and the note.
-    """
+    """Return the request to a witness: the size it took last (0: none), the consistency proof, the note."""
     hashes = [base64.b64encode(each).decode() for each in proof]
     return "\n".join([f"old {old}", *hashes, "", note]).encode()
 

@@ -11,9 +11,7 @@ LONGEST: Final = 1_000
 
 
 class SensitiveReason(InvalidInput):
-    """The reason contains something that must not be stored. The error names the kind of it, never the
-    content.
-    """
+    """The reason contains something that must not be stored. The error names only the kind of it."""
 
     default_code: ClassVar[str] = "reason_tells"
 

@@ -28,9 +28,7 @@ HIT_COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field: the SHA-256 of its bytes (32 bytes), and the bytes themselves or the id and size of their
-    payload.
-    """
+    """A field: the SHA-256 of its bytes, and the bytes themselves or the id and size of their payload."""
 
     digest: bytes
     data: bytes | None = None
@@ -79,9 +77,7 @@ def inline_field(data: bytes) -> Field:
 
 
 def payload_field(row: Mapping[str, Any], name: str = "payload") -> Field | None:
-    """Return a field whose bytes are a payload, by the hash that was stored with it; None if the row has
-    none. The row needs the columns `payload_columns`.
-    """
+    """Return the payload of a row with `payload_columns` as a field, by its stored hash; None without one."""
     if row[f"{name}_id"] is None:
         return None
     digest = bytes.fromhex(row[f"{name}__sha256"])

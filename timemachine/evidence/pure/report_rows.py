@@ -1,6 +1,4 @@
-"""What a bundle's report shows of a tree, counted while the bundle is written and only from what it
-discloses. Pure.
-"""
+"""What a bundle's report shows of a tree, counted from what is disclosed while it is written. Pure."""
 
 import json
 import re

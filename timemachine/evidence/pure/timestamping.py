@@ -14,9 +14,7 @@ _GRANTED: Final = (PKIStatus.GRANTED, PKIStatus.GRANTED_WITH_MODS)
 
 
 def timestamp_request(data: bytes) -> TimeStampRequest:
-    """Return a request for a timestamp over the SHA-512 of these bytes, with a nonce, asking for the
-    authority's certificate.
-    """
+    """Return a request for a timestamp over the SHA-512 of these bytes, with a nonce."""
     return TimestampRequestBuilder().data(data).build()
 
 

@@ -74,18 +74,14 @@ class Tree:
         return self._range(0, len(self.leaves) if size is None else size)
 
     def inclusion(self, index: int, size: int | None = None) -> list[bytes]:
-        """Return the audit path of a leaf in the tree of the first `size` leaves, from the leaf upwards
-        (2.1.1).
-        """
+        """Return the audit path of a leaf in the tree of the first `size` leaves, upwards (2.1.1)."""
         end = len(self.leaves) if size is None else size
         if not 0 <= index < end <= len(self.leaves):
             raise ValueError(f"leaf {index} of a tree of {end}")
         return self._path(index, 0, end)
 
     def consistency(self, old: int, new: int | None = None) -> list[bytes]:
-        """Return the proof that the tree of the first `old` leaves is a prefix of that of the first `new`
-        (2.1.2).
-        """
+        """Return the proof that the tree of `old` leaves is a prefix of that of `new` (2.1.2)."""
         end = len(self.leaves) if new is None else new
         if not 0 < old <= end <= len(self.leaves):
             raise ValueError(f"a tree of {old} in one of {end}")

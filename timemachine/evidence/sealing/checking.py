@@ -57,9 +57,7 @@ class Comparison:
     erased: int = 0
 
     def problem(self, code: str, says: str, index: int | None = None, session: UUID | None = None) -> None:
-        """Store a problem; beyond the first hundred they are only counted. `session` is set for a repeated
-        recorded step.
-        """
+        """Store a problem, the first hundred; `session` is set for a repeated recorded step."""
         if len(self.problems) < MOST_PROBLEMS:
             found = SealProblem.model_construct(code=code, index=index, says=says)
             self.problems.append(

@@ -64,9 +64,7 @@ Places = Mapping[str, int]
 
 
 def name_of(kind: str, row: int | UUID | str) -> str:
-    """Return the name of a comparison's row: `cell 7`, `mark 3`, `opinion` and its id, `results` and their
-    form.
-    """
+    """Return the name of a comparison's row: `cell`, `mark` or `opinion` and its id, `results` and a form."""
     return f"{kind} {row}"
 
 

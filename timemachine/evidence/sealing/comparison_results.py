@@ -40,9 +40,7 @@ def computed(comparison: Comparison) -> str:
 
 
 def results_now(comparison: Comparison, forms: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield the results in each of these forms: as the page shows them now, or else as they were stored with
-    the seal.
-    """
+    """Yield the results in these forms: as the page shows them now, or else as stored with the seal."""
     newest = Seal.objects.filter(comparison=comparison).order_by("-generation").first()
     found = stored_findings(comparison, progress_of([comparison])[comparison.id])
     shown = None if found is None else figures(found)

@@ -1,6 +1,4 @@
-"""A finished comparison as it is sealed: its cells, its results, then remarks about cells in the order of
-sealing.
-"""
+"""A finished comparison as it is sealed: cells, results, then remarks in the order of sealing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -82,9 +80,7 @@ def newest_seal(comparison: Comparison) -> Seal | None:
 
 
 def current_seal(comparison: Comparison) -> Seal | None:
-    """Return the seal of a comparison's last run; None if that is not sealed or has not finished. Three
-    queries.
-    """
+    """Return the seal of the last run; None if that is not sealed or has not finished. Three queries."""
     ended, latest = run_ended_at(comparison), newest_seal(comparison)
     return latest if latest is not None and latest.run_ended_at == ended else None
 

@@ -27,9 +27,7 @@ BATCH: Final = 100
 
 
 def sessions() -> list[UUID]:
-    """Return sessions that need sealing: ended ones, and recording ones that were not sealed for
-    `SEAL_SECONDS`.
-    """
+    """Return sessions to seal: ended ones, and recording ones that were not sealed for `SEAL_SECONDS`."""
     ended, recording = Q(status=Session.ENDED), Q(status=Session.RECORDING)
     unsealed = Q(seals=None) | Q(seals__signed_size__lte=F("last_sequence"))
     patience = now() - timedelta(seconds=settings.SEAL_SECONDS)
@@ -49,9 +47,7 @@ def replays() -> list[UUID]:
 
 
 def comparisons() -> list[UUID]:
-    """Return finished comparisons whose last run is not sealed, or that got remarks more than `SEAL_SECONDS`
-    after their seal.
-    """
+    """Return finished comparisons that are not sealed, or got remarks `SEAL_SECONDS` after their seal."""
     runs = ComparisonReplay.objects.filter(comparison=OuterRef("pk"))
     finished = Comparison.objects.filter(Exists(runs)).exclude(Exists(runs.filter(replay__finished_at=None)))
     ended = runs.order_by("-replay__finished_at").values("replay__finished_at")[:1]

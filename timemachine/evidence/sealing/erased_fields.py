@@ -66,9 +66,7 @@ class FieldsOf(Schema):
 
 
 def observe(session: Session, sequences: Collection[int]) -> list[Observed]:
-    """Return the session with these steps and its replays as they are now. Nothing is locked and no seal is
-    read; for previews.
-    """
+    """Return the session with these steps and its replays as they are now, for previews; nothing is locked."""
     replays = Replay.objects.filter(session=session).order_by("id")
     own = Observed(session=session, replay=None, seal=None, digests=_session_digests(session, sequences))
     return [
@@ -88,9 +86,7 @@ def count_changed(observed: Iterable[Observed]) -> FieldsOf:
 
 
 def observe_locked(session: Session, sequences: Collection[int]) -> list[Observed]:
-    """Return the session with these steps and its replays as they are now, locked. Call it after
-    `lock_against_sealing`.
-    """
+    """Return the session with these steps and its replays, locked. Call it after `lock_against_sealing`."""
     replays = list(Replay.objects.select_for_update().filter(session=session).order_by("id"))
     own_seals = [each for each in locked_seals(session) if each.of != COMPARISON]
     newest = {each.replay_id: each for each in sorted(own_seals, key=lambda each: each.generation)}
@@ -144,9 +140,7 @@ def _erased_before(each: Observed, names: Names) -> int:
 
 
 def fields_in_tombstones(seal: Seal, entries: SignedLog | None) -> set[tuple[int, str]]:
-    """Return the fields that the project's signed log says were erased, by record and name; none if the log
-    was altered.
-    """
+    """Return the fields that the signed log says were erased, by record and name; none without the log."""
     if entries is None:
         return set()
     return {named for entry in entries.entries_at(tombstones_of(seal)) for named in _named(entry, seal)}

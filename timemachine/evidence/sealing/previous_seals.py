@@ -13,9 +13,7 @@ from timemachine.evidence.models import EarlierSeal, Seal, SealCheckpoint
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacement:
-    """The replacement of a seal after an erasure: when, by whom, why, and how many fields were erased (None
-    if unknown).
-    """
+    """The replacement of a seal after an erasure, and of how many `fields` (None if unknown)."""
 
     at: datetime
     by: str | None = None
@@ -25,9 +23,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealState:
-    """A signed state of a previous seal: its size, root (hex), time, log entry, and the share link that it
-    was cut for.
-    """
+    """A signed state of a previous seal: size, root (hex), time, log entry, and the link it was cut for."""
 
     size: int
     root: str

@@ -12,9 +12,7 @@ from timemachine.replay.runs.models import ReplayStep
 
 
 def steps_repeated_by(seal: Seal) -> dict[UUID, list[int]]:
-    """Return the repeated records by session, including record 0; empty for the seal of a session. At most
-    two queries.
-    """
+    """Return the repeated records by session, including record 0; empty for a session. At most two queries."""
     if seal.replay is not None:
         steps = seal.replay.steps.order_by("sequence").values_list("sequence", flat=True)
         return {seal.replay.session_id: [0, *steps]}
@@ -25,9 +23,7 @@ def steps_repeated_by(seal: Seal) -> dict[UUID, list[int]]:
 
 
 def repeated_seals(seal: Seal) -> Iterator[tuple[Session, Seal, Sequence[int]]]:
-    """Yield each repeated session with its seal and the records of it. Links of the records show where a seal
-    is missing. Four queries.
-    """
+    """Yield each repeated session that is sealed, with its seal and the records of it. Four queries."""
     found = steps_repeated_by(seal)
     seals = Seal.objects.filter(session__in=found).select_related("session__project")
     for each in seals.order_by("session__started_at", "session"):
@@ -36,9 +32,7 @@ def repeated_seals(seal: Seal) -> Iterator[tuple[Session, Seal, Sequence[int]]]:
 
 
 def repeated_steps(steps: QuerySet[ReplayStep]) -> dict[UUID, list[int]]:
-    """Return the recorded steps of some cells, the asks and the finds inside them, by session in order of
-    start.
-    """
+    """Return the recorded steps of cells, asks and finds inside them, by session in order of start."""
     asks = Action.objects.filter(id__in=steps.values("action_id"))
     rows = Action.objects.filter(id__in=asks.values("id")) | Action.objects.filter(is_find_inside(asks))
     found: dict[UUID, list[int]] = {}

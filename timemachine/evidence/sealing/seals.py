@@ -120,9 +120,7 @@ def frontier_of(seal: Seal) -> Frontier:
 
 
 def locked_seals(session: Session) -> list[Seal]:
-    """Return every seal of the session, its replays and their comparisons, oldest first; locked until the
-    transaction ends.
-    """
+    """Return the locked seals of the session, its replays and their comparisons, oldest first."""
     compared = Comparison.objects.filter(runs__replay__session=session)
     seals = (
         Seal.objects.filter(session=session)

@@ -1,6 +1,4 @@
-"""Deleting sessions. A tombstone in the log says that something was deleted, when, by whom and why, but
-nothing of its content.
-"""
+"""Deleting sessions. A tombstone in the log says when, by whom and why, and nothing of the content."""
 
 from collections.abc import Collection, Iterable, Sequence
 from time import sleep
@@ -111,9 +109,7 @@ def reseal_comparisons(
 def _tombstones(
     sealed: Sequence[Seal], by: str | None, reason: str | None, remaining: Collection[UUID]
 ) -> Iterable[dict[str, object]]:
-    """Yield a log line for each seal. For a `remaining` comparison it names the generation that it is
-    resealed as.
-    """
+    """Yield a log line for each seal, with the generation that a `remaining` comparison is resealed as."""
     because = _because(by, reason)
     newest = _newest(sealed)
     for seal in sealed:

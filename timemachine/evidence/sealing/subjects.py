@@ -14,9 +14,7 @@ from timemachine.replay.runs.models import Replay
 
 
 class Subject(Protocol):
-    """A thing with records, counted from 0 (the thing itself) to `last`. It is `closed` if no more may
-    follow.
-    """
+    """A thing with records, from 0 (the thing itself) to `last`; `closed` if no more may follow."""
 
     @property
     def of(self) -> str: ...

@@ -60,9 +60,7 @@ def payloads_within(link: ShareLink) -> QuerySet[Payload]:
 
 
 def fields_of(link: ShareLink, payload: Payload) -> frozenset[str]:
-    """Return the fields of the recorded steps and answers in the link that refer to that payload. At most
-    five queries.
-    """
+    """Return the fields of steps and answers in the link that refer to that payload. At most five queries."""
     actions, steps = actions_within(link), steps_within(link)
     found = {name for name in ("input", "output", "source") if actions.filter(**{name: payload}).exists()}
     if steps.filter(output=payload).exists():

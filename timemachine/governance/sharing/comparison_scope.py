@@ -1,6 +1,4 @@
-"""What a link to a comparison shows: its asks with the answers and remarks that existed when the link was
-created.
-"""
+"""What a link to a comparison shows: its asks with the answers and remarks from before the link."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -72,9 +70,7 @@ class ComparisonScope:
         )
 
     def remarks(self, asks: Sequence[Ask]) -> SharedRemarks:
-        """Return these asks with their questions, and the remarks about their answers from before the link
-        was created.
-        """
+        """Return these asks with their questions and the remarks that are older than the link."""
         found = annotated(asks)
         return SharedRemarks(
             asks=self._asks(found.asks),

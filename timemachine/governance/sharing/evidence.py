@@ -65,9 +65,7 @@ Texts = Callable[[], Mapping[str, str]]
 
 
 def can_be_written(link: ShareLink) -> bool:
-    """Return whether there is evidence of what the link shows. There is none while a replay or comparison is
-    running.
-    """
+    """Return whether there is evidence of what the link shows; not while a replay or comparison runs."""
     if link.comparison is not None:
         return run_ended_at(link.comparison) is not None
     return link.replay is None or link.replay.finished_at is not None
@@ -95,9 +93,7 @@ def write(link: ShareLink, target: IO[bytes], named: Mapping[str, Any]) -> None:
 
 
 def about(link: ShareLink) -> JsonObject:
-    """Return what the statement says about the link: its redaction profile and version, or that it discloses
-    no text.
-    """
+    """Return what the statement says about the link: its redaction profile, or that it discloses no text."""
     profile = link.redaction or {}
     withheld_by = {name: profile[name] for name in ("name", "version") if profile.get(name) is not None}
     return {
@@ -133,9 +129,7 @@ def _all_but_makers(of: Subject, record: Record, texts: Texts) -> AbstractSet[st
 
 
 def _names_others(of: Subject, record: Record) -> bool:
-    """Return whether a record names the person who recorded it, or another session as the origin of its
-    answer.
-    """
+    """Return whether a record names who recorded it, or another session as the origin of its answer."""
     words = record.fields.get("words")
     read = json.loads(words.data) if words and words.data else {}
     return is_maker(record.kind, read.get("agent")) or _is_of_another(of, read.get("cached_from"))
@@ -182,9 +176,7 @@ def _by_path(paths: tuple[Path, ...], names: AbstractSet[str]) -> set[str]:
 
 
 def _repeating(found: AbstractSet[str], names: AbstractSet[str]) -> set[str]:
-    """Return what repeats withheld fields: another tool's record of them, the sentences of an answer, the
-    text of a passage.
-    """
+    """Return what repeats withheld fields: another tool's record, an answer's sentences, a passage's text."""
     also = {name.removesuffix(".text") for name in found if name.endswith(".text")}
     if found:
         also |= {"source"}

@@ -39,9 +39,7 @@ def append(
     by: str | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the next line of a link's log in the current transaction. Raises `NotFound` if the link was
-    deleted.
-    """
+    """Write the next line of a link's log in this transaction. Raises `NotFound` if the link was deleted."""
     _locked(link)
     line = Line(
         chain=chain_of(link),
@@ -123,9 +121,7 @@ def line_of(row: ShareOpening, owner: ShareLink | Project) -> Line:
 
 
 def _miscounted(link: ShareLink, lines: list[Line]) -> LogBreak | None:
-    """Return a missing line at the end, which leaves the chain intact: the link has its own count of openings
-    and its revocation.
-    """
+    """Return a missing line at the end, which leaves the chain intact but not the counts of the link."""
     counted = {result: sum(line.result == result for line in lines) for result in (CREATED, OPENED, ENDED)}
     if counted == {CREATED: 1, OPENED: link.opens, ENDED: int(link.revoked_at is not None)}:
         return None

@@ -39,9 +39,7 @@ def commit(project_id: UUID) -> int:
 
 
 def write_log(target: IO[bytes], project: Project) -> None:
-    """Write the bundle of the project's log of evidence, with its access logs. Raises as
-    `exporting.write_log` does.
-    """
+    """Write the bundle of the project's log, with its access logs. Raises as `exporting.write_log` does."""
     exporting.write_log(target, project, partial(_lines, project))
 
 
@@ -68,9 +66,7 @@ def _heads(project: Project) -> Iterator[Head]:
 
 
 def _lines(project: Project) -> Iterator[bytes]:
-    """Yield every line of every access log of the project as the bytes that its hash covers, log after log,
-    in order.
-    """
+    """Yield each line of each access log as the bytes that its hash covers, log after log, in order."""
     rows = ShareOpening.objects.filter(project=project).select_related("link").order_by("link", "sequence")
     for row in rows.iterator(chunk_size=500):
         yield line_bytes(log.line_of(row, row.link or project))

@@ -84,9 +84,7 @@ class Preview:
 
 
 def preview_of(link: ShareLink) -> Preview:
-    """Return what a link, saved or not, would show and withhold. At most `MOST_STEPS` steps and `MOST_BYTES`
-    are read.
-    """
+    """Return what a link, saved or not, would show and withhold in its first steps."""
     preview = Preview(link=link, sessions=Scope(link=link).sessions(), steps=counted_actions(link).count())
     rules = BUILT_IN.rules if link.redaction is None else rules_of(link.redaction)
     for session in _sessions(link):

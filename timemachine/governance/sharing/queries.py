@@ -118,9 +118,7 @@ def allowed(project_field: str) -> Q:
 
 
 def target_of(project: Project, target_type: str, target_id: str | UUID) -> Shareable:
-    """Return what is to be shared. Raises `NotFound` for another project's, `InvalidInput` for what cannot be
-    shared.
-    """
+    """Return what is to be shared. Raises `NotFound`, and `InvalidInput` for what cannot be shared."""
     if target_type == SESSION:
         return session_of(project, target_id)
     if target_type == REPLAY:
@@ -146,9 +144,7 @@ def open_links(project: Project) -> QuerySet[ShareLink]:
 
 
 def link_of_token(token: Token | None) -> tuple[ShareLink | None, bool]:
-    """Return the link with the token's public id, and whether the secret is right. It takes the same time
-    without a link.
-    """
+    """Return the link of a token, and whether the secret is right; without a link it takes the same time."""
     links = ShareLink.objects.select_related("session", "replay", "comparison", "project")
     link = links.filter(public_id=token.public_id).first() if token else None
     right = same_secret(token.secret if token else "-", link.secret_sha256 if link else _HASH_OF_NO_LINK)

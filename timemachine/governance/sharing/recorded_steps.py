@@ -63,9 +63,7 @@ class RecordedSteps:
         )
 
     def step(self, sequence: int, first_bytes: int = FIRST_BYTES) -> SharedStep:
-        """Return one step with its payloads and passages, and the steps above and inside it that are shown as
-        well.
-        """
+        """Return one step with its payloads and passages, and the shown steps above and inside it."""
         if not self.actions.filter(sequence=sequence).exists():
             raise link_not_valid()
         found = step(self.session, sequence, first_bytes)
@@ -81,9 +79,7 @@ class RecordedSteps:
         return self._redacted(found, above, inside, first_bytes)
 
     def context_steps(self, sequence: int) -> list[SharedStep]:
-        """Return the steps with the passages of a find or ask: the step itself, or else every find inside it,
-        in order.
-        """
+        """Return the steps with the passages of a find or ask: itself, or else the finds inside it."""
         found = self.step(sequence)
         inside = [row.sequence for row in found.children if row.kind == "find"]
         return [found] if found.passages or not inside else [self.step(each) for each in inside]
@@ -132,9 +128,7 @@ class RecordedSteps:
         return shown_of(SharedOrigin, found, session=found.session.id if found.session else None)
 
     def _rows(self, rows: Sequence[Row]) -> list[SharedRow]:
-        """Return lines of the timeline. One query if something is withheld, to name them by the rest of their
-        payloads.
-        """
+        """Return lines of the timeline, named by what is left of their payloads. At most one query."""
         if self.redactor.rules is None or not rows:
             return [shared_row(row, None, self.redactor) for row in rows]
         actions = Action.objects.filter(session=self.session, sequence__in=[row.sequence for row in rows])

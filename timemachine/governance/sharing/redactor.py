@@ -76,9 +76,7 @@ class Redactor:
         return self.text(label(draft))
 
     def withholds(self, payload: Payload, fields: frozenset[str]) -> bool:
-        """Return whether anything of a payload in these fields of recorded steps is withheld, so that it must
-        not be served.
-        """
+        """Return whether something of a payload in these fields is withheld, so that it is not served."""
         if self.rules is None:
             return False
         try:
@@ -105,18 +103,14 @@ def naming_fields(action: Action) -> JsonObject:
 
 
 def error_of(error: Any) -> tuple[str | None, str | None]:
-    """Return the type and the message of an error in a redacted document. If it is withheld completely, the
-    mark is the message.
-    """
+    """Return type and message of an error in a redacted document; if it is withheld, a mark as message."""
     if error is None:
         return None, None
     return (error["type"], error["message"]) if "message" in error else (None, error["withheld"])
 
 
 def payload_text(payload: Payload | None, before: Any, after: Any) -> str | None:
-    """Return the text of a payload whose value was `before` redaction and is `after` it; None if nothing was
-    recorded.
-    """
+    """Return the text of a payload that was `before` redaction and is `after` it; None if not recorded."""
     if payload is None:
         return None
     return payloads.text(payload) if before == after else payloads.text_of(content_of(after).data)

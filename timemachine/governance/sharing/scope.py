@@ -69,9 +69,7 @@ _NOTHING_ERASED = ErasedParts()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What one link shows. Nothing that a visitor sends widens it. `link` is for commands; pages show
-    `about()`.
-    """
+    """What one link shows. Nothing that a visitor sends widens it. `link` is for commands, not for pages."""
 
     link: ShareLink
 
@@ -95,9 +93,7 @@ class Scope:
         return totals_of(counted_actions(self.link))
 
     def rows(self, around: int) -> SharedRows:
-        """Return the page of steps that contains a step; nothing is collapsed. Only a link to a session has a
-        timeline.
-        """
+        """Return the page of steps that contains a step, nothing collapsed. Only sessions have a timeline."""
         return self._recorded().rows(around, self._last(SESSION))
 
     def first_step(self) -> int:
@@ -108,15 +104,11 @@ class Scope:
         return first
 
     def step(self, sequence: int, first_bytes: int = FIRST_BYTES) -> SharedStep:
-        """Return one recorded step with its payloads and passages, and the steps above and inside it that are
-        in the scope.
-        """
+        """Return one recorded step with its payloads and passages, and the shown steps above and inside it."""
         return self._recorded().step(sequence, first_bytes)
 
     def context_steps(self, sequence: int) -> list[SharedStep]:
-        """Return the steps with the passages of a find or ask: the step itself, or else every find inside it,
-        in order.
-        """
+        """Return the steps with the passages of a find or ask: itself, or else the finds inside it."""
         return self._recorded().context_steps(sequence)
 
     def document(self, sequence: int) -> dict[str, object]:
@@ -124,9 +116,7 @@ class Scope:
         return self._recorded().document(sequence)
 
     def payload(self, sha256: str) -> SharedPayload:
-        """Return the bytes of something in the scope by hash. Raises `NotFound` if anything of them is
-        withheld.
-        """
+        """Return bytes in the scope by hash. Raises `NotFound` if anything of them is withheld."""
         found = payloads_within(self.link).filter(sha256=sha256).first()
         if found is None or self._redactor().withholds(found, fields_of(self.link, found)):
             raise link_not_valid()

@@ -41,9 +41,7 @@ def seal_of(link: ShareLink) -> SharedSeal | None:
 
 
 def earlier_seals(link: ShareLink) -> list[SharedEarlierSeal]:
-    """Return the seals before this one, as far as the link's visitors may know them. At most five queries,
-    none for a session.
-    """
+    """Return the earlier seals that the link's visitors may know. At most five queries, none for a session."""
     seal = None
     if link.comparison is not None:
         seal = current_seal(link.comparison)
@@ -125,9 +123,7 @@ def erased_within(link: ShareLink) -> ErasureSummary:
 
 
 def _repeated(link: ShareLink) -> dict[UUID, list[int]]:
-    """Return the recorded steps of the answers that a link to a comparison shows, including their sessions.
-    One query.
-    """
+    """Return the recorded steps, and 0 for their session, of the answers that a link shows. One query."""
     found = defaultdict[UUID, list[int]](lambda: [0])
     for session, sequence in counted_actions(link).values_list("session_id", "sequence"):
         found[session].append(sequence)

@@ -1,6 +1,4 @@
-"""Applying an erasure: rewriting every table that contains something of a session, in the caller's
-transaction.
-"""
+"""Applying an erasure: rewriting every table with something of a session, in the caller's transaction."""
 
 from dataclasses import dataclass, field
 from typing import Final

@@ -82,9 +82,7 @@ class Scan:
         return BeforeAfter(before=before, after=after, tally=tally)
 
     def value(self, value: Any, tally: Tally | None = None) -> Any:
-        """Return a text or JSON value that was derived from the session, redacted. Rules for fields by path
-        do not apply.
-        """
+        """Return a derived text or JSON value, redacted. Rules for fields by path do not apply."""
         for rules in (
             self.chosen.rules if self.chosen.looks_everywhere else NO_RULES,
             self.repeats or NO_RULES,
@@ -109,9 +107,7 @@ class Scan:
 def actions_of(
     session: Session, sequences: Collection[int] | None = None, after: int = 0
 ) -> Iterator[Action]:
-    """Yield the session's actions with everything that is scanned, in order: these sequences, or all after
-    one.
-    """
+    """Yield the session's actions with everything that is scanned, in order: these, or all after one."""
     found = Action.objects.filter(session=session, sequence__gt=after)
     if sequences is not None:
         found = found.filter(sequence__in=list(sequences))
@@ -119,9 +115,7 @@ def actions_of(
 
 
 def scan_of(session: Session, chosen: Chosen, *, among: Collection[int] | None = None) -> Scan:
-    """Return the scan of a session. For selected fields it also looks for what repeats their texts, in the
-    steps `among` if given.
-    """
+    """Return the scan of a session: what is selected, and what repeats selected fields in the steps `among`."""
     scan = Scan(chosen=chosen)
     if chosen.looks_everywhere:
         return scan

@@ -183,9 +183,7 @@ def fits_in_a_request(erasure: Erasure) -> bool:
 
 
 def work(erasure_id: UUID) -> Erasure | None:
-    """Do the next part, scanning or erasing; None if the session was deleted. Safe to call twice and to be
-    killed at any point.
-    """
+    """Scan or erase, whichever is next; None if the session was deleted. Safe to repeat and to kill."""
     with holding(overdue().filter(id=erasure_id)) as lease:
         if lease is not None:
             _do_next(lease)
@@ -295,9 +293,7 @@ def _finish_erasing(released: Collection[int]) -> None:
 
 
 def _with_children(session: Session, steps: Sequence[int]) -> set[int]:
-    """Return the steps and those that name one of them as parent by its id: if the id is erased, they name it
-    by its sequence.
-    """
+    """Return the steps and those that name one of them by its id, which may be erased."""
     ids = session.actions.filter(sequence__in=steps, client_id__isnull=False).values("client_id")
     children = session.actions.filter(parent_id_given__in=ids).values_list("sequence", flat=True)
     return {*steps, *children}

@@ -36,9 +36,7 @@ REASONS: Final = "reasons and arms of comparisons"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Rows of one table that may repeat a session: their text and JSON columns, and payloads that are read as
-    text.
-    """
+    """Rows of one table that may repeat a session: text and JSON columns, and payloads read as text."""
 
     name: str
     rows: QuerySet[Any]
@@ -173,9 +171,7 @@ def _rewrite(
 
 
 def _is_about_erased(row: Any, recorded: Rewritten, replayed: set[int]) -> bool:
-    """Return whether a row is about an answer of which something was erased, so that all of its words are
-    erased.
-    """
+    """Return whether something was erased of the answer that a row is about, so that all its words go."""
     if isinstance(row, Judgement):
         return row.sequence in recorded.sequences
     return row.step_id in replayed

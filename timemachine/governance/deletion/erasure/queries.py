@@ -27,9 +27,7 @@ _HAS_MARKS: Final = "SELECT FROM tm_erased_field WHERE session_id = %(session)s 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasedParts:
-    """What was erased of a replayed step: its recorded or new `answer`, how many of its frozen `passages`,
-    and any that it `found`.
-    """
+    """What was erased of a replayed step: an `answer`, how many frozen `passages`, and any that it `found`."""
 
     answer: bool = False
     passages: int = 0

@@ -83,9 +83,7 @@ def _rewrite_step(
 
 
 def _same_fields(scan: Scan, step: ReplayStep) -> Rules:
-    """Return the rules for a replayed step. An answer with the same bytes as a completely erased one is
-    erased, too.
-    """
+    """Return the rules for a replayed step. An answer with the bytes of an erased one is erased, too."""
     repeated = ["output"] if step.output_id is not None and step.output_id in scan.payloads else []
     if scan.chosen.looks_everywhere and scan.chosen.takes(step.sequence):
         return scan.chosen.within(repeated)

@@ -115,9 +115,7 @@ def _label(after: Mapping[str, Any]) -> str:
 def rewrite_hits(
     session: Session, scan: Scan, rows: Sequence[Any], before: Sequence[Any], after: Any, made: Rewritten
 ) -> None:
-    """Rewrite the passages of a step, recorded or found by a replay. `after` is what remains of them; not a
-    list if nothing does.
-    """
+    """Rewrite the passages of a step. `after` is what remains of them; not a list if nothing does."""
     remaining = after if isinstance(after, list) and len(after) == len(rows) else [{}] * len(rows)
     for row, was, redacted in zip(rows, before, remaining, strict=True):
         if was == redacted:

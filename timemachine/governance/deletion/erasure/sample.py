@@ -26,9 +26,7 @@ class ErasedPlace(Schema):
 
 
 def sample_of(erasure: Erasure) -> list[ErasedPlace]:
-    """Return the first `SHOWN` places that would be erased; empty unless the erasure waits for its reason.
-    Reads at most `SHOWN` steps.
-    """
+    """Return at most `SHOWN` places that would be erased; empty unless the erasure waits for its reason."""
     if erasure.status != FOUND or erasure.preview is None:
         return []
     steps = erasure.preview["first_steps"][:SHOWN]

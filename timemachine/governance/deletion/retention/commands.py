@@ -45,9 +45,7 @@ BATCH: Final = 1_000
 
 @transaction.atomic
 def prepare(project: Project, which: SessionSelection, *, by: str) -> BulkDeletion:
-    """Find the sessions that match now. Only these are deleted after `confirm`, not later ones. Raises
-    `InvalidInput`.
-    """
+    """Find the sessions that match now; `confirm` deletes only these. Raises `InvalidInput`."""
     deletion = BulkDeletion.objects.create(project=project, wanted=which.given, requested_by=by[:254])
     _add_sessions(deletion, matching_sessions(project, which))
     return deletion
@@ -98,9 +96,7 @@ def confirm(deletion: BulkDeletion, *, reason: str, by: str) -> BulkDeletion:
 
 @transaction.atomic
 def cancel(deletion: BulkDeletion) -> BulkDeletion:
-    """Stop: waiting sessions are not deleted, deleted ones stay deleted. Raises `Conflict` if it has
-    finished.
-    """
+    """Stop: waiting sessions stay, deleted ones stay deleted. Raises `Conflict` if it has finished."""
     row = BulkDeletion.objects.select_for_update().get(pk=deletion.pk)
     if row.status not in (FOUND, RUNNING):
         raise Conflict("This deletion has finished and cannot be cancelled.", code="forgetting_over")
@@ -111,9 +107,7 @@ def cancel(deletion: BulkDeletion) -> BulkDeletion:
 
 
 def work(deletion_id: UUID) -> None:
-    """Delete one session after another until none waits. Safe to call twice, at the same time, and to be
-    killed at any point.
-    """
+    """Delete one session after another until none waits. Safe to repeat, to run twice, and to kill."""
     with holding(overdue().filter(id=deletion_id)) as lease:
         if lease is not None:
             _delete_all(lease)
@@ -133,18 +127,14 @@ def _delete_all(lease: Lease[BulkDeletion]) -> None:
 
 
 def _next(lease: Lease[BulkDeletion], deletion: BulkDeletion) -> BulkDeletionSession | None:
-    """Return the next waiting session; None if there is none, another worker has the deletion, or it was
-    cancelled.
-    """
+    """Return the next waiting session; None without one, after a cancellation, or if the lease was lost."""
     if not lease.held().exists():
         return None
     return deletion.sessions.filter(state=WAITING).order_by("id").first()
 
 
 def _delete_with_retries(deletion: BulkDeletion, each: BulkDeletionSession) -> None:
-    """Delete a session, retrying after deadlocks with recorders. If that fails, it stays and the others are
-    deleted.
-    """
+    """Delete a session, retrying after deadlocks with recorders; if that fails, it stays."""
     for _ in range(MOST_TRIES - 1):
         try:
             return _delete_one(deletion, each)

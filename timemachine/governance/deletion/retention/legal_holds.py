@@ -1,6 +1,4 @@
-"""Legal holds: placed on named sessions, or on all that match a filter at that moment; released with a
-reason.
-"""
+"""Legal holds on named sessions, or on all that match a filter at that moment; released with a reason."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -21,9 +19,7 @@ BATCH = 1_000
 
 
 def required_reason(checked: str, what: str) -> str:
-    """Return the reason, which the project's log stores. Raises `InvalidInput` if there is none,
-    `SensitiveReason` if it must not be stored.
-    """
+    """Return the reason as it is stored. Raises `InvalidInput` without one, and `SensitiveReason`."""
     reason = checked_reason(checked)
     if not reason:
         raise InvalidInput(

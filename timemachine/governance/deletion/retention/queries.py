@@ -68,9 +68,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleDeletion:
-    """A deletion of one thing: the session `gone` with its number of `actions`, or the turn `sequence` of an
-    existing session.
-    """
+    """A deletion of one thing: the session `gone` with its `actions`, or the turn `sequence` of a session."""
 
     at: datetime
     by: str | None
@@ -84,9 +82,7 @@ class SingleDeletion:
 def matching_sessions(
     project: Project, which: SessionSelection, at: datetime | None = None
 ) -> QuerySet[Session]:
-    """Return the project's sessions that match at a moment (default: now). Raises `InvalidInput` for an
-    invalid filter.
-    """
+    """Return the project's sessions that match at a moment (default: now). Raises `InvalidInput`."""
     fields = {name: value for name, value in which if name != "older_than_days"}
     found = sessions_matching(project, SessionQuery(**fields))
     if which.older_than_days is None:
@@ -151,9 +147,7 @@ def held_by(hold: Hold, most: int = SHOWN) -> list[tuple[HeldSession, Session | 
 
 
 def bulk_deletions_of(project: Project) -> QuerySet[BulkDeletion]:
-    """Return the project's bulk deletions, newest first, without those that were cancelled before they were
-    confirmed.
-    """
+    """Return the project's bulk deletions, newest first, without those cancelled before confirmation."""
     found = BulkDeletion.objects.filter(project=project).exclude(status=CANCELLED, confirmed_at=None)
     return found.select_related("rule").order_by("-id")
 
@@ -194,9 +188,7 @@ def outcomes_by_deletion(forgettings: Iterable[BulkDeletion]) -> dict[UUID, Outc
 
 
 def single_deletions(project: Project, most: int = SHOWN) -> list[SingleDeletion]:
-    """Return the latest sessions that were deleted one by one, and deleted turns of existing sessions, newest
-    first. Two queries.
-    """
+    """Return the latest sessions and turns that were deleted one by one, newest first. Two queries."""
     in_bulk = BulkDeletionSession.objects.filter(
         forgetting__project=project, session=OuterRef("session"), state=ERASED
     )
@@ -260,9 +252,7 @@ def rule_of(project: Project, rule_id: str | UUID) -> RetentionRule:
 def due_by(
     rule: RetentionRule, among: Iterable[RetentionRule], at: datetime | None = None
 ) -> QuerySet[Session]:
-    """Return the sessions that a rule would delete at a moment, without those that a stronger rule of `among`
-    decides.
-    """
+    """Return the sessions that a rule would delete at a moment, unless a stronger rule of `among` decides."""
     found = _decided_by(rule, among)
     if rule.days is None:
         return found.none()
@@ -270,9 +260,7 @@ def due_by(
 
 
 def first_due(rule: RetentionRule, among: Iterable[RetentionRule]) -> datetime | None:
-    """Return when a rule would delete the first existing session without a hold; in the past if it is due,
-    None without one. One query.
-    """
+    """Return when a rule deletes, or should have deleted, the first session without a hold. One query."""
     found = _decided_by(rule, among).filter(~IS_HELD).aggregate(last=Min(LAST_ACTIVITY))["last"]
     return None if found is None or rule.days is None else found + timedelta(days=rule.days)
 
@@ -292,9 +280,7 @@ def _covered(rule: RetentionRule) -> Q:
 
 
 def _takes_precedence(other: RetentionRule, rule: RetentionRule) -> bool:
-    """Return whether the other rule decides if both cover a session: the more specific one (a tag before an
-    agent), then the one that keeps longer.
-    """
+    """Return whether the other rule decides: a tag before an agent, then the one that keeps longer."""
     mine, its = _specificity(rule), _specificity(other)
     if mine != its:
         return its > mine

@@ -1,6 +1,4 @@
-"""Retention rules: how long sessions are kept. By default they are kept permanently; a rule that deletes
-early needs a reason.
-"""
+"""Retention rules: how long sessions are kept (by default permanently). Deleting early needs a reason."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -38,9 +36,7 @@ def is_early(days: int | None) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What a new rule would do: the sessions `due` now, when the `first` one would be deleted, and the rule
-    that it would replace.
-    """
+    """What a new rule would do: the sessions `due`, when the `first` is deleted, and the rule it replaces."""
 
     rule: RetentionRule
     due: SessionCounts
@@ -120,9 +116,7 @@ def describe_for_log(rule: RetentionRule) -> str:
 
 
 def run_rules() -> list[UUID]:
-    """Start what rules of every project would delete now; return the deletions, for a worker. Safe to call
-    twice.
-    """
+    """Start what rules would delete now; return the deletions, for a worker. Safe to call twice."""
     active = RetentionRule.objects.filter(removed_at=None, days__isnull=False)
     rules = active.select_related("project").order_by("project", "id")
     return [made.id for rule in rules if (made := _run(rule)) is not None]

@@ -66,9 +66,7 @@ def url_of(token: str) -> str:
 
 @transaction.atomic
 def revoke(link: ShareLink, *, by: str) -> ShareLink:
-    """Revoke a link permanently, from the next request of its visitors. A link that was revoked before keeps
-    its time.
-    """
+    """Revoke a link permanently, from the next request of its visitors; one revoked before keeps its time."""
     if ShareLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=Now(), revoked_by=by[:254]):
         log.append(link, log.ENDED, by=by[:254])
     ShareGrant.objects.filter(link_id=link.pk).delete()

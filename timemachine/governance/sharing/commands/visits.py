@@ -36,9 +36,7 @@ WHERE id = %(grant)s RETURNING views, views_since
 
 
 def view(public_id: str, cookie: str | None, *, part: bool = False) -> Scope:
-    """Return what the holder of this cookie may read now. Raises `NotFound`, and `TooManyRequests` for more
-    than sixty pages in a minute.
-    """
+    """Return what the holder of this cookie may read now. Raises `NotFound`, and `TooManyRequests`."""
     grant = grant_of(public_id, cookie)
     _count(grant, PART if part else PAGE)
     return Scope(link=grant.link)
@@ -84,9 +82,7 @@ def download(link: ShareLink, *, address: str | None = None, browser: str | None
 
 @contextmanager
 def _one_at_a_time(link: ShareLink) -> Iterator[None]:
-    """Take a lock of the connection: writing evidence needs several transactions. A killed process releases
-    it.
-    """
+    """Lock the link on this connection, for several transactions. A killed process releases the lock."""
     name = f"evidence of share link {link.pk}"
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])

@@ -1,6 +1,4 @@
-"""What a link withholds: the rules of its profile with additions for visitors, and agents that name a person.
-Pure.
-"""
+"""What a link withholds: its profile's rules, extended for visitors, and agents that name people. Pure."""
 
 import re
 from collections.abc import Mapping

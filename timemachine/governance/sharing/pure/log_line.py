@@ -56,9 +56,7 @@ def line_bytes(line: Line) -> bytes:
 
 
 def first_break(lines: Iterable[tuple[Line, str]]) -> LogBreak | None:
-    """Return the first of these lines (each with its stored hash, in order) that does not fit; None if all
-    do.
-    """
+    """Return the first line (each with its stored hash, in order) that does not fit; None if all do."""
     before = BEFORE_THE_FIRST
     for number, (line, stored) in enumerate(lines, 1):
         if line.sequence != number:

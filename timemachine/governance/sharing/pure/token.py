@@ -37,9 +37,7 @@ def parse_token(text: str) -> Token | None:
 
 
 def link_not_valid() -> NotFound:
-    """Return the error for every link, and every page of one, that shows nothing. Only the owner of the link
-    can see why.
-    """
+    """Return the error for every link, or page of one, that shows nothing; only its owner can see why."""
     return NotFound(
         "There is no such link, or it is no longer valid. Ask whoever sent it for a new one.",
         code="share_link_not_valid",

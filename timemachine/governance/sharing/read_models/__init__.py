@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 
 def shown_of[Shown: "DataclassInstance"](kind: type[Shown], row: object, **redacted: Any) -> Shown:
-    """Return the read model of a row: what is `redacted` or has another name in the row as given here, and each
-    other field of the read model as it is in the row.
-    """
+    """Return the read model of a row: `redacted` fields as given, all others as in the row."""
     same = {each.name: getattr(row, each.name) for each in fields(kind) if each.name not in redacted}
     return kind(**same, **redacted)

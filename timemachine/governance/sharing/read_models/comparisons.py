@@ -134,9 +134,7 @@ def shared_opinion(opinion: CellOpinion, redactor: Redactor) -> SharedOpinion:
 
 
 def shared_ask(ask: Ask, action: Action | None, redactor: Redactor) -> Ask:
-    """Return an ask with its question and errors redacted. `action` is the recorded step; None if nothing is
-    withheld.
-    """
+    """Return an ask with question and errors redacted. `action` is its step; None if nothing is withheld."""
     return Ask(
         session=ask.session,
         session_name=session_name(ask.session_name, redactor),

@@ -44,9 +44,7 @@ class SharedRows:
 
 
 def shared_row(row: Row, action: Action | None, redactor: Redactor) -> SharedRow:
-    """Return a line of the timeline. `action` is its step with payloads, for naming it; None if nothing is
-    withheld.
-    """
+    """Return a line of the timeline. `action` is its step with payloads; None if nothing is withheld."""
     if action is None:
         return shown_of(SharedRow, row)
     document = redactor.document(naming_fields(action))

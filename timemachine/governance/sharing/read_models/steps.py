@@ -163,9 +163,7 @@ class SharedOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedStep:
-    """One step with the beginnings of its payloads, its passages, and the steps above and inside it that the
-    link shows.
-    """
+    """One step with the beginnings of its payloads, its passages, and the shown steps above and inside it."""
 
     session: UUID
     action: SharedAction
@@ -236,9 +234,7 @@ def shared_action(action: Action, document: Mapping[str, Any] | None, *, has_par
 
 
 def shared_hit(hit: FrozenPassage, document: Mapping[str, Any]) -> SharedHit:
-    """Return a passage. `document` is what remains of it in the redacted document of its step; its own fields
-    if nothing is withheld.
-    """
+    """Return a passage from its `document`: what remains in its redacted step, or its own fields."""
     score = document.get("score")
     return SharedHit(
         **{name: document.get(name) for name in ("frame", "version", "title", "uri", "sha256", "matched")},
@@ -275,9 +271,7 @@ def unredacted_passages(found: Step) -> list[SharedPassage]:
 
 
 def hits_in(document: Mapping[str, Any], number: int | None = None) -> list[Mapping[str, Any]]:
-    """Return the passages of a document. If they are withheld completely, return as many marks as there are
-    passages (`number`).
-    """
+    """Return the passages of a document; if they are withheld completely, `number` marks."""
     retrieval = document["retrieval"]
     hits = retrieval.get("hits") if isinstance(retrieval, Mapping) else []
     if not isinstance(hits, list) or (number and not hits):
@@ -302,9 +296,7 @@ def shared_head(head: Head | None, before: Any, after: Any, first_bytes: int) ->
 
 
 def shown_of_retrieval(action: Action, retrieval: Any) -> JsonObject | None:
-    """Return how the passages of an action were found; None if that was not recorded or is withheld
-    completely.
-    """
+    """Return how an action's passages were found; None if not recorded or withheld completely."""
     if action.retrieval is None or not isinstance(retrieval, Mapping):
         return None
     return {name: retrieval[name] for name in RETRIEVAL if name in retrieval}

@@ -1,6 +1,4 @@
-"""Moving the offsets of an answer's sentences and passages to where they are after marks replace erased text.
-Pure.
-"""
+"""Moving the offsets of sentences and passages to where they are once marks replace erased text. Pure."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,6 +1,4 @@
-"""Finding erased texts that are repeated elsewhere: in the session, word for word, and in the reason for the
-erasure. Pure.
-"""
+"""Finding erased texts that are repeated: word for word in the session, and in the reason. Pure."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -33,9 +31,7 @@ def lost_texts(before: Any, after: Any) -> Iterator[str]:
 
 
 def rules_for(texts: Iterable[str]) -> Rules | None:
-    """Return rules that find these texts and each of their sentences anywhere; None if all are too short to
-    look for.
-    """
+    """Return rules that find these texts and their sentences anywhere; None if all are too short."""
     found = Wordings.of((piece for text in texts for piece in _pieces(text)), NAME)
     return Rules(texts=found) if found.by_begin else None
 
@@ -47,9 +43,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def quotes(text: str, texts: Iterable[str]) -> bool:
-    """Return whether a text contains one of the others, or one of their sentences: the same words in a row,
-    ignoring case and punctuation.
-    """
+    """Return whether a text has all the words of one of the others, or of one of its sentences, in a row."""
     words = _words(text)
     return any(_stands_in(each, words) for other in texts for each in _quotable(other))
 
@@ -66,9 +60,7 @@ def _words(text: str) -> list[str]:
 
 
 def _letters(word: str) -> int:
-    """Return how many letters a word counts for: a single non-ASCII character counts as two, since it can be
-    a whole word.
-    """
+    """Return how many letters a word counts as: two for a single non-ASCII character, which can be a word."""
     return 2 if len(word) == 1 and not word.isascii() else len(word)
 
 

@@ -1,6 +1,4 @@
-"""What is to be erased: fields of steps and of the session by path, or whatever the rules of a profile find.
-Pure.
-"""
+"""What is to be erased: selected fields of steps and the session, or what a profile finds. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +13,7 @@ MOST_STEPS: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The rules, and the steps that they apply to (None: every step). `whole`: these steps are deleted
-    completely.
-    """
+    """The rules, and the steps that they apply to (None: all). `whole`: these steps are deleted completely."""
 
     rules: Rules
     steps: frozenset[int] | None = None
@@ -51,9 +47,7 @@ class Chosen:
 def chosen_of(
     profile: Mapping[str, Any] | None, fields: Sequence[str], steps: Sequence[int], *, whole: bool = False
 ) -> Chosen:
-    """Return the selection as it is stored. Raises `InvalidInput` if there is none, or both a profile and
-    fields.
-    """
+    """Return the stored selection. Raises `InvalidInput` without one, or for both a profile and fields."""
     if (profile is None) == (not fields):
         raise InvalidInput(
             "Choose either fields, or a redaction profile that finds them.",
